@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
 from wfairl.core.automata import ACCEPTED
-from wfairl.core.planning import UnsatisfiableTaskError
+from wfairl.core.planning import Plan, UnsatisfiableTaskError
 
 
 class SoftPlanner:
@@ -41,9 +41,15 @@ class SoftSolution:
         node = self.product.find(state, automaton_state)
         return None if node is None else self.control_values[node]
 
-    def check_satisfiable(self):
-        if np.isinf(self.control_values[0]).all():
+    def plan(self):
+        node, controls = 0, []
+        while node >= 0 and np.isfinite(self.control_values[node]).any():
+            controls.append(int(self.control_values[node].argmin()))
+            node = int(self.product.successors[node, controls[-1]])
+        if node != ACCEPTED:
             raise UnsatisfiableTaskError("the task cannot be satisfied in this world")
+        cost = float(self.control_values[0].min())
+        return Plan(self.product.follow(controls), cost, lower_bound=cost)
 
 
 if __name__ == "__main__":

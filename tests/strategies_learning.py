@@ -11,7 +11,7 @@ from strategies_planning import TableWorld, problems
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.demonstrations.demonstration import Demonstration, replay
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.policy import sample_control
@@ -52,7 +52,7 @@ def walk(product: Product, temperature: float, rng: np.random.Generator, cost: C
     while nodes[-1] >= 0:
         controls.append(sample_control(Q[nodes[-1]], temperature, rng))
         nodes.append(int(product.successors[nodes[-1], controls[-1]]))
-    return TrainingScene(product, np.array(nodes[:-1]), np.array(controls))
+    return TrainingScene(ExactSolver(product), np.array(nodes[:-1]), np.array(controls))
 
 
 @cache

@@ -13,11 +13,12 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import Agent, ExactPlanner, Status, UnsatisfiableTaskError, unit_cost
 from wfairl.core.planning.cost import feature_cost
+from wfairl.core.planning.planner import AutoPlanner
 from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minigrid.focused import AutoPlanner, FocusedPlanner
+from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.focused.anytime import WEIGHTS
 from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedSolution
@@ -197,7 +198,7 @@ def test_plans_do_not_depend_on_how_guards_are_written():
     world = task.make_world(seed=1)
     one, other = (FocusedPlanner().solve(world, rule, unit_cost) for rule in (task.rule, from_ltlf(to_ltlf(task.rule))))
     assert one.plan().cost == other.plan().cost == other.plan().lower_bound
-    assert one.statistics == other.statistics
+    assert one.plan().statistics == other.plan().statistics
 
 
 def test_a_task_that_can_no_longer_be_fulfilled_is_refused_without_a_search():
@@ -210,8 +211,8 @@ def test_a_task_that_can_no_longer_be_fulfilled_is_refused_without_a_search():
     opened = world.step(state, world.controls.index("toggle"))  # the box that the task is about is gone
     solution = FocusedPlanner().solve(world, task.rule, unit_cost, start=(opened, 0))
     with pytest.raises(UnsatisfiableTaskError):
-        solution.check_satisfiable()
-    assert solution.statistics["product_states"] == 1
+        solution.plan()
+    assert len(solution.search.lazy) == 1
 
 
 def test_a_rule_about_the_last_of_64_propositions_is_planned_for():

@@ -5,11 +5,12 @@ import pytest
 import torch
 
 from wfairl.core.costs.feature_costs import LinearCost
-from wfairl.core.costs.gradient import sums_along_paths, trace_focused, weights_along_paths
+from wfairl.core.costs.gradient import sums_along_paths, weights_along_paths
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.trainer import Settings, _log_likelihoods, _view_scenes, train
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.minigrid.focused.solver import FocusedSolver
 from wfairl.minigrid.grid_costs import LocalCost
 
 
@@ -28,7 +29,7 @@ def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
     task = find_task(name)
     demonstrations = collect(task, 3, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
     found = []
-    for planner in ("exact", "focused"):
+    for planner in ("exact", "own"):
         scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, planner).scenes
         model = random_model(kind, [scene.product for scene in scenes])
         likelihoods = _log_likelihoods(model, _view_scenes(model, scenes), 0.5, n_jobs=1)
@@ -43,13 +44,11 @@ def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
 def test_what_is_too_hard_to_prove_is_differentiated_along_the_best_path_found():
     task = find_task("blocked-unlock-pickup")
     demonstrations = collect(task, 2, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
-    for scene in prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, "focused").scenes:
-        assert scene.search is not None
-        scene.search.expansion_limit = 0
+    for scene in prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, "own").scenes:
+        scene.solver.search.expansion_limit = 0
         costs = np.random.default_rng(0).uniform(0.5, 1.5, scene.product.successors.shape)
-        scene.search.set_costs(costs)
-        paths = trace_focused(scene.search, scene.nodes)
-        assert scene.search.unproven > 0
+        (paths,) = scene.solver.solve(costs, [scene])
+        assert scene.solver.search.unproven > 0
         assert np.isfinite(paths.control_cost_to_go[np.arange(len(scene.nodes)), scene.controls]).all()
         paid = sums_along_paths(paths, costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
         is_live = np.isfinite(paths.control_cost_to_go)
@@ -63,7 +62,7 @@ def test_training_in_a_world_too_large_to_enumerate_explains_the_demonstrations_
     task = find_task("babyai-pickup-loc")
     demonstrations = collect(task, 6, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
     scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1).scenes
-    assert all(scene.search is not None for scene in scenes)
+    assert all(isinstance(scene.solver, FocusedSolver) for scene in scenes)
     model = LocalCost.for_products([scene.product for scene in scenes])
     result = train(model, scenes, Settings(epochs=6, held_out=0.0, learning_rate=1e-2), n_jobs=1)
     assert result.history[-1].train_loss < result.history[0].train_loss

@@ -14,7 +14,6 @@ from wfairl.cli.options import AsJson, ImageFile, TaskName
 from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.core.automata.automaton import Automaton
     from wfairl.core.automata.task_model import TaskModel
     from wfairl.core.planning.cost import Cost
     from wfairl.core.planning.path import Path as WorldPath
@@ -77,9 +76,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
+    from wfairl.core.planning.planner import PLANNERS
     from wfairl.core.worlds.task_registry import find_task
     from wfairl.floors.commands import check_refinable, prices_of, refine_plan, write_refined
-    from wfairl.minigrid.focused.auto import make_planner
 
     if output is not None:
         from wfairl.pages.film import check_format, film_path, write_image  # here: matplotlib is slow to import
@@ -95,12 +94,12 @@ def plan(
         check_refinable(world)
     if output is not None:
         need_rendering(world)  # refuses a world without one before the search, which may take long
-    chosen = make_planner(planner.value, max_states)
+    chosen = PLANNERS.find(planner.value)(max_states)
     if model is not None and model.record is not None:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
         automaton = found_task.rule if model is None else model.finite
-        found = _SupportedPlan(*_plan(world, automaton, transition_cost, chosen))
+        found = _SupportedPlan(chosen.solve(world, automaton, transition_cost).plan())
     refined = refine_plan(world, found.plan.path, prices_of(cost, world)) if refine else None
     if output is not None and refined is not None:
         write_refined(world, found.plan.path, refined, output)
@@ -115,17 +114,15 @@ def plan(
 
 @dataclass(frozen=True)
 class _SupportedPlan:
-    """A plan, the size of its search, and where demonstrations do not support it.
+    """A plan, and where demonstrations do not support it.
 
     Attributes:
         plan: the plan.
-        statistics: of the search; see `Solution`.
         untested_steps: steps that read a label whose transition no demonstration tests.
         leaves_at: the first step that no demonstrated word continues with; None if there is none.
     """
 
     plan: "Plan"
-    statistics: dict[str, int]
     untested_steps: Sequence[int] = ()
     leaves_at: int | None = None
 
@@ -148,12 +145,6 @@ def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "
     return TaskModel.load(run / TASK_MODEL) if model is None else model, cost
 
 
-def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") -> "tuple[Plan, dict[str, int]]":
-    """The plan, and the size of its search."""
-    solution = planner.solve(world, automaton, cost)
-    return solution.plan(), solution.statistics
-
-
 def _plan_cautiously(
     world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
 ) -> _SupportedPlan:
@@ -167,15 +158,15 @@ def _plan_cautiously(
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    cautious, statistics = _plan(world, automaton, priced, planner)
+    cautious = planner.solve(world, automaton, priced).plan()
     path = follow_controls(world, model.finite, cautious.path.controls, world.initial_state)
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
-    plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound))
+    plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound), cautious.statistics)
     posterior = posterior_of(model)
     words = () if posterior is None else posterior.demonstrated_words
     leaves_at = DemonstratedWords.of(words).leaves_at(path.labels) if words else None
-    return _SupportedPlan(plan, statistics, untested_steps(model, path.labels), leaves_at)
+    return _SupportedPlan(plan, untested_steps(model, path.labels), leaves_at)
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
@@ -191,7 +182,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") 
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
-        **found.statistics,
+        **found.plan.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
     }
@@ -207,7 +198,7 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", out
     proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
     out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.statistics.items()))
+    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.plan.statistics.items()))
     if output is not None:
         out.print(f"wrote {output}")
     if refined is not None:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, NodeInputs
+from wfairl.core.planning.cost import CostScope
 from wfairl.core.planning.product import Product
-from wfairl.minigrid.focused.lazy_world import CostScope
 from wfairl.minigrid.grid_network import (
     CARRIED,
     CONTROL,

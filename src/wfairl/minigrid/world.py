@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.planning.cost import CostScope
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.core.worlds.rendering import Places, Rendering, Tiles
@@ -39,7 +40,8 @@ from wfairl.minigrid.environment import (
     tile_keys,
     unwrap,
 )
-from wfairl.minigrid.focused.lazy_world import CostScope, LazyProduct
+from wfairl.minigrid.focused.lazy_world import LazyProduct
+from wfairl.minigrid.focused.own_planning import FocusedPlanning
 from wfairl.minigrid.mask_numbers import MaskNumbers
 from wfairl.minigrid.packing import pack, unpack, unpack_all
 from wfairl.minigrid.propositions import MAX_PROPOSITIONS, Atom, Proposition, proposition_menu, to_label
@@ -251,6 +253,9 @@ class MiniGridWorld:
         from wfairl.minigrid.focused.lazy_minigrid import MiniGridLazyProduct  # it is made of worlds like this one
 
         return MiniGridLazyProduct(self, automaton, start, scope)
+
+    def own_planning(self) -> FocusedPlanning:
+        return FocusedPlanning(self)
 
     def estimated_states(self) -> float:
         """See `LazyWorld`: every object anywhere, every door open or shut, the agent anywhere."""

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
+from wfairl.core.planning.planner import AutoPlanner
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
-from wfairl.minigrid.focused.auto import AutoPlanner
 
 LEAST_PREFERENCE = 0.03
 """More than twice what training finds where there is nothing to learn: of 33 costs learned from experts to whom every

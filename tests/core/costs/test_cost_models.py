@@ -13,7 +13,7 @@ from strategies_planning import rule
 from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
 from wfairl.core.costs.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.storage import COST_MODELS, BrokenCostError, load_cost, save_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -162,7 +162,7 @@ def test_a_shared_cost_is_the_same_whatever_the_control_and_others_need_not_be()
     """Two controls whose transitions have the same features, at every node of a random scene."""
     world = FeatureWorld(np.array([[1, 1], [0, 0]]), np.array([[0, 0], [1, 1]]), table=np.ones((2, 2, 3)))
     product = build_product(world, rule("a"))
-    scene = TrainingScene(product, np.array([0, 1]), np.array([0, 0]))
+    scene = TrainingScene(ExactSolver(product), np.array([0, 1]), np.array([0, 0]))
     for kind in FEATURE_MODELS:
         costs = randomised(kind, scene, 5).as_cost()(product)
         assert (costs[:, 0] == costs[:, 1]).all() == (kind is SharedLinearCost)

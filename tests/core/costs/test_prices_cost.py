@@ -9,7 +9,7 @@ from strategies_continuous import random_walk, small_roadmap
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.feature_costs import PricesCost
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.storage import load_cost, save_cost
 from wfairl.core.costs.trainer import Settings, train
 from wfairl.core.demonstrations.expert import solve
@@ -75,7 +75,9 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
         controls, succeeded = expert.act(temperature, 200, np.random.default_rng(seed))
         assert succeeded
         product = expert.solution.product
-        scenes.append(TrainingScene(product, np.array(product.nodes_along(controls)[:-1]), np.array(controls)))
+        scenes.append(
+            TrainingScene(ExactSolver(product), np.array(product.nodes_along(controls)[:-1]), np.array(controls))
+        )
     model = PricesCost.for_products([scene.product for scene in scenes])
     settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
     dry, wet = train(model, scenes, settings, n_jobs=1).model.prices

@@ -16,7 +16,7 @@ from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.feature_costs import LinearCost, TabularCost
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.trainer import Settings, train
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import build_product
@@ -273,7 +273,9 @@ def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configu
     nodes, controls = np.array([0, 0, 0]), np.array([0, 0, 0])
 
     def cut(at):
-        return [TrainingScene(product, nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))]
+        return [
+            TrainingScene(ExactSolver(product), nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))
+        ]
 
     model = LinearCost.for_products([product])
     train(model, cut(1), QUICK, tmp_path)

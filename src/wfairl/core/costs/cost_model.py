@@ -26,11 +26,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.core.costs.named_table import NamedTable
-from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.cost import Cost, CostScope
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.focused.lazy_world import CostScope
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"

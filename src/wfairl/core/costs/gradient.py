@@ -15,7 +15,7 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 which is the gradient of `log_likelihood`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from torch.autograd.function import once_differentiable
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import CostToGo
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid.focused.focused_search import FocusedSearch
 
 END = -1
 """In the tree of optimal paths: acceptance comes next, or there is no path."""
@@ -60,23 +59,6 @@ def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArra
         nodes: where the paths start, shape [starts].
     """
     return trace_best(successors, solution.best_control, nodes, solution.control_cost_to_go[nodes])
-
-
-def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
-    """The same of a focused search, which solves for the nodes now, the last first: it is nearest to the end.
-
-    The transitions are situation * controls + control, as costs are given to the search. Where a search was too hard
-    to be proven optimal, the path is the best one so far, and Q its cost.
-    """
-    Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
-    paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
-    controls = Q.shape[1]
-    node, control = np.divmod(paths.transitions, controls)
-    paths = replace(paths, transitions=search.lazy.situations[node].astype(np.int64) * controls + control)
-    if search.unproven == 0:
-        return paths
-    path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
-    return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, path_costs))
 
 
 def trace_best(

@@ -4,25 +4,26 @@ Only a demonstration that the automaton accepts is one: otherwise its controls h
 The others are left out and reported.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.core.automata.words import format_label
+from wfairl.core.costs.gradient import OptimalPaths, trace_paths
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.demonstrations.tracing import trace
+from wfairl.core.planning.planner import own_planning, planning_of_large_world
 from wfairl.core.planning.product import Product, build_product
+from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.focused.auto import is_large
-from wfairl.minigrid.focused.focused_search import FocusedSearch
-from wfairl.minigrid.focused.lazy_world import CostScope
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to its world."""
@@ -36,21 +37,74 @@ class NoUsableDemonstrationError(BadInputError):
     """The automaton accepts none of the successful demonstrations."""
 
 
+class Solver(Protocol):
+    """A world and an automaton, to be solved under one table of costs after another.
+
+    Attributes:
+        product: its nodes and controls are what `solve` takes the costs of.
+    """
+
+    @property
+    def product(self) -> Product: ...
+
+    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
+        """The steps of a demonstration; see `tracing.trace`."""
+        ...
+
+    def needed(self, scenes: "Sequence[TrainingScene]") -> NDArray[np.bool_]:
+        """The transitions whose costs `solve` depends on, shape [nodes, controls]."""
+        ...
+
+    def solve(self, costs: NDArray[np.float64], scenes: "Sequence[TrainingScene]") -> list[OptimalPaths]:
+        """The optimal paths from the nodes of each scene.
+
+        Args:
+            costs: of the product, shape [nodes, controls].
+            scenes: demonstrations on this product.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingScene:
     """A successful demonstration on the product of its world and the automaton.
 
     Attributes:
-        product: world and automaton; in a world too large to enumerate, its situations.
-        nodes: of the product before each step, shape [steps] of int64.
+        solver: solves the product of world and automaton.
+        nodes: of the demonstration before each step, shape [steps] of int64.
         controls: the demonstrated controls, shape [steps] of int64.
-        search: in a world too large to enumerate, the search whose nodes these are; None otherwise.
     """
 
-    product: Product
+    solver: Solver
     nodes: NDArray[np.int64]
     controls: NDArray[np.int64]
-    search: FocusedSearch | None = None
+
+    @cached_property
+    def product(self) -> Product:
+        """The product whose transitions the cost is learned on."""
+        return self.solver.product
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSolver:
+    """Solves a whole product by one search."""
+
+    product: Product
+
+    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
+        return trace(demonstration, self.product)
+
+    def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
+        """The transitions that lead to acceptance, and all that leave a demonstrated node."""
+        needed = np.zeros(self.product.successors.shape, bool)
+        needed.reshape(-1)[self.product.graph.transition] = True
+        for scene in scenes:
+            needed[scene.nodes] = self.product.available[scene.nodes]
+        return needed
+
+    def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> list[OptimalPaths]:
+        solution = cost_to_go(self.product.graph, costs)
+        return [trace_paths(self.product.successors, solution, scene.nodes) for scene in scenes]
 
 
 @dataclass(frozen=True)
@@ -92,8 +146,8 @@ def prepare_scenes(
         automaton: the task.
         threshold: xi, the score from which on a demonstration counts as success.
         n_jobs: products to build at once; it changes nothing in the result.
-        planner: `exact` builds whole products, `focused` only the nodes that searches expand; `auto` decides by the
-            size of the world.
+        planner: `exact` builds whole products, `own` leaves planning to the world; `auto` decides by the size of the
+            world.
 
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
@@ -108,10 +162,10 @@ def prepare_scenes(
             " a cost is learned from successes. Collect some, or lower the threshold"
         )
     worlds = [make_world(demonstrations[i].seed) for i in successes]
-    products = _products(worlds, automaton, n_jobs, planner)
+    solvers = _solvers(worlds, automaton, n_jobs, planner)
     scenes, left_out = [], []
-    for i, product in zip(successes, products, strict=True):
-        scene = _follow(demonstrations[i], product)
+    for i, solver in zip(successes, solvers, strict=True):
+        scene = _follow(demonstrations[i], solver)
         if isinstance(scene, TrainingScene):
             scenes.append(scene)
         else:
@@ -124,40 +178,37 @@ def prepare_scenes(
     return TrainingScenes(tuple(scenes), tuple(left_out))
 
 
-def _products(
-    worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, planner: str
-) -> list[Product | FocusedSearch]:
-    """The product of each world, built once for each world object and ready for searches."""
+def _solvers(worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, planner: str) -> list[Solver]:
+    """The solver of each world, made once for each world object."""
     distinct = {id(world): world for world in worlds}
+    choose = {"auto": planning_of_large_world, "own": own_planning, "exact": lambda _: None}[planner]
 
-    def build(world: World[Any]) -> Product | FocusedSearch:
-        if planner == "focused" or (planner == "auto" and is_large(world)):
-            return FocusedSearch(world, automaton, (world.initial_state, 0), CostScope.LOCAL)
+    def make(world: World[Any]) -> Solver:
+        own = choose(world)
+        if own is not None:
+            solver: Solver = own.solver(automaton)
+            return solver
         product = build_product(world, automaton)
-        _ = product.graph
-        return product
+        _ = product.graph  # every search needs it
+        return ExactSolver(product)
 
-    built = track(map_in_threads(build, distinct.values(), n_jobs=n_jobs), "products", total=len(distinct))
-    product_of = dict(zip(distinct, built, strict=True))
-    return [product_of[id(world)] for world in worlds]
+    made = track(map_in_threads(make, distinct.values(), n_jobs=n_jobs), "products", total=len(distinct))
+    solver_of = dict(zip(distinct, made, strict=True))
+    return [solver_of[id(world)] for world in worlds]
 
 
-def _follow(demonstration: Demonstration, product: Product | FocusedSearch) -> TrainingScene | str:
+def _follow(demonstration: Demonstration, solver: Solver) -> TrainingScene | str:
     """The demonstration on its product up to acceptance, or why it is not accepted.
 
     Raises:
         ContradictionError: the labels of the world differ from the demonstration's, or a control is not available.
     """
-    graph = product.lazy if isinstance(product, FocusedSearch) else product
     controls, labels, nodes = demonstration.controls, demonstration.labels, []
-    for step, node, after in trace(demonstration, graph):
+    for step, node, after in solver.trace(demonstration):
         nodes.append(node)
         if after == ACCEPTED:
-            taken = np.array(controls[: step + 1], np.int64)
-            if isinstance(product, FocusedSearch):
-                return TrainingScene(product.situations, np.array(nodes), taken, product)
-            return TrainingScene(product, np.array(nodes), taken)
+            return TrainingScene(solver, np.array(nodes), np.array(controls[: step + 1], np.int64))
         if after == DEAD:
-            name, label = graph.world.controls[controls[step]], format_label(labels[step])
+            name, label = solver.product.world.controls[controls[step]], format_label(labels[step])
             return f"after '{name}' at step {step}, with the label '{label}', nothing can be accepted"
     return f"its word is not accepted: after {len(controls)} steps something is still missing"

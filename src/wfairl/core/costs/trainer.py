@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.core.costs.adam import Adam
@@ -39,10 +38,9 @@ from wfairl.core.costs.checkpoint import (
 )
 from wfairl.core.costs.cost_model import CostModel, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
-from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
+from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.planning.product import Product
-from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
@@ -212,16 +210,13 @@ class _Example:
 
 def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Example]:
     """One view per product, of the transitions that searches and demonstrations can reach."""
-    needed: dict[Product, NDArray[np.bool_]] = {}
+    on_product: dict[Product, list[TrainingScene]] = {}
     for scene in scenes:
-        if scene.search is not None:
-            needed[scene.product] = scene.product.available
-            continue
-        if scene.product not in needed:
-            needed[scene.product] = np.zeros(scene.product.successors.shape, bool)
-            needed[scene.product].reshape(-1)[scene.product.graph.transition] = True
-        needed[scene.product][scene.nodes] = scene.product.available[scene.nodes]
-    views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in needed.items()}
+        on_product.setdefault(scene.product, []).append(scene)
+    views = {
+        product: model.view(product, np.flatnonzero(shared[0].solver.needed(shared)))
+        for product, shared in on_product.items()
+    }
     return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
@@ -317,14 +312,7 @@ def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Opt
     table = model.table(view)
     if not np.isfinite(table).all():
         raise DivergedError(_advice("cost of a transition"))
-    product, search = scenes[0].product, scenes[0].search
-    if search is not None:
-        search.set_costs(table)
-        for scene in scenes:
-            search.add_path(int(scene.nodes[0]), scene.controls.tolist())
-        return [trace_focused(search, scene.nodes) for scene in scenes]
-    solution = cost_to_go(product.graph, table)
-    return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]
+    return scenes[0].solver.solve(table, scenes)
 
 
 def _describe(metrics: EpochMetrics) -> str:

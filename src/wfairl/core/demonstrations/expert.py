@@ -13,10 +13,9 @@ import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Automaton
 from wfairl.core.planning.cost import Cost, unit_cost
-from wfairl.core.planning.planner import Planner, Solution
+from wfairl.core.planning.planner import AutoPlanner, Planner, Solution
 from wfairl.core.planning.policy import sample_control
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.minigrid.focused.auto import AutoPlanner
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,5 +72,7 @@ def solve(world: World[Any], rule: Automaton, cost: Cost = unit_cost, planner: P
         UnsatisfiableTaskError: the rule cannot be fulfilled in this scene.
     """
     solution = (AutoPlanner() if planner is None else planner).solve(world, rule, cost)
-    solution.check_satisfiable()
-    return Expert(world, rule, solution)
+    expert = Expert(world, rule, solution)
+    if expert.optimal_cost == np.inf:
+        solution.plan()  # which says why there is none
+    return expert

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration
-from wfairl.core.planning.product import Product
-from wfairl.minigrid.focused.lazy_world import LazyProduct
+from wfairl.core.planning.product import Transitions
 
 
-def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Iterator[tuple[int, int, int]]:
+def trace(demonstration: Demonstration, product: Transitions) -> Iterator[tuple[int, int, int]]:
     """The steps of a demonstration, each as its number, the product state before it and the successor.
 
     It ends with the first successor that is no product state: where the automaton accepts, or can no longer.
@@ -23,8 +20,6 @@ def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Itera
         where = f"seed {demonstration.seed}: step {step}"
         if control >= len(world.controls):
             raise ContradictionError(f"{where}: the world has only {len(world.controls)} controls")
-        if not isinstance(product, Product):
-            product.expand(np.array([node]))
         after = int(product.successors[node, control])
         if after == UNAVAILABLE:
             raise ContradictionError(f"{where}: the control {world.controls[control]!r} is not available there")

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.planner import Planner, Solution
+from wfairl.core.planning.planner import AutoPlanner, Planner, Solution
 from wfairl.core.planning.policy import probabilities, sample_control
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.minigrid.focused.auto import AutoPlanner
 
 
 class Status(Enum):
@@ -74,8 +73,9 @@ class Agent:
         self.replans = 0
         self.automaton_state, self.status = 0, Status.RUNNING
         self.solution = self.planner.solve(world, self.automaton, self.cost)
-        self.solution.check_satisfiable()
         self._move_to(world.initial_state)
+        if self.status is Status.LOST:
+            self.solution.plan()  # which says why there is none
 
     def choose(self) -> int:
         """Draw the next control.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,17 @@ from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.worlds.task import FeatureCost, Task
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.focused.lazy_world import CostScope
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero, shape [nodes, controls]; any number where one is unavailable."""
+
+
+class CostScope(Enum):
+    """What a cost depends on besides the control."""
+
+    CONSTANT = "constant"  # nothing
+    LOCAL = "local"  # features of the transition, or what the agent sees
+    GLOBAL = "global"  # the whole state
 
 
 def unit_cost(product: Product) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The cheapest path through a product to acceptance, or why there is none."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,13 @@ class Plan:
         path: the path.
         cost: of the path.
         lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
+        statistics: the size of the search, by name.
     """
 
     path: Path
     cost: float
     lower_bound: float
+    statistics: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_optimal(self) -> bool:
@@ -54,7 +56,7 @@ def follow_best(product: Product, solution: CostToGo) -> Plan:
     """A cheapest path from the start of a solved product; see `find_plan`."""
     check_satisfiable(product, solution)
     cost = float(solution.cost_to_go[0])
-    return Plan(product.follow(best_controls(product, solution)), cost, cost)
+    return Plan(product.follow(best_controls(product, solution)), cost, cost, {"product_states": len(product)})
 
 
 def best_controls(product: Product, solution: CostToGo) -> list[int]:

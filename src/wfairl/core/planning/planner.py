@@ -1,24 +1,26 @@
-"""The contract of a planner: the cost-to-go of every control, in any state that an agent may reach.
+"""The contract of a planner, and the planners of the core.
 
     solution = planner.solve(world, automaton, cost)
     solution.control_cost_to_go(state, automaton_state)      Q of every control, or None outside the solved part
+    solution.plan()                                          a cheapest path to acceptance
 
 A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. `ExactPlanner` solves
-the whole product, `FocusedPlanner` (`focused`) only what is asked for, and `AutoPlanner` (`auto`) chooses by the size
-of the world.
+the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.plan import Plan, check_satisfiable, follow_best
-from wfairl.core.planning.product import DEFAULT_MAX_STATES, Product, build_product
+from wfairl.core.planning.plan import Plan, follow_best
+from wfairl.core.planning.product import DEFAULT_MAX_STATES, Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
+from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.world import World
 
 Start = tuple[Any, int]
@@ -35,17 +37,12 @@ class Solution(Protocol):
         """
         ...
 
-    def check_satisfiable(self) -> None:
-        """Raise `UnsatisfiableTaskError` if acceptance cannot be reached from the start."""
-        ...
-
     def plan(self) -> Plan:
-        """A cheapest path from the start to acceptance, or an `UnsatisfiableTaskError`."""
-        ...
+        """A cheapest path from the start to acceptance.
 
-    @property
-    def statistics(self) -> dict[str, int]:
-        """The size of the search so far, by name."""
+        Raises:
+            UnsatisfiableTaskError: there is none; says why.
+        """
         ...
 
 
@@ -98,15 +95,8 @@ class ProductSolution:
         self._last = node
         return self.solution.control_cost_to_go[node]
 
-    def check_satisfiable(self) -> None:
-        check_satisfiable(self.product, self.solution)
-
     def plan(self) -> Plan:
         return follow_best(self.product, self.solution)
-
-    @property
-    def statistics(self) -> dict[str, int]:
-        return {"product_states": len(self.product)}
 
     def _find(self, state: Any, automaton_state: int) -> int | None:
         """The node of a pair of states: nearly always the last one asked for or a successor of it."""
@@ -115,3 +105,69 @@ class ProductSolution:
             if is_candidate and self.product.state(int(node)) == state:
                 return int(node)
         return self.product.find(state, automaton_state)
+
+
+class OwnPlanning(Protocol):
+    """How to plan, train and learn in a world that may be too large to enumerate; the world brings it."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the world has too many states to enumerate, by its own estimate."""
+        ...
+
+    def planner(self) -> Planner:
+        """A planner that does not enumerate the world."""
+        ...
+
+    def solver(self, automaton: Automaton) -> Any:
+        """The world and an automaton, ready to be solved under many costs: a `costs.scene.Solver`."""
+        ...
+
+    def explore_paths(
+        self, states: Sequence[Any], labels: Sequence[Label], orders: Sequence[tuple[str, ...]], cost: Cost
+    ) -> Product:
+        """The part of the world around a demonstration: all transitions between states that cheap plans pass.
+
+        Args:
+            states, labels: of the demonstration, T + 1 and T.
+            orders: propositions that plans from the demonstration's states bring about one after another.
+            cost: of transitions.
+        """
+        ...
+
+
+def own_planning(world: World[Any]) -> OwnPlanning | None:
+    """What a world brings for planning in it, if anything: its method `own_planning`."""
+    bring: Callable[[], OwnPlanning] | None = getattr(world, "own_planning", None)
+    return None if bring is None else bring()
+
+
+def planning_of_large_world(world: World[Any]) -> OwnPlanning | None:
+    """What a world brings that is too large to enumerate; None for any other world."""
+    own = own_planning(world)
+    return own if own is not None and own.is_needed else None
+
+
+@dataclass(frozen=True)
+class AutoPlanner:
+    """The exact planner, or the world's own where the product is too large to enumerate.
+
+    Attributes:
+        max_states: of the product.
+    """
+
+    max_states: int = DEFAULT_MAX_STATES
+
+    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
+        own = own_planning(world)
+        if own is None or not own.is_needed:
+            try:
+                return ExactPlanner(self.max_states).solve(world, automaton, cost, start)
+            except ProductTooLargeError:
+                if own is None:
+                    raise
+        return own.planner().solve(world, automaton, cost, start)
+
+
+PLANNERS: Registry[Callable[[int], Planner]] = Registry("planner", {"auto": AutoPlanner, "exact": ExactPlanner})
+"""The planners by the name used on the command line; each takes a limit on states."""

@@ -12,7 +12,7 @@ Only reachable nodes are built, and they are numbered breadth first in the order
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,9 @@ from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.planning.path import Path, follow_controls
 from wfairl.core.planning.shortest_path import ReversedGraph, reverse_graph
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError, check_node_limit
+from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelTable, TooManyNodesError, check_node_limit
 from wfairl.core.worlds.transitions import FeatureNumbers
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.minigrid.focused.lazy_product import PlainLazyProduct
 
 DEFAULT_MAX_STATES = 5_000_000
 """About half a gigabyte for a world of six controls."""
@@ -36,6 +35,19 @@ class AcceptsEmptyWordError(BadInputError):
 
 class ProductTooLargeError(TooManyNodesError):
     """The product has more nodes than the limit allows."""
+
+
+class Transitions(Protocol):
+    """What any product of a world and an automaton tells of its transitions; see `Product` for the attributes."""
+
+    @property
+    def world(self) -> World[Any]: ...
+    @property
+    def successors(self) -> NDArray[np.int32]: ...
+    @property
+    def label_index(self) -> NDArray[np.uint16]: ...
+    @property
+    def labels(self) -> Sequence[Label]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +222,25 @@ def check_initial_state(automaton: Automaton) -> None:
 
 def _explore_plain(world: World[Any], automaton: Automaton, max_states: int, start: tuple[Any, int]) -> Product:
     """Breadth first, in the order of controls."""
-    lazy, expanded = PlainLazyProduct(world, automaton, start), 0
-    while expanded < len(lazy):
-        nodes = np.arange(expanded, min(expanded + 1024, len(lazy)))
-        lazy.expand(nodes)
-        expanded += len(nodes)
-        check_node_limit(len(lazy), max_states)
+    labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
+    successors: list[list[int]] = []
+    label_index: list[list[int]] = []
+    for state, automaton_state in pairs:  # it grows meanwhile
+        successors.append([UNAVAILABLE] * len(world.controls))
+        label_index.append([0] * len(world.controls))
+        for control in np.flatnonzero(available_controls(world, state)).tolist():
+            next_state = world.step(state, control)
+            number = labels.number(world.label(state, control, next_state))
+            after = int(labels.rows[number, automaton_state])
+            if after >= 0:
+                pair = (next_state, after)
+                after = nodes.setdefault(pair, len(pairs))
+                if after == len(pairs):
+                    pairs.append(pair)
+            successors[-1][control], label_index[-1][control] = after, number
+        check_node_limit(len(pairs), max_states)
+    states, automaton_states = zip(*pairs, strict=True)
     return Product(
-        world, automaton, tuple(lazy.state(node) for node in range(len(lazy))), lazy.automaton_states.copy(),
-        lazy.successors.copy(), lazy.label_index.copy(), tuple(lazy.labels),
+        world, automaton, states, np.array(automaton_states, np.int32), np.array(successors, np.int32),
+        np.array(label_index, np.uint16), tuple(labels.labels),
     )  # fmt: skip

@@ -34,8 +34,8 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls
-from wfairl.core.planning.planner import ExactPlanner
+from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls, check_satisfiable
+from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
@@ -43,7 +43,6 @@ from wfairl.core.rational.scene_risks import SceneRisks
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.runs.policies import Actor
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.focused.auto import is_large
 
 DEFAULT_PRICE = 1000.0
 """Price of a failure, in mean costs of a step; chosen once, on validation scenes of all offices."""
@@ -107,10 +106,10 @@ class CautiousPolicy:
             DoubtfulPlanError: it can, but every plan is too doubtful.
         """
         posterior = self._posterior
-        if posterior is None or is_large(world):  # a focused search takes a cost of situations, not of labels
+        if posterior is None or planning_of_large_world(world) is not None:  # it takes costs of situations, not labels
             return self.automaton, self.cost
         plain = ExactPlanner().solve(world, self.automaton, self.cost)
-        plain.check_satisfiable()
+        check_satisfiable(plain.product, plain.solution)
         price = self.price * float(self.cost(plain.product).mean())
         if 2 * len(plain.product) > MOST_NODES:
             return self.automaton, self._priced(SceneRisks(posterior.support), chosen_alone(posterior), price)

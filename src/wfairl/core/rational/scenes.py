@@ -4,13 +4,12 @@ A small world is explored completely. A large one is explored until one of the p
 have at their last step and never before, since no demonstration goes on after it. For MiniGrid that is a few per cent
 of the reachable states. All states behind it are one state, whose transitions have the empty label.
 
-A world too large for that is explored only along cheapest paths (`_explore_paths`): from each demonstrated state, after
-each control there, to the propositions that occur in demonstrations, and from one of those to another.
+A world too large for that is explored only along cheapest paths (`OwnPlanning.explore_paths`): from each demonstrated
+state, after each control there, to the propositions that occur in demonstrations, and from one of those to another.
 """
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -18,35 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Guard, Label
+from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration, follow_controls
 from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning.cost import Cost, nominal_cost, unit_cost
+from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
-from wfairl.core.planning.shortest_path import NO_CONTROL
 from wfairl.core.rational.evidence import NO_SUCCESSOR, ArrayWorld, DemonstratedScene, JudgedWord
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
-from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelNumbers
+from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.focused.auto import is_large
-from wfairl.minigrid.focused.focused_search import FocusedSearch, TooManyNodesMetError
-from wfairl.minigrid.focused.lazy_world import CostScope
-from wfairl.minigrid.focused.planner import FocusedPlanner
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored completely."""
 
 MOST_PROPOSITIONS, LONGEST_ORDER = 4, 3
 """In a world too large to explore: propositions whose orders are planned for, and how many of them in a row."""
-
-MOST_NODES = 300_000
-"""In such a world: limit on the nodes that the searches for one order generate."""
 
 
 def scenes_of(
@@ -77,7 +68,11 @@ def scenes_of(
         if not demonstration.is_success:
             return None
         world = make_world(demonstration.seed)
-        return _explore_paths(world, demonstration, orders, cost) if is_large(world) else _explore(world, until)
+        own = planning_of_large_world(world)
+        if own is None:
+            return _explore(world, until)
+        states, labels = follow_controls(world, demonstration.controls, demonstration.seed)
+        return own.explore_paths(states, labels, orders, cost)
 
     explored = track(map_in_threads(explore, demonstrations, n_jobs), "worlds", total=len(demonstrations))
     scenes = [
@@ -174,39 +169,6 @@ def _orders(words: Sequence[Sequence[Label]]) -> list[tuple[str, ...]]:
     last = last_propositions(words)
     orders = (order for size in range(1, LONGEST_ORDER + 1) for order in permutations(often, size))
     return [order for order in orders if last.isdisjoint(order[:-1])]
-
-
-def _explore_paths(
-    world: World[Any], demonstration: Demonstration, orders: Sequence[tuple[str, ...]], cost: Cost
-) -> Product:
-    """The states on cheapest paths to propositions in some orders, and all transitions between these states."""
-    visited, _ = follow_controls(world, demonstration.controls, demonstration.seed)
-    states = dict.fromkeys(visited)
-    for order in orders:
-        rule = visit_in_order(*order)
-        search = FocusedPlanner(MOST_NODES).solve(world, rule, cost).search
-        search.price(cost)
-        rule_states = [0, *rule.run(demonstration.labels)[1:]]
-        with suppress(TooManyNodesMetError):  # the states reached so far must do
-            for state, rule_state in reversed(list(zip(visited[:-1], rule_states, strict=False))):
-                if rule_state != DEAD and not rule.accepting[rule_state]:
-                    search.control_cost_to_go(search.lazy.add(state, rule_state))
-        for node in np.flatnonzero(search.best_control != NO_CONTROL):
-            states[search.lazy.state(int(node))] = None
-    return _induced(world, list(states))
-
-
-def _induced(world: World[Any], states: Sequence[Any]) -> Product:
-    """The part of a world with some states, the first of which is the start; other states become `ACCEPTED`."""
-    lazy = FocusedSearch(world, IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT).lazy
-    nodes = [lazy.add(state, 0) for state in states]
-    lazy.expand(np.array(nodes))
-    count = len(nodes)
-    successors = lazy.successors[:count].copy()
-    successors[successors >= count] = ACCEPTED
-    packed = np.array([world.pack(state) for state in states]) if isinstance(world, CompiledWorld) else tuple(states)
-    label_index, labels = lazy.label_index[:count].copy(), tuple(lazy.labels)
-    return Product(world, IGNORE_LABELS, packed, np.zeros(count, np.int32), successors, label_index, labels)
 
 
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> DemonstratedScene:

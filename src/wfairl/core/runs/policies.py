@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.agent import Agent, Status
 from wfairl.core.planning.cost import Cost, true_cost
-from wfairl.core.planning.planner import Planner
+from wfairl.core.planning.planner import AutoPlanner, Planner
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.minigrid.focused.auto import AutoPlanner
 
 
 class Actor(Protocol):

@@ -3,7 +3,6 @@
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
-    "AutoPlanner": "auto",
     "FocusedPlanner": "planner",
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, Automaton
-from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.cost import Cost, CostScope
 from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import WIDTH, BadCostError, find_cost_to_go
 from wfairl.core.support.errors import FailedRunError
@@ -20,7 +20,7 @@ from wfairl.core.worlds.world import World
 from wfairl.minigrid.focused import search_kernel as kernel
 from wfairl.minigrid.focused.anytime import find_paths
 from wfairl.minigrid.focused.lazy_product import PlainLazyProduct
-from wfairl.minigrid.focused.lazy_world import UNEXPANDED, CostScope, LazyProduct, LazyWorld
+from wfairl.minigrid.focused.lazy_world import UNEXPANDED, LazyProduct, LazyWorld
 from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
 
 DEFAULT_MAX_NODES = 2_000_000

@@ -12,12 +12,12 @@ from scipy.sparse.csgraph import shortest_path
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning.cost import CostScope
 from wfairl.minigrid import rules
 from wfairl.minigrid.atoms import DOOR_IS_OPEN
 from wfairl.minigrid.focused.abstraction import UNKNOWN, Abstraction
 from wfairl.minigrid.focused.corridor import Corridor
 from wfairl.minigrid.focused.estimate import estimate_states
-from wfairl.minigrid.focused.lazy_world import CostScope
 from wfairl.minigrid.focused.refinement import AbstractionRefiner
 from wfairl.minigrid.focused.scene_task import SceneTask
 from wfairl.minigrid.focused.situations import Situations, price_count

@@ -1,25 +1,17 @@
 """The contract of worlds too large to enumerate, whose products with automata are built while they are searched."""
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.planning.cost import CostScope
 from wfairl.core.worlds.world import World
 
 UNEXPANDED = -4
 """In a table of successors: not expanded yet."""
-
-
-class CostScope(Enum):
-    """What a cost depends on besides the control."""
-
-    CONSTANT = "constant"  # nothing
-    LOCAL = "local"  # features of the transition, or what the agent sees
-    GLOBAL = "global"  # the whole state
 
 
 LOST = -2
@@ -142,4 +134,8 @@ class LazyWorld(World[Any], Protocol):
 
     def estimated_states(self) -> float:
         """An estimate of the number of reachable states, rather too high."""
+        ...
+
+    def pack(self, state: Any) -> NDArray[np.uint64]:
+        """The 64-bit words of a state, shape [words]."""
         ...

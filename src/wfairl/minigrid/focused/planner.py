@@ -69,23 +69,17 @@ class FocusedSolution:
         node = self.search.lazy.add(state, automaton_state)
         return self.search.control_cost_to_go(node)
 
-    def check_satisfiable(self) -> None:
-        self._price()
-        if self.search.cost_to_go(0) == np.inf:
-            raise unsatisfiable(self.search.lazy.automaton, self.search.labels_by_automaton_state())
-
     def plan(self) -> Plan:
         """See `Solution`; where the plan is not proven optimal, its lower bound is less than its cost."""
-        self.check_satisfiable()
+        self._price()
         lazy = self.search.lazy
+        if self.search.cost_to_go(0) == np.inf:
+            raise unsatisfiable(lazy.automaton, self.search.labels_by_automaton_state())
         start, first = lazy.state(0), int(lazy.automaton_states[0])
         controls, cost = self.search.best_path(0)
         path = follow_controls(lazy.world, lazy.automaton, controls, start, first)
-        return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])))
-
-    @property
-    def statistics(self) -> dict[str, int]:
-        return {"product_states": len(self.search.lazy), "expansions": self.search.expansions}
+        statistics = {"product_states": len(lazy), "expansions": self.search.expansions}
+        return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])), statistics)
 
     def _price(self) -> None:
         if not self._is_priced:

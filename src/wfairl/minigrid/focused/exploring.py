@@ -1,0 +1,59 @@
+"""The part of a world too large to enumerate in which the logic of a task is learned."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning.cost import Cost, CostScope
+from wfairl.core.planning.product import Product
+from wfairl.core.planning.shortest_path import NO_CONTROL
+from wfairl.core.worlds.compiled import IGNORE_LABELS
+from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
+from wfairl.minigrid.focused.lazy_world import LazyWorld
+from wfairl.minigrid.focused.planner import FocusedPlanner
+
+MOST_NODES_PER_ORDER = 300_000
+"""Limit on the nodes that the searches for one order of propositions generate."""
+
+
+def explore_paths(
+    world: LazyWorld,
+    states: Sequence[Any],
+    labels: Sequence[Label],
+    orders: Sequence[tuple[str, ...]],
+    cost: Cost,
+) -> Product:
+    """The states on cheapest paths to propositions in some orders, and all transitions between these states.
+
+    See `OwnPlanning.explore_paths` for the arguments.
+    """
+    found = dict.fromkeys(states)
+    for order in orders:
+        rule = visit_in_order(*order)
+        search = FocusedPlanner(MOST_NODES_PER_ORDER).solve(world, rule, cost).search
+        search.price(cost)
+        rule_states = [0, *rule.run(labels)[1:]]
+        with suppress(TooManyNodesMetError):  # the states found so far must do
+            for state, rule_state in reversed(list(zip(states[:-1], rule_states, strict=False))):
+                if rule_state != DEAD and not rule.accepting[rule_state]:
+                    search.control_cost_to_go(search.lazy.add(state, rule_state))
+        for node in np.flatnonzero(search.best_control != NO_CONTROL):
+            found[search.lazy.state(int(node))] = None
+    return _transitions_between(world, list(found))
+
+
+def _transitions_between(world: LazyWorld, states: Sequence[Any]) -> Product:
+    """All transitions between some states, the first of which is the start; other states become `ACCEPTED`."""
+    lazy = world.lazy_product(IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT)
+    nodes = [lazy.add(state, 0) for state in states]
+    lazy.expand(np.array(nodes))
+    count = len(nodes)
+    successors = lazy.successors[:count].copy()
+    successors[successors >= count] = ACCEPTED
+    packed = np.array([world.pack(state) for state in states])
+    label_index, labels = lazy.label_index[:count].copy(), tuple(lazy.labels)
+    return Product(world, IGNORE_LABELS, packed, np.zeros(count, np.int32), successors, label_index, labels)

@@ -1,0 +1,62 @@
+"""Training in a world too large to enumerate: the optimal paths of demonstrations by focused searches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths, trace_best
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.demonstrations.demonstration import Demonstration
+from wfairl.core.demonstrations.tracing import trace
+from wfairl.core.planning.product import Product
+from wfairl.minigrid.focused.focused_search import FocusedSearch
+
+
+@dataclass(frozen=True, eq=False)
+class FocusedSolver:
+    """Solves for the demonstrated nodes alone, by A* searches that are kept from one table of costs to the next.
+
+    Costs are those of situations (`LazyProduct`), which are the nodes of `product`.
+    """
+
+    search: FocusedSearch
+
+    @property
+    def product(self) -> Product:
+        return self.search.situations
+
+    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
+        lazy, node = self.search.lazy, 0
+        for control in demonstration.controls:
+            lazy.expand(np.array([node]))
+            if control >= len(lazy.world.controls) or (node := int(lazy.successors[node, control])) < 0:
+                break
+        return trace(demonstration, lazy)
+
+    def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
+        return scenes[0].product.available
+
+    def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> list[OptimalPaths]:
+        self.search.set_costs(costs)
+        for scene in scenes:
+            self.search.add_path(int(scene.nodes[0]), scene.controls.tolist())
+        return [self._trace_paths(scene.nodes) for scene in scenes]
+
+    def _trace_paths(self, nodes: NDArray[np.int64]) -> OptimalPaths:
+        """The optimal paths from some nodes; the last node is solved first, because it is nearest to the end.
+
+        The transitions are situation * controls + control. Where a search was too hard to be proven optimal, the path
+        is the best one found, and Q its cost.
+        """
+        search = self.search
+        Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
+        paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
+        controls = Q.shape[1]
+        node, control = np.divmod(paths.transitions, controls)
+        paths = replace(paths, transitions=search.lazy.situations[node].astype(np.int64) * controls + control)
+        if search.unproven == 0:
+            return paths
+        path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+        return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, path_costs))
