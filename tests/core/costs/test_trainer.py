@@ -11,6 +11,7 @@ from oracles_learning import adam_by_the_book
 from strategies_learning import TwoPaths, doorkey_scene, doorkey_world, goal_rule, walk
 
 from wfairl.core.automata.automaton import DEAD
+from wfairl.core.costs import scene as scene_module
 from wfairl.core.costs import trainer
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
@@ -112,14 +113,14 @@ def test_without_held_out_demonstrations_the_last_epoch_is_kept():
 def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind, monkeypatch):
     scenes, workers = doorkey_scenes(6), set()
     model = kind.for_products([scenes[0].product])
-    real = trainer.cost_to_go
+    real = scene_module.cost_to_go
 
     def watched(*arguments):
         workers.add(threading.current_thread())
         return real(*arguments)
 
     monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
-    monkeypatch.setattr(trainer, "cost_to_go", watched)
+    monkeypatch.setattr(scene_module, "cost_to_go", watched)
     one = train(model, scenes, QUICK, n_jobs=1)
     assert workers == {threading.main_thread()}
     two = train(model, scenes, QUICK, n_jobs=2)
@@ -134,10 +135,10 @@ def test_demonstrations_that_share_a_product_share_its_search(monkeypatch):
     """Ten walks in one world: one search a batch, and the losses that ten separate products give."""
     product = build_product(doorkey_world(5, 0), goal_rule())
     together = [walk(product, 0.5, np.random.default_rng(i)) for i in range(10)]
-    apart = [replace(scene, product=build_product(doorkey_world(5, 0), goal_rule())) for scene in together]
+    apart = [replace(scene, solver=ExactSolver(build_product(doorkey_world(5, 0), goal_rule()))) for scene in together]
     searches = []
-    real = trainer.cost_to_go
-    monkeypatch.setattr(trainer, "cost_to_go", lambda *arguments: searches.append(1) or real(*arguments))
+    real = scene_module.cost_to_go
+    monkeypatch.setattr(scene_module, "cost_to_go", lambda *arguments: searches.append(1) or real(*arguments))
     alone = replace(QUICK, epochs=1, batch_size=10, held_out=0.0)
     shared = train(local_cost(), together, alone)
     assert len(searches) == 2  # before training, and in the one batch
@@ -149,14 +150,14 @@ def test_demonstrations_that_share_a_product_share_its_search(monkeypatch):
 
 @pytest.mark.parametrize("before", [1, 2])
 def test_torch_computes_with_one_thread_in_training_and_with_as_many_as_before_after_it(monkeypatch, before):
-    seen, real, outside = [], trainer.cost_to_go, torch.get_num_threads()
+    seen, real, outside = [], scene_module.cost_to_go, torch.get_num_threads()
 
     def watched(*arguments):
         seen.append(torch.get_num_threads())
         return real(*arguments)
 
     monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
-    monkeypatch.setattr(trainer, "cost_to_go", watched)
+    monkeypatch.setattr(scene_module, "cost_to_go", watched)
     try:
         torch.set_num_threads(before)
         train(local_cost(), doorkey_scenes(4), QUICK)
@@ -265,7 +266,7 @@ def test_a_checkpoint_of_another_automaton_is_refused(tmp_path, part):
         accepting[0] = True
         other = replace(product, automaton=replace(product.automaton, accepting=accepting))
     with pytest.raises(OtherConfigurationError, match="another automaton"):
-        train(local_cost(), [replace(scene, product=other)], QUICK, tmp_path, resume=True)
+        train(local_cost(), [replace(scene, solver=ExactSolver(other))], QUICK, tmp_path, resume=True)
 
 
 def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configuration(tmp_path):

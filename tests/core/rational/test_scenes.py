@@ -5,9 +5,10 @@ import numpy as np
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
+from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
-from wfairl.core.rational.scenes import _explore_paths, _orders
+from wfairl.core.rational.scenes import _orders
 from wfairl.core.worlds.task_registry import find_task
 
 
@@ -18,7 +19,8 @@ def test_explored_paths_are_part_of_the_world_and_keep_its_cost_to_go():
     orders = _orders([demonstration.labels])
     assert {("key", "door", "goal"), ("door", "key")} <= set(orders)
     assert not any("goal" in order[:-1] for order in orders)  # no demonstration goes on after it
-    part = _explore_paths(world, demonstration, orders, unit_cost)
+    states, labels = follow_controls(world, demonstration.controls, demonstration.seed)
+    part = world.own_planning().explore_paths(states, labels, orders, unit_cost)
     number = {part.state(node): node for node in range(len(part))}
     assert len(list(trace(demonstration, part))) == len(demonstration)
     for state, node in number.items():
