@@ -19,7 +19,6 @@ from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, r
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
-from wfairl.core.rational.hypotheses import hypotheses_of
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.spectral.task_learner import fit_task_model
@@ -28,6 +27,7 @@ from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_documents import invented_document
 from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.event_logs import read_event_log
+from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton
 

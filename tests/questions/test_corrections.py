@@ -16,7 +16,7 @@ from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.rational.kernels import read_word
 from wfairl.core.rational.learners import find_learner
 from wfairl.core.rational.scenes import explore_scenes
-from wfairl.core.rational.tables import difference, live_table
+from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
@@ -29,7 +29,7 @@ from wfairl.questions.corrections import (
     obeying,
     without_edge,
 )
-from wfairl.questions.counterexamples import OutweighedError, counterexamples, weigh_correction
+from wfairl.questions.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
 
 NAMES = ("a", "b", "c")
 LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]

@@ -12,15 +12,14 @@ from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.demonstrations.storage import load, save
-from wfairl.core.rational.hypotheses import hypotheses_of
 from wfairl.core.rational.kernels import ACCEPTED, read_word
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.rational import RationalSettings
 from wfairl.core.rational.scenes import explore_scenes
-from wfairl.core.rational.tables import passing_through
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.proposals import find_scene, log_likelihood
 from wfairl.questions.questions import (
     LEAST_INFORMATION,
@@ -28,6 +27,7 @@ from wfairl.questions.questions import (
     NothingToAskError,
     expected_information,
     find_question,
+    passing_through,
     take_answer,
 )
 
@@ -212,7 +212,7 @@ def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, d
 
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.core.rational.evidence import DemonstratedScene, Evidence
-    from wfairl.core.rational.table_plans import plan_tables
+    from wfairl.questions.table_plans import plan_tables
 
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))

@@ -22,7 +22,9 @@ from itertools import islice
 from math import log, log1p
 
 import numpy as np
+from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -30,11 +32,11 @@ from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
 from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
 from wfairl.core.rational.search import Candidate
-from wfairl.core.rational.table_plans import plan_tables
-from wfairl.core.rational.tables import difference, live_table
+from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import posterior_of, required_posterior
 from wfairl.core.worlds.task import Task
 from wfairl.questions.corrections import BadCorrectionError, Correction, obeying
+from wfairl.questions.table_plans import plan_tables
 
 COUNTEREXAMPLES = 3
 """Most plans of a kind that a correction counts for, each in another scene."""
@@ -128,3 +130,20 @@ def counterexamples(
                 yield Answer(seed, tuple(map(int, path.controls)), scenes.labels_along(path), is_right)
 
     return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))
+
+
+def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The automaton that accepts what one table accepts and the other does not.
+
+    Returns:
+        A table of states q + (states of the one) * r, where r is a state of the other or, as the last one, that the
+        other is dead; [states of the one * (states of the other + 1), labels].
+    """
+    states, dead = len(one), len(other)
+    rows = []
+    for r in range(dead + 1):
+        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
+        ahead = np.where(after == DEAD, dead, after)
+        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
+        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
+    return np.ascontiguousarray(np.vstack(rows).astype(np.int32))

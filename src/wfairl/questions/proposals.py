@@ -22,13 +22,13 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policy import log_probabilities
 from wfairl.core.rational.evidence import DemonstratedScene
-from wfairl.core.rational.hypotheses import Hypothesis, hypotheses_of
 from wfairl.core.rational.rational import RationalSettings
 from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
-from wfairl.core.rational.table_plans import TablePlan, plan_tables
 from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.worlds.task import Task
+from wfairl.questions.hypotheses import Hypothesis, hypotheses_of
 from wfairl.questions.questions import LEAST_INFORMATION, NothingToAskError
+from wfairl.questions.table_plans import TablePlan, plan_tables
 
 MAX_HYPOTHESES = 16
 """Number of most probable automata that are compared."""

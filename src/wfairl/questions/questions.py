@@ -21,21 +21,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.evidence import ArrayWorld
-from wfairl.core.rational.hypotheses import deadly_odds, hypotheses_of
 from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
 from wfairl.core.rational.scenes import explore_scenes
-from wfairl.core.rational.table_plans import plan_tables
-from wfairl.core.rational.tables import live_table, passing_through
+from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import TaskPosterior, required_posterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
+from wfairl.questions.hypotheses import deadly_odds, hypotheses_of
+from wfairl.questions.table_plans import plan_tables
 
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not asked."""
@@ -188,3 +188,22 @@ def _detours(posterior: TaskPosterior, labels: Sequence[Label], world: ArrayWorl
         several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
         groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
     return [passing_through(table, group) for group in groups]
+
+
+def passing_through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
+    """The automaton that also requires pairs of a state and a label to be read, in any order, before the end.
+
+    Returns:
+        A table of states q + states * (the set of pairs read so far, as bits), [states * 2 ** pairs, labels].
+    """
+    states, sets = len(table), 2 ** len(pairs)
+    wide = np.empty((states * sets, table.shape[1]), np.int32)
+    for read in range(sets):
+        after = np.full(table.shape, read)
+        for bit, (state, label) in enumerate(pairs):
+            after[state, label] |= 1 << bit
+        ends = np.where(after == sets - 1, ACCEPTED, DEAD)
+        wide[states * read : states * (read + 1)] = np.where(
+            table >= 0, table + states * after, np.where(table == ACCEPTED, ends, DEAD)
+        )
+    return wide

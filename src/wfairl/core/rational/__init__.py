@@ -8,7 +8,6 @@ _MODULES = {
     "BadSceneError": "evidence",
     "CautiousPolicy": "caution",
     "DemonstratedScene": "evidence",
-    "Explanation": "alternation",
     "NothingExplainedError": "rational",
     "RationalLearner": "rational",
     "RationalSettings": "rational",
@@ -17,7 +16,6 @@ _MODULES = {
     "TaskLearner": "learners",
     "TaskPosterior": "task_posterior",
     "find_learner": "learners",
-    "learn_logic_and_cost": "alternation",
     "posterior_of": "task_posterior",
     "register_learner": "learners",
 }

@@ -49,42 +49,6 @@ def requiring(table: NDArray[np.int32], label: int) -> NDArray[np.int32]:
     return np.concatenate((unread, read)).astype(np.int32)
 
 
-def passing_through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
-    """The automaton that also requires pairs of a state and a label to be read, in any order, before the end.
-
-    Returns:
-        A table of states q + states * (the set of pairs read so far, as bits), [states * 2 ** pairs, labels].
-    """
-    states, sets = len(table), 2 ** len(pairs)
-    wide = np.empty((states * sets, table.shape[1]), np.int32)
-    for read in range(sets):
-        after = np.full(table.shape, read)
-        for bit, (state, label) in enumerate(pairs):
-            after[state, label] |= 1 << bit
-        ends = np.where(after == sets - 1, ACCEPTED, DEAD)
-        wide[states * read : states * (read + 1)] = np.where(
-            table >= 0, table + states * after, np.where(table == ACCEPTED, ends, DEAD)
-        )
-    return wide
-
-
-def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The automaton that accepts what one table accepts and the other does not.
-
-    Returns:
-        A table of states q + (states of the one) * r, where r is a state of the other or, as the last one, that the
-        other is dead; [states of the one * (states of the other + 1), labels].
-    """
-    states, dead = len(one), len(other)
-    rows = []
-    for r in range(dead + 1):
-        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
-        ahead = np.where(after == DEAD, dead, after)
-        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
-        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
-    return np.ascontiguousarray(np.vstack(rows).astype(np.int32))
-
-
 def is_forced(table: NDArray[np.int32], label: int) -> bool:
     """Whether every accepted word contains a label."""
     without = np.delete(table, label, axis=1)

@@ -1,0 +1,39 @@
+from posteriors import posterior_over
+
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.rational import find_learner
+from wfairl.core.runs.logic_and_cost import learn_logic_and_cost
+from wfairl.core.worlds import find_task
+
+
+def test_logic_and_cost_are_learned_together():
+    task = find_task("crowded-office-coffee")
+    dataset = collect(task, 24, 0, 0.5, 61, n_jobs=1)
+    unknown = Dataset(dataset.task, dataset.demonstrations)  # nobody says at which temperature they were made
+    explained = learn_logic_and_cost(unknown, task, n_jobs=1)
+    assert explained.cost is not None
+    words = [one.labels for one in collect(task, 8, 8, 0.5, 62, n_jobs=1)]
+    learned, rule = explained.model.finite, task.rule
+    assert [learned.fulfilled_at(word) for word in words] == [rule.fulfilled_at(word) for word in words]
+    assert learned.read(0, frozenset({"f"})) not in (0, DEAD)
+
+
+class LearnerThatNeedsACost:
+    """Explains nothing under the nominal cost, as if the demonstrators' detours were noise, and then the true rule."""
+
+    def learn(self, dataset, task, cost=None, n_jobs=2):
+        if cost is None:
+            return find_learner("spectral").learn(dataset, task)
+        return TaskModel.of_automaton(
+            task.rule, "told", dataset.words, dataset.scores, sentences=("rule",), record=posterior_over(task.rule)
+        )
+
+
+def test_a_rule_that_explains_the_demonstrations_is_preferred_to_memorised_words():
+    task = find_task("crowded-office-coffee")
+    dataset = collect(task, 6, 0, 0.5, 61, n_jobs=1)
+    explained = learn_logic_and_cost(dataset, task, learner=LearnerThatNeedsACost(), n_jobs=1)
+    assert explained.model.learner == "told"
+    assert explained.cost is not None
