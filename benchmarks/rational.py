@@ -28,7 +28,7 @@ from wfairl.core.rational import CautiousPolicy, RationalSettings
 from wfairl.core.rational.learners import RationalTaskLearner, find_learner
 from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.runs import evaluate, expert_policy
-from wfairl.core.runs.logic_and_cost import learn_logic_and_cost
+from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.runs.run_directory import PlannerSettings
 from wfairl.core.worlds import GraphWorld, ModelTask, Task, find_task
 

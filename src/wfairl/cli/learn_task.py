@@ -198,7 +198,7 @@ def _learn_rational(demos: Path, answers: Path | None, with_cost: bool, output: 
     from wfairl.core.demonstrations.answers import answers_beside, read_answers
     from wfairl.core.demonstrations.storage import load
     from wfairl.core.rational.learners import RATIONAL, find_learner
-    from wfairl.core.runs.logic_and_cost import learn_logic_and_cost
+    from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
     from wfairl.core.worlds.task_registry import find_task
 
     dataset = load(demos)
