@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from wfairl.core.costs.checkpoint import METRICS
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
-from wfairl.core.runs.method import plain
+from wfairl.core.runs.methods import plain
 from wfairl.core.runs.pipeline import Config
 from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run, training_temperature
 from wfairl.core.support.errors import WfairlError

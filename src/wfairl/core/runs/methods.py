@@ -1,13 +1,20 @@
-"""The methods by name: how each is trained from demonstrations, and how its run becomes a policy."""
+"""The methods, each of which learns a policy from demonstrations: their contract, and how to train and load by name.
 
+    train("no-automaton", dataset, "runs/goal", {"epochs": 40})     writes a run
+    load_policy("runs/goal", task)                                  the policy that `evaluate` runs
+
+A method is an object that owns its answers: no other code asks which method it is.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.method import CHOSEN, Method, Trained, TrainingRequest, UnknownSettingError
-from wfairl.core.runs.planners import NoAutomaton, WfaIrl
+from wfairl.core.planning.cost import Cost
 from wfairl.core.runs.policies import Policy
 from wfairl.core.runs.run_directory import RunConfig, read_config
 from wfairl.core.support.errors import BadInputError
@@ -16,24 +23,154 @@ from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 
-__all__ = [
-    "CHOSEN",
-    "METHODS",
-    "Method",
-    "Trained",
-    "TrainingRequest",
-    "UnknownSettingError",
-    "check_unseen",
-    "find_method",
-    "load_policy",
-    "method_of",
-    "register_method",
-    "train",
-]
+CHOSEN = "chosen"
+"""The temperature that a method itself has chosen."""
+
+
+class UnknownSettingError(BadInputError):
+    """A method is asked for with a setting that it does not have."""
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What to train, and where.
+
+    Attributes:
+        task: of the demonstrations.
+        dataset: the demonstrations.
+        directory: where the run goes.
+        settings: the method's own, by name; the others have their defaults.
+        task_model: what was learned of the task, for a method that plans with it.
+        origin: of the demonstrations, for people.
+        resume: resume an existing run.
+        n_jobs: number of threads; it changes nothing in the result.
+    """
+
+    task: Task
+    dataset: Dataset
+    directory: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    task_model: TaskModel | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    resume: bool = False
+    n_jobs: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The outcome of a training, for people and for files.
+
+    Attributes:
+        facts: as plain JSON.
+        lines: the same as rows of a table: a name and a text.
+        warnings: why the user should not trust it as it is.
+        validation_return: mean return on validation scenes, by which variants are compared; None if there was none.
+    """
+
+    facts: Mapping[str, Any]
+    lines: Sequence[tuple[str, str]]
+    warnings: Sequence[str] = ()
+    validation_return: float | None = None
+
+
+class Method(ABC):
+    """Learns a policy.
+
+    Attributes:
+        name: in files and on the command line.
+        title: in tables.
+        summary: one line for people.
+        needs_task_model: whether a task model must be given.
+        learns_cost: whether its runs hold an automaton and a cost, so that `plan --cost` and figures of them work.
+        expected_seconds: a first guess at the duration of a training, for progress displays.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    needs_task_model: ClassVar[bool] = False
+    learns_cost: ClassVar[bool] = False
+    expected_seconds: ClassVar[float] = 30.0
+
+    @abstractmethod
+    def settings_type(self) -> type[Any]:
+        """The dataclass of its settings; its docstring explains them, its defaults are the method's."""
+
+    @abstractmethod
+    def train(self, request: TrainingRequest) -> Trained:
+        """Learn a policy, in a directory.
+
+        Raises:
+            RunExistsError: a run exists, and `resume` is off.
+            OtherConfigurationError: the existing run has another method, configuration or data set.
+        """
+
+    @abstractmethod
+    def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
+        """The policy of a finished run.
+
+        Args:
+            directory: where the run is.
+            task: the task to act in.
+            temperature: 0 for greedy; None for the one that the demonstrations had or the method has chosen.
+
+        Raises:
+            BadInputError: the run is not finished, or was trained for other worlds than this task's.
+        """
+
+    def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
+        """The temperatures at which a run is tested, by name, the one that represents the method first.
+
+        Args:
+            temperature: of the demonstrations.
+        """
+        return {CHOSEN: None}
+
+    def learned_cost(self, directory: Path) -> Cost | None:  # noqa: ARG002
+        """The cost that a run has learned, None for a method that learns none."""
+        return None
+
+    def check_available(self) -> None:  # noqa: B027 - most need nothing
+        """Check that the extras that the method needs are installed.
+
+        Raises:
+            MissingExtraError: one is not.
+        """
+
+    def default_settings(self) -> dict[str, Any]:
+        """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
+        return plain_settings(self.settings_type()())
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Refuse settings that the method does not have, or whose values are out of range.
+
+        Raises:
+            UnknownSettingError: names them, and those that it has.
+            BadInputError: a setting is out of range.
+        """
+        names = [one.name for one in fields(self.settings_type())]
+        foreign = [name for name in settings if name not in names]
+        if foreign:
+            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(names)}")
+        self.make_settings(settings)
+
+    def make_settings(self, settings: Mapping[str, Any]) -> Any:
+        """Its settings as their own record."""
+        tuples = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+        try:
+            return self.settings_type()(**tuples)
+        except TypeError as error:
+            raise BadInputError(f"{self.name}: a setting is of the wrong type ({error})") from None
+
+    def changed_settings(self, given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """The given settings that differ from their defaults: value and default by name."""
+        pairs = {name: (plain(given[name]), one) for name, one in self.default_settings().items() if name in given}
+        return {name: (value, default) for name, (value, default) in pairs.items() if value != default}
+
 
 METHODS: Registry[Method] = Registry(
     "method",
-    {one.name: one for one in (WfaIrl(), NoAutomaton())},
+    {"wfa-irl": "wfairl.core.runs.planners:WFA_IRL", "no-automaton": "wfairl.core.runs.planners:NO_AUTOMATON"},
     "Others are registered by a file or a module, such as bc and gail by `wfairl --tasks experiments.baselines COMMAND`"
     " or `import experiments.baselines`",
 )
@@ -52,7 +189,7 @@ def find_method(name: str) -> Method:
 def train(
     method: str,
     dataset: Dataset,
-    directory: Path,
+    directory: str | Path,
     settings: Mapping[str, Any] | None = None,
     *,
     task_model: TaskModel | None = None,
@@ -71,7 +208,7 @@ def train(
     chosen.check_settings(settings or {})
     check_task_model(chosen, task_model is not None)
     chosen.check_available()
-    task = find_task(dataset.task)
+    task, directory = find_task(dataset.task), Path(directory)
     request = TrainingRequest(task, dataset, directory, settings or {}, task_model, origin or {}, resume, n_jobs)
     with hold(directory):
         return chosen.train(request)
@@ -95,19 +232,19 @@ def check_task_model(method: Method, is_given: bool) -> None:
         )
 
 
-def load_policy(directory: Path, task: Task, temperature: float | None = None) -> Policy:
+def load_policy(directory: str | Path, task: Task, temperature: float | None = None) -> Policy:
     """The policy of the run in a directory, whatever its method; see `Method.load`."""
     _, method = method_of(directory)
-    return method.load(directory, task, temperature)
+    return method.load(Path(directory), task, temperature)
 
 
-def method_of(directory: Path) -> tuple[RunConfig, Method]:
+def method_of(directory: str | Path) -> tuple[RunConfig, Method]:
     """The configuration of the run in a directory, and its method.
 
     Raises:
         BadInputError: it is no run, or one of an unknown method.
     """
-    config = read_config(directory)
+    config = read_config(Path(directory))
     return config, find_method(config.method)
 
 
@@ -123,3 +260,13 @@ def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
         raise BadInputError(
             f"{directory}: the run was trained on the scene {trained[0]}{more} of these; test it on others"
         )
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file has it, with lists where records have tuples."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """A record of settings as a file has it."""
+    return {name: plain(value) for name, value in asdict(settings).items()}

@@ -18,8 +18,7 @@ from wfairl.core.rational.learners import RATIONAL, find_learner
 from wfairl.core.runs import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
-from wfairl.core.runs.method import CHOSEN
-from wfairl.core.runs.methods import Trained, TrainingRequest, find_method
+from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.core.support.documents import Count, Form
 from wfairl.core.support.errors import BadInputError

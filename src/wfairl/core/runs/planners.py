@@ -9,7 +9,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.runs.method import Method, Trained, TrainingRequest, plain_settings
+from wfairl.core.runs.methods import Method, Trained, TrainingRequest, plain_settings
 from wfairl.core.runs.policies import PlannedPolicy
 from wfairl.core.runs.run_directory import (
     DEFAULT_TRAINING_TEMPERATURE,
@@ -103,6 +103,9 @@ class NoAutomaton(PlanningMethod):
         """See `PlanningMethod`; how well the goal alone explains the scores is part of the model's summary."""
         goal = goal_alone(request.task.rule, request.task.propositions)
         return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
+
+
+WFA_IRL, NO_AUTOMATON = WfaIrl(), NoAutomaton()
 
 
 def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
