@@ -27,9 +27,10 @@ from wfairl.core.costs import Settings, prepare_scenes, train
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect, solve
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.product import Product
-from wfairl.core.runs import PlannedPolicy, evaluate, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task

@@ -30,11 +30,12 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
 from wfairl.core.demonstrations.expert import solve
+from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.tables import canonical
-from wfairl.core.runs import PlannedPolicy, evaluate, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.offices.office import PROPOSITIONS

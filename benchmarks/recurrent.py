@@ -37,9 +37,9 @@ from experiments.baselines.validation import FIRST_VALIDATION_SEED
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.words import Word, compress, with_optional_start
 from wfairl.core.demonstrations import collect
+from wfairl.core.planning import PlannedPolicy, Policy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
-from wfairl.core.runs import PlannedPolicy, Policy, expert_policy
 from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.rollout import roll_out
 from wfairl.core.spectral.selection import select_setting

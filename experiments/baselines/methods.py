@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
+from wfairl.core.planning.policies import Policy
 from wfairl.core.rational.learners import WordTaskLearner, register_learner
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, register_method
-from wfairl.core.runs.policies import Policy
 from wfairl.core.worlds.task import Task
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import nominal_cost
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
+from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.policy import NoLiveControlError
 from wfairl.core.planning.product import build_product
-from wfairl.core.runs.policies import Policy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World

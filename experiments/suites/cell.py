@@ -15,11 +15,12 @@ from experiments.suites.results import TIMES, CellResult, Trial
 from experiments.suites.suite import REFERENCES, Cell, Protocol, Suite, find_suite
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect, load, save
+from wfairl.core.planning import Policy
+from wfairl.core.planning.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.core.rational.learners import find_learner
-from wfairl.core.runs import Policy, evaluate
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.core.runs.pipeline import EVALUATION, learned_names, write_evaluations
-from wfairl.core.runs.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 

@@ -21,8 +21,8 @@ from experiments.suites.suite import REFERENCES, Protocol, Suite
 from experiments.suites.tables import Tables
 from wfairl.core.automata.guarded import GuardedAutomaton, restrict
 from wfairl.core.demonstrations import load
+from wfairl.core.planning import Policy, expert_policy
 from wfairl.core.planning.cost import true_cost
-from wfairl.core.runs import Policy, expert_policy
 from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError

@@ -11,8 +11,8 @@ from experiments.suites.scope import changed_settings, included
 from experiments.suites.suite import Protocol, find_suite
 from experiments.suites.tables import Tables
 from wfairl import __version__
+from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.policies import policy_title
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import Command, Facts, KeyFigure, KeyFigures, figure_of, prose
 from wfairl.pages.page import Block, Page, Section

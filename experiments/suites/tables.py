@@ -14,8 +14,8 @@ from experiments.suites.reproduction import AGAIN, INDENT, PROVENANCE, Reproduct
 from experiments.suites.results import BrokenResultsError, CellResult, Row, find_row
 from experiments.suites.scope import shortfall
 from experiments.suites.suite import REFERENCES, Protocol, Suite, find_suite
+from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.methods import CHOSEN
-from wfairl.core.runs.policies import policy_title
 from wfairl.core.support.documents import Count, Form, Name
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.tables import Column, Table, TableCell

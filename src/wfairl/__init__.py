@@ -17,12 +17,12 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.demonstrations.demonstration import Dataset
     from wfairl.core.planning.cost import unit_cost
     from wfairl.core.planning.plan import find_plan
+    from wfairl.core.planning.policies import PlannedPolicy
     from wfairl.core.planning.product import build_product
     from wfairl.core.rational.caution import CautiousPolicy
     from wfairl.core.rational.learners import find_learner
     from wfairl.core.runs.evaluation import evaluate
     from wfairl.core.runs.methods import load_policy, train
-    from wfairl.core.runs.policies import PlannedPolicy
     from wfairl.core.runs.rollout import roll_out
     from wfairl.core.worlds.graph import GraphWorld
     from wfairl.core.worlds.rendering import Places, Rendering
@@ -92,7 +92,7 @@ _MODULES = {
     "collect": "core.demonstrations.collection",
     "train": "core.runs.methods",
     "load_policy": "core.runs.methods",
-    "PlannedPolicy": "core.runs.policies",
+    "PlannedPolicy": "core.planning.policies",
     "roll_out": "core.runs.rollout",
     "evaluate": "core.runs.evaluation",
 }

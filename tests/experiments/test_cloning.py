@@ -17,8 +17,8 @@ from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.demonstration import follow_controls
+from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.policies import expert_policy
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import find_task

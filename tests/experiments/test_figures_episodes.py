@@ -23,8 +23,8 @@ from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import follow_controls
 from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.product import build_product
-from wfairl.core.runs.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks

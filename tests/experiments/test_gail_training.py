@@ -21,8 +21,8 @@ from experiments.vector.vector_environment import CompiledVectorEnv, compile_sce
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.demonstrations import collect
+from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.policies import expert_policy
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.minigrid import AgentOn, MiniGridTask

@@ -10,7 +10,8 @@ from oracles_report import frames_of, numbers_in, player_data, read_page
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations import collect
-from wfairl.core.runs import evaluate, expert_policy
+from wfairl.core.planning import expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.pipeline import save_evaluations
 from wfairl.core.runs.run_directory import COST

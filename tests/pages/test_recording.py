@@ -8,8 +8,9 @@ from report_blocks import block_html
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress, format_label
+from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.runs import PlannedPolicy, RandomPolicy, evaluate, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.player import EpisodePlayer, NothingToPlayError
 from wfairl.pages.recording import record_episode

@@ -14,8 +14,8 @@ from rich.table import Table
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
 from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate
-from wfairl.core.runs.policies import REFERENCES, Policy, policy_title
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import islice
 
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
+from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.pipeline import learned_names
-from wfairl.core.runs.policies import REFERENCES, Policy
 from wfairl.core.runs.replay import OtherEpisodeError, replay
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track

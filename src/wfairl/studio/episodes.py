@@ -14,9 +14,9 @@ from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.agent import Agent, Status
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.policies import PlannedPolicy, Policy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import untested_steps
-from wfairl.core.runs.policies import PlannedPolicy, Policy
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.text import counted

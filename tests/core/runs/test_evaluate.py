@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.demonstrations import FIRST_TRAINING_SEED, solve
+from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import feature_cost, true_cost, unit_cost
 from wfairl.core.planning.product import build_product
-from wfairl.core.runs import PlannedPolicy, RandomPolicy, evaluate, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import BrokenEvaluationError, Episode, Evaluation, episode_return
 from wfairl.core.runs.rollout import roll_out
 from wfairl.core.support.errors import BadInputError

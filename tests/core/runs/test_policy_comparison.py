@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import bootstrap, mannwhitneyu
 
-from wfairl.core.runs import RandomPolicy, evaluate, expert_policy
+from wfairl.core.planning import RandomPolicy, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.comparison import compare, compare_costs, compare_evaluations, interquartile_mean
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.runs import PlannedPolicy, RandomPolicy, evaluate, expert_policy
+from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.replay import OtherEpisodeError, replay
 from wfairl.core.runs.rollout import roll_out

@@ -13,12 +13,11 @@ from strategies_planning import Problem, TableWorld, draw_costs, problems, rando
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.core.demonstrations import solve
-from wfairl.core.planning import build_product, find_plan, probabilities, sample_control, unit_cost
+from wfairl.core.planning import RandomPolicy, build_product, find_plan, probabilities, sample_control, unit_cost
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.runs import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, compiled, explore_world
 from wfairl.core.worlds.rendering import Places, Rendering, Tiles

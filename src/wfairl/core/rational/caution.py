@@ -36,12 +36,12 @@ from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls, check_satisfiable
 from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
+from wfairl.core.planning.policies import Actor
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
 from wfairl.core.rational.scene_risks import SceneRisks
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.core.runs.policies import Actor
 from wfairl.core.worlds.world import World
 
 DEFAULT_PRICE = 1000.0

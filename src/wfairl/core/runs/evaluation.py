@@ -19,7 +19,7 @@ from annotated_types import MinLen
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.cost import Cost, true_cost
-from wfairl.core.runs.policies import Policy
+from wfairl.core.planning.policies import Policy
 from wfairl.core.runs.rollout import Trajectory, roll_out
 from wfairl.core.support.documents import Count, parse
 from wfairl.core.support.errors import BadInputError

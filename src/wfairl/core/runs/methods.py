@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
-from wfairl.core.runs.policies import Policy
+from wfairl.core.planning.policies import Policy
 from wfairl.core.runs.run_directory import RunConfig, read_config
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold

@@ -7,10 +7,10 @@ from typing import Any
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, plain_settings
-from wfairl.core.runs.policies import PlannedPolicy
 from wfairl.core.runs.run_directory import (
     DEFAULT_TRAINING_TEMPERATURE,
     PlannerSettings,

@@ -14,7 +14,7 @@ from wfairl.core.automata.words import Word, compress
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost, path_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.runs.policies import Policy
+from wfairl.core.planning.policies import Policy
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 
