@@ -29,6 +29,7 @@ from wfairl.minigrid import babyai
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused.focused_search import DEFAULT_MAX_NODES, TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedPlanner
+from wfairl.minigrid.tasks import MiniGridTask
 
 LEVELS = (
     babyai.GO_TO,
@@ -54,9 +55,7 @@ def main() -> None:
     report({"levels": rows}, arguments.json, rows_table(rows), width=200)
 
 
-def measure(
-    level: babyai.BabyAITask, planner: FocusedPlanner, scenes: int, results: Path | None
-) -> list[dict[str, Any]]:
+def measure(level: MiniGridTask, planner: FocusedPlanner, scenes: int, results: Path | None) -> list[dict[str, Any]]:
     """What was found in each scene, in the order of seeds."""
     done: dict[int, dict[str, Any]] = {}
     if results is not None and results.exists():
@@ -71,7 +70,7 @@ def measure(
     return [done[seed] for seed in sorted(done)]
 
 
-def measure_scene(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> dict[str, Any]:
+def measure_scene(level: MiniGridTask, planner: FocusedPlanner, seed: int) -> dict[str, Any]:
     """Steps of the plan and of the bot, None where there are none; and why, and what it took."""
     began, outcome, found = time.process_time(), "planned", None
     try:
@@ -91,7 +90,7 @@ def measure_scene(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) 
     }
 
 
-def summarize(level: babyai.BabyAITask, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def summarize(level: MiniGridTask, rows: list[dict[str, Any]]) -> dict[str, Any]:
     planned = [row for row in rows if row["outcome"] == "planned"]
     accepted = [row for row in planned if row["steps"] is not None]
     pairs = {row["seed"]: (row["steps"], row["bot steps"]) for row in accepted if row["bot steps"] is not None}
@@ -119,11 +118,11 @@ def summarize(level: babyai.BabyAITask, rows: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def plan(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> Plan:
+def plan(level: MiniGridTask, planner: FocusedPlanner, seed: int) -> Plan:
     return planner.solve(level.make_world(seed), level.rule, unit_cost).plan()
 
 
-def carry_out(level: babyai.BabyAITask, seed: int, controls: Sequence[int]) -> int | None:
+def carry_out(level: MiniGridTask, seed: int, controls: Sequence[int]) -> int | None:
     """The steps until the verifier of the real environment says success, None if it does not."""
     simulator = level.make_simulator(seed)
     for step, control in enumerate(controls, start=1):
@@ -132,7 +131,7 @@ def carry_out(level: babyai.BabyAITask, seed: int, controls: Sequence[int]) -> i
     return None
 
 
-def follow_bot(level: babyai.BabyAITask, seed: int) -> int | None:
+def follow_bot(level: MiniGridTask, seed: int) -> int | None:
     """The steps that minigrid's bot takes, None if it fails."""
     environment = make_environment(level.environment_id)
     reset(environment, seed)

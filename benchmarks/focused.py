@@ -29,9 +29,10 @@ from wfairl.core.planning import ExactPlanner, unit_cost
 from wfairl.core.planning.cost import Cost, feature_cost
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.babyai import GO_TO
-from wfairl.minigrid.environment import make_environment, read_mission, reset
+from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.minigrid.missions import read_mission
 from wfairl.minigrid.propositions import OfRole
 from wfairl.minigrid.world import MiniGridWorld
 

@@ -34,8 +34,8 @@ from wfairl.core.runs import evaluate
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
-from wfairl.minigrid.rules import CONTROLS
-from wfairl.minigrid.view import view_states
+from wfairl.minigrid.grid_view import view_states
+from wfairl.minigrid.physics import CONTROLS
 
 SUCCESSES, FAILURES, TEMPERATURE = 32, 128, 0.5
 TEST_SEEDS = range(FIRST_TEST_SEED, FIRST_TEST_SEED + 32)

@@ -33,7 +33,7 @@ from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
 from wfairl.minigrid.focused.planner import FocusedPlanner
-from wfairl.minigrid.tasks import TASKS
+from wfairl.minigrid.tasks import PAPER_TASKS
 
 LEARNING_SEEDS = range(32)
 SEARCH_SEEDS = range(3)
@@ -44,8 +44,8 @@ def main() -> None:
     parser = make_parser(__doc__, repeats=15)
     arguments = parser.parse_args()
     full = measure_full_graph(arguments.repeats)
-    products = [row for task in TASKS for row in measure_task(task, arguments.repeats)]
-    searches = [row for task in TASKS for row in measure_a_star(task)]
+    products = [row for task in PAPER_TASKS for row in measure_task(task, arguments.repeats)]
+    searches = [row for task in PAPER_TASKS for row in measure_a_star(task)]
     tables = [
         figures_table(full["milliseconds"], "milliseconds, whole product of T3", ",.3g"),
         figures_table(full["ratios"], "ratios", ",.3g"),

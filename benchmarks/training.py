@@ -35,7 +35,7 @@ from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_costs import PaperCost
-from wfairl.minigrid.view import GridView, view_states
+from wfairl.minigrid.grid_view import GridView, view_states
 
 TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024

@@ -19,8 +19,8 @@ from minigrid.wrappers import FullyObsWrapper
 from reporting import fastest, make_parser, report, rows_table
 
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
-from wfairl.minigrid.rules import CONTROLS
-from wfairl.minigrid.tasks import TASKS, MiniGridTask
+from wfairl.minigrid.physics import CONTROLS
+from wfairl.minigrid.tasks import PAPER_TASKS, MiniGridTask
 
 SCENES = 256
 FIRST_SCENE = 1_000_000
@@ -32,7 +32,7 @@ def main() -> None:
     parser = make_parser(__doc__, repeats=5)
     parser.add_argument("--environments", type=int, default=64, help="episodes at a time")
     arguments = parser.parse_args()
-    tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in TASKS}
+    tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in PAPER_TASKS}
     figures = {
         "environments": arguments.environments,
         "tasks": tasks,

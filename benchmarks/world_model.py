@@ -22,8 +22,8 @@ from reporting import fastest, figures_table, make_parser, report
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.worlds import find_task
-from wfairl.minigrid import MiniGridWorld, rules
-from wfairl.minigrid.search import follow_controls
+from wfairl.minigrid import MiniGridWorld, physics
+from wfairl.minigrid.exploration import states_along
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000
@@ -63,8 +63,8 @@ def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
 def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str, Any]:
     controls = np.random.default_rng(0).integers(6, size=MODEL_STEPS)
     start = world.pack(world.initial_state)
-    follow_controls(world.layout.table, world.atoms, start, controls)  # compiles
-    ours = fastest(lambda: follow_controls(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
+    states_along(world.layout.table, world.atoms, start, controls)  # compiles
+    ours = fastest(lambda: states_along(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
     real: Any = task.make_environment(seed=1).unwrapped
     theirs = fastest(lambda: [MiniGridEnv.step(real, control) for control in controls[:REAL_STEPS]], 3) / REAL_STEPS
     real.gen_obs = lambda: None
@@ -85,7 +85,7 @@ def explore_in_python(world: MiniGridWorld) -> int:
     transitions = []
     for state in queue:
         row = []
-        for control in rules.CONTROLS:
+        for control in physics.CONTROLS:
             following = scene.step(state, control)
             label = scene.label(following)
             if "box" in label:
@@ -110,7 +110,7 @@ class PlainScene:
     WALL, DOOR, KEY, BALL, BOX = 2, 4, 5, 6, 7
 
     def __init__(self, world: MiniGridWorld):
-        scene = world.scene(world.initial_state)
+        scene = world.encode(world.initial_state)
         cells = {(x, y): tuple(map(int, code)) for x, row in enumerate(scene.grid) for y, code in enumerate(row)}
         self.walls = {cell for cell, code in cells.items() if code[0] == self.WALL}
         self.doors = [cell for cell, code in cells.items() if code[0] == self.DOOR]

@@ -35,8 +35,8 @@ from wfairl.minigrid.grid_network import (
     columns_of,
     pairs,
 )
-from wfairl.minigrid.rules import CONTROLS, DIRECTIONS, HANDS, WALL
-from wfairl.minigrid.view import view_states
+from wfairl.minigrid.grid_view import view_states
+from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, WALL
 
 UP = 3
 MIRRORED_DIRECTION = (2, 1, 0, 3)
@@ -65,9 +65,9 @@ class _GridEncoder:
         """See `Encoder`: left and right exchanged."""
         width = observations.bank.shape[2]
         number, place, carried = observations.columns.T
-        cell, direction = place // DIRECTIONS, place % DIRECTIONS
+        cell, direction = place // HEADINGS, place % HEADINGS
         mirrored = cell - cell % width + (width - 1 - cell % width)
-        places = mirrored * DIRECTIONS + torch.tensor(MIRRORED_DIRECTION)[direction]
+        places = mirrored * HEADINGS + torch.tensor(MIRRORED_DIRECTION)[direction]
         exchanged = torch.tensor([CONTROLS.index(name) for name in MIRRORED_CONTROL])[controls]
         return Observations(observations.bank.flip(2), torch.stack([number, places, carried], dim=1)), exchanged
 
@@ -130,7 +130,7 @@ class AgentEncoder(_GridEncoder):
     @property
     def place(self) -> int:
         """The place of the agent: in the middle, facing up."""
-        return (self.radius * self.size[1] + self.radius) * DIRECTIONS + UP
+        return (self.radius * self.size[1] + self.radius) * HEADINGS + UP
 
     def for_world(self, world: World[Any]) -> EncodeStates:
         scene = minigrid(world)
@@ -167,7 +167,7 @@ class GridNetwork(StateNetwork):
         super().__init__()
         self.convolution = GridConvolution(height, width)
         self.position = nn.Embedding(height * width, POSITION)
-        self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
+        self.direction = nn.Embedding(HEADINGS, DIRECTION)
         self.carried = nn.Embedding(len(HANDS), CARRIED)
         self.dense = nn.Linear(self.convolution.size + POSITION + DIRECTION + CARRIED, HIDDEN[0])
         self.head = Head(outputs)
@@ -227,7 +227,7 @@ class _AgentBatch:
         grids, places = columns[:, grid_batch.GRID], columns[:, grid_batch.PLACE]
         if len(self._grids) > len(self._numbers):
             height, width = self._grids.entries.shape[1:]
-            larger = np.full((2 * len(self._grids), height * width * DIRECTIONS), UNKNOWN, np.int32)
+            larger = np.full((2 * len(self._grids), height * width * HEADINGS), UNKNOWN, np.int32)
             if len(self._numbers):
                 larger[: len(self._numbers)] = self._numbers
             self._numbers = larger
@@ -258,7 +258,7 @@ def surroundings(
     Returns:
         Shape [agents, 2 radius + 1, 2 radius + 1].
     """
-    cells, directions = np.divmod(places, DIRECTIONS)
+    cells, directions = np.divmod(places, HEADINGS)
     y, x = np.divmod(cells, grids.shape[2])
     # Offsets ahead and to the right, for an agent that faces right, down, left and up.
     ahead = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])[directions]

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from experiments.vector.scene_pool import ENDED, RUNNING, SUCCEEDED
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import label_mask
-from wfairl.minigrid.rules import NOTHING, Table, apply_control, carried_object, cell_entry, object_entry
+from wfairl.minigrid.physics import NOTHING, LayoutTable, apply_control, carried_object, cell_entry, object_entry
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
 """Columns of an observation: number of its grid, cell * 4 + direction, index into `HANDS`."""
 
-TYPE_OF_KIND = tuple(rules.CELL_TYPES.index(rules.HANDS[1 + kind]) for kind in (rules.KEY, rules.BALL, rules.BOX))
+TYPE_OF_KIND = tuple(map(physics.CELL_TYPES.index, physics.OBJECTS))
 
 
 @njit(cache=True, nogil=True)
@@ -44,8 +44,8 @@ def step_all(
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
         moved = apply_control(layout, fields[i], controls[i])
-        changed[i] = moved and controls[i] >= rules.PICKUP  # turning and moving leave the grid as it is
-        ended[i] = rules.is_final(layout, fields[i])
+        changed[i] = moved and controls[i] >= physics.PICKUP  # turning and moving leave the grid as it is
+        ended[i] = physics.is_final(layout, fields[i])
         masks[i] = label_mask(layout, atoms[scenes[i]], fields[i], controls[i] if moved else NOTHING)
     return masks
 
@@ -81,9 +81,9 @@ def place_all(
     """Write where the agent of every row is and what it carries into `columns`, shape [rows, 3]."""
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
-        columns[i, PLACE] = fields[i, rules.AGENT] * rules.DIRECTIONS + fields[i, rules.DIRECTION]
+        columns[i, PLACE] = fields[i, physics.AGENT] * physics.HEADINGS + fields[i, physics.DIRECTION]
         obj = carried_object(layout, fields[i])
-        columns[i, CARRIED] = 0 if obj == NOTHING else 1 + object_entry(layout, obj, rules.KIND)
+        columns[i, CARRIED] = 0 if obj == NOTHING else 1 + object_entry(layout, obj, physics.OBJECT_KIND)
 
 
 @njit(cache=True, nogil=True)
@@ -98,15 +98,15 @@ def draw_all(
 
 
 @njit(cache=True, nogil=True)
-def _draw(layout: Table, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> None:
-    for cell in range(layout[rules.CELLS]):
-        terrain = cell_entry(layout, cell, rules.TERRAIN)
+def _draw(layout: LayoutTable, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> None:
+    for cell in range(layout[physics.CELLS]):
+        terrain = cell_entry(layout, cell, physics.TERRAIN)
         grid[cell] = terrain
-        if terrain == rules.DOOR:
-            state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
-            shut = rules.LOCKED_DOOR if state & rules.IS_LOCKED else rules.CLOSED_DOOR
-            grid[cell] = rules.OPEN_DOOR if state & rules.IS_OPEN else shut
-    for obj in range(layout[rules.OBJECTS_COUNT]):
-        place = fields[rules.FIRST_OBJECT + obj]
-        if place < layout[rules.CELLS]:
-            grid[place] = TYPE_OF_KIND[object_entry(layout, obj, rules.KIND)]
+        if terrain == physics.DOOR:
+            state = physics.door_state(layout, fields, cell_entry(layout, cell, physics.DOOR_AT))
+            shut = physics.LOCKED_DOOR if state & physics.IS_LOCKED else physics.CLOSED_DOOR
+            grid[cell] = physics.OPEN_DOOR if state & physics.IS_OPEN else shut
+    for obj in range(layout[physics.OBJECTS_COUNT]):
+        place = fields[physics.FIRST_OBJECT + obj]
+        if place < layout[physics.CELLS]:
+            grid[place] = TYPE_OF_KIND[object_entry(layout, obj, physics.OBJECT_KIND)]

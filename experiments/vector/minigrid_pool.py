@@ -18,9 +18,8 @@ from experiments.vector import minigrid_batch as batch
 from experiments.vector.scene_pool import Bank, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.minigrid.mask_numbers import MaskNumbers
-from wfairl.minigrid.packing import unpack
-from wfairl.minigrid.rules import CONTROLS, DIRECTIONS, HANDS
+from wfairl.minigrid.labeller import MaskNumbers
+from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, unpack
 from wfairl.minigrid.world import MiniGridWorld
 
 LARGEST_GRID_NUMBER = 2**31 - 1
@@ -78,7 +77,7 @@ class MiniGridPool(ScenePool):
 
     @property
     def observation_space(self) -> gymnasium.spaces.Box:
-        places = self.height * self.width * DIRECTIONS
+        places = self.height * self.width * HEADINGS
         high = np.array([LARGEST_GRID_NUMBER, places - 1, len(HANDS) - 1], np.int64)
         return gymnasium.spaces.Box(low=np.zeros(batch.COLUMNS, np.int64), high=high, dtype=np.int64)
 

@@ -221,7 +221,7 @@ class _RememberingActor:
         return Status.RUNNING
 
     def probabilities(self):
-        x, y = self.world.scene(self.state).position
+        x, y = self.world.encode(self.state).position
         return np.array([len(self.labels), x, y, len(self.labels[-1]) if self.labels else 0, 0, 0]) / 100
 
 
@@ -246,7 +246,7 @@ def test_bars_are_the_probabilities_of_actors_led_along_the_path():
     state = world.initial_state
     for control in critical.path.controls[: critical.step]:
         state = world.step(state, control)
-    x, y = world.scene(state).position
+    x, y = world.encode(state).position
     assert bars["remembering"] == pytest.approx([critical.step / 100, x / 100, y / 100, 0.01, 0, 0])
     assert bars["random"] == pytest.approx([1 / 6] * 6)
     actor = rule.actor(world, np.random.default_rng(0))

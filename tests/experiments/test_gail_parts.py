@@ -36,9 +36,8 @@ from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.rollout import roll_out
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid import AgentOn, MiniGridTask
-from wfairl.minigrid.packing import pack
-from wfairl.minigrid.rules import HANDS
-from wfairl.minigrid.tasks import DOORKEY, TASKS
+from wfairl.minigrid.physics import HANDS, pack
+from wfairl.minigrid.tasks import DOORKEY, PAPER_TASKS
 
 HEIGHT, WIDTH = 5, 6
 ENCODER = MapEncoder(HEIGHT, WIDTH)
@@ -183,7 +182,7 @@ def test_scenes_of_demonstrations_are_drawn_about_as_often_as_fresh_ones(dataset
     assert data.judged.mean() == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+@pytest.mark.parametrize("task", PAPER_TASKS, ids=lambda task: task.name)
 def test_a_batch_is_encoded_as_one_world_is(task):
     encoder = AgentEncoder(3)
     pool = compile_scenes(task, range(1_000_000, 1_000_006))

@@ -26,7 +26,7 @@ from wfairl.core.runs import evaluate
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.minigrid import AgentOn, MiniGridTask
-from wfairl.minigrid.rules import CONTROLS
+from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.tasks import DOORKEY
 
 pytest.importorskip("stable_baselines3")

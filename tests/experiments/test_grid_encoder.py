@@ -14,7 +14,7 @@ from experiments.baselines.grid_encoder import AgentEncoder, MapEncoder
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.grid_network import OtherMapError
-from wfairl.minigrid.rules import WALL
+from wfairl.minigrid.physics import WALL
 from wfairl.minigrid.world import MiniGridWorld
 
 SIZE = 6

@@ -13,7 +13,7 @@ from wfairl.core.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstrati
 from wfairl.core.demonstrations.collection import SCENES_PER_COLLECTION
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.grid_network import OtherMapError
-from wfairl.minigrid.view import view_states
+from wfairl.minigrid.grid_view import view_states
 
 
 def all_states(size: int, seed: int):

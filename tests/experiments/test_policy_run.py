@@ -28,8 +28,8 @@ from wfairl.core.worlds import find_task
 from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid import MiniGridTask
 from wfairl.minigrid.grid_network import OtherMapError
+from wfairl.minigrid.physics import HANDS, WALL
 from wfairl.minigrid.propositions import AgentOn
-from wfairl.minigrid.rules import HANDS, WALL
 
 TASK = find_task("doorkey")
 ENCODER = MapEncoder(8, 8)

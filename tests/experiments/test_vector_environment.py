@@ -15,10 +15,9 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.core.worlds.world import available_controls
-from wfairl.minigrid.packing import pack
+from wfairl.minigrid.physics import CELL_TYPES, HANDS, pack
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.minigrid.rules import CELL_TYPES, HANDS
-from wfairl.minigrid.tasks import TASKS, MiniGridTask
+from wfairl.minigrid.tasks import PAPER_TASKS, MiniGridTask
 
 LAVA = MiniGridTask(
     name="lava",
@@ -91,7 +90,7 @@ def observe(environment, columns):
     return [[CELL_TYPES[code] for code in row] for row in environment.bank.entries[grid]], int(place), HANDS[hands]
 
 
-@pytest.mark.parametrize("task", [*TASKS, LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", [*PAPER_TASKS, LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
 def test_it_is_in_lockstep_with_the_real_environments(task):
     rows = 4
     environment = CompiledVectorEnv(compile_scenes(task, range(2_000_000, 2_000_010)), rows)
@@ -121,7 +120,7 @@ def test_it_is_in_lockstep_with_the_real_environments(task):
         for row in range(rows):
             states[row] = worlds[row].step(states[row], int(controls[row]))
             if over[row]:  # what the last state showed, by the model of the scene that has just been left
-                scene = worlds[row].scene(states[row])
+                scene = worlds[row].encode(states[row])
                 x, y = scene.position
                 assert info["final_obs"][row][1] == (y * environment.pool.width + x) * 4 + scene.direction
                 worlds[row] = task._world_of(real.envs[row])
@@ -186,7 +185,7 @@ def test_a_rule_that_was_broken_gives_no_reward():
 
 
 def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them():
-    pool = compile_scenes(TASKS[0], range(1_000_000, 1_000_020))
+    pool = compile_scenes(PAPER_TASKS[0], range(1_000_000, 1_000_020))
     controls = np.random.default_rng(0).choice(6, size=(200, 5), p=BUSY)
 
     def run(environment, rows):
@@ -205,7 +204,7 @@ def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them(
 
 
 def test_forgetting_keeps_what_is_shown_and_nothing_else():
-    environment = CompiledVectorEnv(compile_scenes(TASKS[2], range(9)), 4)
+    environment = CompiledVectorEnv(compile_scenes(PAPER_TASKS[2], range(9)), 4)
     environment.reset(seed=0)
     rng = np.random.default_rng(0)
     for _ in range(300):

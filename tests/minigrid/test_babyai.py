@@ -19,8 +19,10 @@ from wfairl.minigrid.babyai import (
     in_phases,
     put,
 )
-from wfairl.minigrid.environment import UnknownPhysicsError, make_environment, read_mission, reset
+from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
+from wfairl.minigrid.missions import read_mission
+from wfairl.minigrid.physics import UnknownPhysicsError
 
 LEVELS = (GO_TO, PICKUP_LOC, UNBLOCK_PICKUP, UNLOCK, PUT_NEXT_LOCAL, KEY_CORRIDOR, BOSS_LEVEL)
 SMALL_LEVELS = (PICKUP_LOC, PUT_NEXT_LOCAL)

@@ -4,7 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from wfairl.minigrid.environment import UnknownPhysicsError, make_environment, reset
+from wfairl.minigrid.environment import make_environment, reset
+from wfairl.minigrid.physics import UnknownPhysicsError
 from wfairl.minigrid.world import MiniGridWorld
 
 REFUSED = {id for id in gymnasium.registry if "Dynamic-Obstacles" in id}
@@ -41,7 +42,7 @@ def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every
                 assert_same(world, state, real)
             cell = real.grid.get(*real.agent_pos)
             stands_on_an_end = cell is not None and cell.type in ("goal", "lava")
-            assert world.scene(state).terminated == stands_on_an_end
+            assert world.encode(state).terminated == stands_on_an_end
             assert terminated or not stands_on_an_end
             if terminated or truncated:
                 break
@@ -49,7 +50,7 @@ def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every
 
 
 def assert_same(world, state, real):
-    scene = world.scene(state)
+    scene = world.encode(state)
     np.testing.assert_array_equal(scene.grid, real.grid.encode())
     assert scene.position == tuple(map(int, real.agent_pos))
     assert scene.direction == real.agent_dir

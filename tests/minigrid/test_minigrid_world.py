@@ -24,7 +24,8 @@ from wfairl.minigrid import (
     MiniGridWorld,
     UnknownPhysicsError,
 )
-from wfairl.minigrid.environment import TILE_PIXELS, make_environment, reset
+from wfairl.minigrid.environment import make_environment, reset
+from wfairl.minigrid.renderer import TILE_PIXELS
 
 
 def random_scene(seed, **settings):
@@ -42,7 +43,7 @@ def test_random_scenes_with_every_kind_of_object_stay_in_lockstep(seed):
     for control in rng.choice(6, size=200, p=[0.12, 0.12, 0.3, 0.16, 0.12, 0.18]):
         _, _, terminated, _, _ = env.step(control)
         state = world.step(state, int(control))
-        scene = world.scene(state)
+        scene = world.encode(state)
         np.testing.assert_array_equal(scene.grid, env.grid.encode())
         assert scene.position == tuple(map(int, env.agent_pos))
         assert scene.direction == env.agent_dir
@@ -316,9 +317,11 @@ def random_walk(env, world, steps, rng):
 def test_a_state_is_rendered_as_the_real_environment_renders_it(seed):
     env = random_scene(seed, things=9)
     world = MiniGridWorld.from_environment(env)
+    rendering = world.rendering
     for state, _ in random_walk(env, world, 40, np.random.default_rng(seed)):
-        np.testing.assert_array_equal(world.render(state), env.get_full_render(highlight=False, tile_size=TILE_PIXELS))
-        x, y = (int(pixel // TILE_PIXELS) for pixel in world.locate(state))
+        expected = env.get_full_render(highlight=False, tile_size=TILE_PIXELS)
+        np.testing.assert_array_equal(rendering.render(state), expected)
+        x, y = (int(pixel // TILE_PIXELS) for pixel in rendering.places.locate(state))
         assert (x, y) == tuple(env.agent_pos)
 
 
@@ -329,7 +332,7 @@ def test_features_are_what_the_real_environment_has_around_the_agent(seed):
     for state, control in random_walk(env, world, 60, np.random.default_rng(seed)):
         after = world.step(state, control)
         found = dict(zip(world.feature_names, world.features(state, control, after), strict=True))
-        assert {name for name, value in found.items() if value} == features_by_hand(env, world.scene(after).position)
+        assert {name for name, value in found.items() if value} == features_by_hand(env, world.encode(after).position)
         assert set(found.values()) <= {0.0, 1.0}
 
 

@@ -39,7 +39,7 @@ def test_triangles_are_the_costs_of_the_planner_for_an_agent_there(automaton_sta
     table = cost(product)
     expected = {}
     for node in np.flatnonzero(product.automaton_states == automaton_state):
-        scene = world.scene(product.state(node))
+        scene = world.encode(product.state(node))
         expected.setdefault((*scene.position, scene.direction), []).append(table[node])
     for number, control in enumerate(world.controls):
         (collection,) = _collections(drawn.figure, f"costs-{control}")

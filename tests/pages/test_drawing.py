@@ -112,12 +112,12 @@ def test_minigrid_is_drawn_as_it_draws_itself_within_its_walls(name):
     rng = np.random.default_rng(0)
     state = world.initial_state
     for _ in range(40):
-        whole, part = environment.render(), world.render(state)
-        x, y = world.locate(state)
+        whole, part = environment.render(), world.rendering.render(state)
+        x, y = world.rendering.places.locate(state)
         agent_x, agent_y = environment.unwrapped.agent_pos
         left, top = round(32 * (agent_x + 0.5) - x), round(32 * (agent_y + 0.5) - y)
         np.testing.assert_array_equal(whole[top : top + part.shape[0], left : left + part.shape[1]], part)
-        assert world.heading(state) == 90 * environment.unwrapped.agent_dir
+        assert world.rendering.places.heading(state) == 90 * environment.unwrapped.agent_dir
         control = int(rng.integers(len(world.controls)))
         environment.step(control)
         state = world.step(state, control)

@@ -14,7 +14,7 @@ _MODULES = {
     "MiniGridWorld": "world",
     "PaperCost": "grid_costs",
     "Proposition": "propositions",
-    "UnknownPhysicsError": "environment",
+    "UnknownPhysicsError": "physics",
 }
 
 __all__ = [*_MODULES]

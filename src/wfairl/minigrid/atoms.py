@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
-from wfairl.minigrid.rules import (
+from wfairl.minigrid import physics
+from wfairl.minigrid.physics import (
     NOTHING,
-    Table,
+    LayoutTable,
     carried_object,
     cell_entry,
     cell_in_front,
@@ -22,7 +22,7 @@ ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 
 
 @njit(cache=True, nogil=True)
-def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
+def label_mask(layout: LayoutTable, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
     """The label of a transition: bit i is set if atom i holds after it; arguments as in `holds`."""
     mask = np.uint64(0)
     for i in range(atoms.shape[0]):
@@ -32,7 +32,7 @@ def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32
 
 
 @njit(cache=True, nogil=True)
-def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32], control: int) -> bool:
+def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32], control: int) -> bool:
     """Whether atom i holds after a transition.
 
     Args:
@@ -63,11 +63,11 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
     if question == ANY_AT:
         return _any_at(fields, first, second, atoms[i, 3])
     if question == DOOR_IS_OPEN:
-        return door_state(layout, fields, first) & rules.IS_OPEN != 0
+        return door_state(layout, fields, first) & physics.IS_OPEN != 0
     if question == AGENT_ON_TERRAIN:
-        return is_terrain(layout, fields[rules.AGENT], first, second)
+        return is_terrain(layout, fields[physics.AGENT], first, second)
     if question == AGENT_AT:
-        return fields[rules.AGENT] == first
+        return fields[physics.AGENT] == first
     if question == ALL_APART:
         return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
     if question == ALWAYS:
@@ -80,15 +80,17 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
     if question == ANY_IN_FRONT:
         return _any_at(fields, first, second, front)
     if question == DOOR_IN_FRONT:
-        return is_terrain(layout, front, rules.DOOR, first)
+        return is_terrain(layout, front, physics.DOOR, first)
     if question == ROLE_REACHED:
         return _has_role(layout, fields, front, first) or _just_picked_up(layout, fields, first, control)
     if question == ROLE_OPENED:
-        if control != rules.TOGGLE or not cell_entry(layout, front, rules.DOOR_ROLES) >> first & 1:
+        if control != physics.TOGGLE or not cell_entry(layout, front, physics.DOOR_ROLES) >> first & 1:
             return False
-        return door_state(layout, fields, cell_entry(layout, front, rules.DOOR_AT)) & rules.IS_OPEN != 0
+        return door_state(layout, fields, cell_entry(layout, front, physics.DOOR_AT)) & physics.IS_OPEN != 0
     return (
-        control == rules.DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+        control == physics.DROP
+        and _has_role(layout, fields, front, first)
+        and _is_beside(layout, fields, front, second)
     )
 
 
@@ -111,27 +113,27 @@ def depends_on_front(atoms: NDArray[np.int32]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _just_picked_up(layout: Table, fields: NDArray[np.int32], role: int, control: int) -> bool:
-    if control != rules.PICKUP:
+def _just_picked_up(layout: LayoutTable, fields: NDArray[np.int32], role: int, control: int) -> bool:
+    if control != physics.PICKUP:
         return False
     obj = carried_object(layout, fields)
-    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
+    return obj != NOTHING and object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
-def _has_role(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+def _has_role(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether the object or the door on a cell has a role."""
-    if cell_entry(layout, cell, rules.DOOR_ROLES) >> role & 1:
+    if cell_entry(layout, cell, physics.DOOR_ROLES) >> role & 1:
         return True
     obj = object_at(layout, fields, cell)
-    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
+    return obj != NOTHING and object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
-def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+def _is_beside(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether something of a role is on a neighbour of a cell."""
     for direction in range(4):
-        neighbour = cell_entry(layout, cell, rules.FRONT + direction)
+        neighbour = cell_entry(layout, cell, physics.FRONT + direction)
         if neighbour != NOTHING and _has_role(layout, fields, neighbour, role):
             return True
     return False
@@ -140,33 +142,33 @@ def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -
 @njit(cache=True, nogil=True)
 def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
     for obj in range(first, end):  # noqa: SIM110 - compiled
-        if fields[rules.FIRST_OBJECT + obj] == place:
+        if fields[physics.FIRST_OBJECT + obj] == place:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
+def is_terrain(layout: LayoutTable, cell: int, terrain: int, color: int) -> bool:
     """Whether a cell has a terrain and a colour, or any colour if that is `NOTHING`."""
-    if cell_entry(layout, cell, rules.TERRAIN) != terrain:
+    if cell_entry(layout, cell, physics.TERRAIN) != terrain:
         return False
-    return color == NOTHING or cell_entry(layout, cell, rules.TERRAIN_COLOR) == color
+    return color == NOTHING or cell_entry(layout, cell, physics.TERRAIN_COLOR) == color
 
 
 @njit(cache=True, nogil=True)
-def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, least: int) -> bool:
+def _all_apart(layout: LayoutTable, fields: NDArray[np.int32], first: int, end: int, cell: int, least: int) -> bool:
     for obj in range(first, end):
-        place = fields[rules.FIRST_OBJECT + obj]
-        if place == layout[rules.CELLS] + rules.CARRIED:
-            place = fields[rules.AGENT]
-        if place < layout[rules.CELLS] and distance(layout, place, cell) < least:
+        place = fields[physics.FIRST_OBJECT + obj]
+        if place == layout[physics.CELLS] + physics.CARRIED:
+            place = fields[physics.AGENT]
+        if place < layout[physics.CELLS] and distance(layout, place, cell) < least:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def distance(layout: Table, one: int, other: int) -> int:
+def distance(layout: LayoutTable, one: int, other: int) -> int:
     """The Manhattan distance of two cells."""
-    return abs(cell_entry(layout, one, rules.COLUMN) - cell_entry(layout, other, rules.COLUMN)) + abs(
-        cell_entry(layout, one, rules.ROW) - cell_entry(layout, other, rules.ROW)
+    return abs(cell_entry(layout, one, physics.CELL_X) - cell_entry(layout, other, physics.CELL_X)) + abs(
+        cell_entry(layout, one, physics.CELL_Y) - cell_entry(layout, other, physics.CELL_Y)
     )

@@ -1,32 +1,29 @@
 """Levels of BabyAI as tasks: the instruction of each scene, in roles that are the same in all scenes.
 
-An instruction is read into parts (go to, pick up, open, put next), some of which come first and the others then:
+An instruction is read into parts (go to, pick up, open, put next). Some parts come first, the others then:
 
     "open the blue door and go to a ball, then pick up the key"        first, also first | second
 
-A proposition holds when the agent does its part, whatever the part is in that scene, so that a level whose missions
-change is one task with one rule. A part that a mission lacks is always fulfilled. The environment's own verifier judges
-success. It counts a step that ends the first parts for the second ones as well, except a drop: so a second part that
-puts something next to something has a proposition of its own (`put second`).
+A proposition holds when the agent does its part, whatever the part is in that scene. So a level whose missions change
+is one task with one rule. A part that a mission lacks is always fulfilled.
+
+The environment's own verifier judges success. A step that completes the first parts may also fulfil second parts,
+unless the step is a drop. So a second part that puts something next to something has a proposition of its own
+(`put second`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import FeatureCost, check_horizon
-from wfairl.minigrid.environment import MissionPart, make_environment, read_mission, reset, unwrap
 from wfairl.minigrid.propositions import Always, Never, OfRole, Proposition
-from wfairl.minigrid.simulator import MiniGridSimulator
-from wfairl.minigrid.world import MiniGridWorld
+from wfairl.minigrid.tasks import MiniGridTask
 
 Phases = tuple[tuple[str, ...], ...]
 """The names of the parts of a mission: those of one phase in any order, the phases one after the other."""
@@ -35,68 +32,24 @@ ONE_PART: Phases = (("first",),)
 ALL_PARTS: Phases = (("first", "also first"), ("second", "also second"))
 
 
-@dataclass(frozen=True)
-class BabyAITask:
-    """A level of BabyAI; see `Task` for the other attributes.
+def mission_propositions(phases: Phases, environment: Any) -> Mapping[str, Proposition]:
+    """The propositions of the mission of an environment just reset, which has at most the parts of `phases`."""
+    from wfairl.minigrid.missions import read_mission
 
-    Attributes:
-        environment_id: Gymnasium's id.
-        phases: the parts that its missions may have.
-    """
-
-    name: str
-    summary: str
-    environment_id: str
-    horizon: int
-    phases: Phases = ONE_PART
-    title: str = ""
-    default_cost: str = "local"
-    true_cost: FeatureCost | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "title", self.title or self.name)
-        check_horizon(self.name, self.horizon)
-
-    @cached_property
-    def propositions(self) -> tuple[str, ...]:
-        first, *later = self.phases
-        return (*first, *(name for phase in later for part in phase for name in (part, put(part))))
-
-    @cached_property
-    def rule(self) -> GuardedAutomaton:
-        return in_phases(self.phases)
-
-    def make_world(self, seed: int) -> MiniGridWorld:
-        return self._world_of(self.make_environment(seed))
-
-    def make_simulator(self, seed: int) -> MiniGridSimulator:
-        """See `Task`: the real environment, whose verifier is the judge."""
-        environment = self.make_environment(seed)
-        return MiniGridSimulator(environment, self._world_of(environment), is_judge=True)
-
-    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-        """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
-        environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
-        reset(environment, seed)
-        return environment
-
-    def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
-        world = MiniGridWorld.from_environment(environment, self._scene_propositions(read_mission(environment)))
-        world.instruction = str(unwrap(environment).mission)
-        return world
-
-    def _scene_propositions(self, mission: Sequence[Sequence[MissionPart]]) -> Mapping[str, Proposition]:
-        lengths, room = [len(phase) for phase in mission], [len(phase) for phase in self.phases]
-        if len(lengths) > len(room) or any(length > most for length, most in zip(lengths, room, strict=False)):
-            raise BadInputError(f"{self.name}: a mission has parts {lengths}, and the task allows for {room}")
-        propositions: dict[str, Proposition] = dict.fromkeys(self.propositions, Always())
-        for number, (phase, names) in enumerate(zip(mission, self.phases, strict=False)):
-            for part, name in zip(phase, names, strict=False):
-                done = propositions[name] = OfRole(part.verb, part.role, max(part.other, 0))
-                if number > 0:
-                    is_put = part.verb == "put next"
-                    propositions[name], propositions[put(name)] = (Never(), done) if is_put else (done, Never())
-        return propositions
+    mission = read_mission(environment)
+    lengths, room = [len(phase) for phase in mission], [len(phase) for phase in phases]
+    if len(lengths) > len(room) or any(length > most for length, most in zip(lengths, room, strict=False)):
+        raise BadInputError(f"a mission has parts {lengths}, and the task allows for {room}")
+    first, *later = phases
+    names = (*first, *(name for phase in later for part in phase for name in (part, put(part))))
+    propositions: dict[str, Proposition] = dict.fromkeys(names, Always())
+    for number, (parts, phase) in enumerate(zip(mission, phases, strict=False)):
+        for part, name in zip(parts, phase, strict=False):
+            done = propositions[name] = OfRole(part.verb, part.role, max(part.other, 0))
+            if number > 0:
+                is_put = part.verb == "put next"
+                propositions[name], propositions[put(name)] = (Never(), done) if is_put else (done, Never())
+    return propositions
 
 
 def put(part: str) -> str:
@@ -107,7 +60,7 @@ def put(part: str) -> str:
 def in_phases(phases: Phases) -> GuardedAutomaton:
     """The rule: all parts of a phase in any order, one phase after the other; see the head of this module.
 
-    A state is a phase and the set of its parts that are done. The edges are tried from those that do most.
+    A state is a phase and the set of its parts that are done. Edges that complete more parts come first.
     """
     states = [(phase, done) for phase in range(len(phases)) for done in _proper_subsets(phases[phase])]
     number = {state: i for i, state in enumerate(states)}
@@ -150,8 +103,16 @@ def _guards(open_parts: set[str], later: bool) -> Iterator[tuple[frozenset[str],
             yield parts, Guard(frozenset(some))
 
 
-def _level(level: str, name: str, horizon: int, summary: str, phases: Phases = ONE_PART) -> BabyAITask:
-    return BabyAITask(f"babyai-{name}", summary, f"BabyAI-{level}-v0", horizon, phases)
+def _level(level: str, name: str, horizon: int, summary: str, phases: Phases = ONE_PART) -> MiniGridTask:
+    return MiniGridTask(
+        name=f"babyai-{name}",
+        summary=summary,
+        environment_id=f"BabyAI-{level}-v0",
+        scene_propositions=partial(mission_propositions, phases),
+        rule=in_phases(phases),
+        horizon=horizon,
+        is_mission=True,
+    )
 
 
 GO_TO = _level("GoTo", "goto", 150, "go to the object that the mission names, somewhere in nine rooms")

@@ -7,11 +7,11 @@
 A task without a rule is defined by demonstrations alone: nothing counts as success by itself.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from wfairl.core.automata.guarded import GuardedAutomaton
@@ -19,10 +19,9 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.minigrid.tasks import MiniGridTask
 
-FORMAT = "wfairl-task"
-VERSION, KIND = 1, "minigrid"
+HEADER = {"format": "wfairl-task", "version": 1, "kind": "minigrid"}
 
-KINDS: dict[str, type[Any]] = {
+PROPOSITION_KINDS: dict[str, type[Any]] = {
     "at": AgentAt,
     "on": AgentOn,
     "carrying": Carrying,
@@ -38,14 +37,18 @@ NO_RULE = GuardedAutomaton(((),), np.array([False]))
 INVENTED_HORIZON = 200
 """Steps of an episode of a task that a person invents."""
 
-OWN_PREFIXES = ("MiniGrid-", "BabyAI-", "wfairl/")
-"""Environments that a document may name. Gymnasium imports a module that an id names, so others are refused."""
+ENVIRONMENT_ID = re.compile(r"(?!.*(-WFC-|Dynamic-Obstacles))(MiniGrid-|BabyAI-|wfairl/)[\w-]+")
+"""Ids that a document may name, without those that minigrid's wheel cannot make or the model does not know.
+
+Gymnasium imports a module that an id names before a colon, so a colon is refused.
+"""
 
 
 def environments() -> tuple[str, ...]:
-    """The ids of the environments that a document may name, and that minigrid's wheel can make."""
-    names = (name for name in gymnasium.registry if name.startswith(OWN_PREFIXES))
-    return tuple(sorted(name for name in names if "-WFC-" not in name and "Dynamic-Obstacles" not in name))
+    """The ids of the environments that a document may name."""
+    from wfairl.minigrid.environment import registered_ids
+
+    return tuple(sorted(filter(ENVIRONMENT_ID.fullmatch, registered_ids())))
 
 
 def task_of_document(document: Any) -> MiniGridTask:
@@ -55,10 +58,10 @@ def task_of_document(document: Any) -> MiniGridTask:
         BadInputError: says what is wrong with it.
     """
     try:
-        if (document["format"], document["version"], document["kind"]) != (FORMAT, VERSION, KIND):
-            raise BadInputError(f"not a task of the format {FORMAT}, version {VERSION}, kind {KIND}")
+        if any(document[name] != value for name, value in HEADER.items()):
+            raise BadInputError(f"not a task of the {', '.join(f'{name} {value}' for name, value in HEADER.items())}")
         environment = str(document["environment"])
-        if environment not in environments():
+        if not ENVIRONMENT_ID.fullmatch(environment):
             raise BadInputError(f"{environment!r} is not a known environment of MiniGrid or BabyAI")
         propositions = {str(name): proposition_of_document(one) for name, one in document["propositions"].items()}
         rule = NO_RULE if document["rule"] is None else GuardedAutomaton.from_document(document["rule"])
@@ -83,9 +86,7 @@ def invented_document(
 ) -> dict[str, Any]:
     """A task that a person invents in an environment, as a document."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": KIND,
+        **HEADER,
         "name": name,
         "summary": f"a task of your own in {environment}",
         "environment": environment,
@@ -97,7 +98,7 @@ def invented_document(
 
 def proposition_document(proposition: Proposition) -> dict[str, Any]:
     """A proposition as a document, without what is None."""
-    name = next(name for name, kind in KINDS.items() if type(proposition) is kind)
+    name = next(name for name, kind in PROPOSITION_KINDS.items() if type(proposition) is kind)
     given = {key: value for key, value in asdict(proposition).items() if value is not None}  # type: ignore[call-overload]
     return {"is": name, **given}
 
@@ -110,9 +111,9 @@ def proposition_of_document(document: Any) -> Proposition:
     """
     try:
         given = {str(name): tuple(one) if isinstance(one, list) else one for name, one in document.items()}
-        kind = KINDS[str(given.pop("is"))]
+        kind = PROPOSITION_KINDS[str(given.pop("is"))]
     except (KeyError, TypeError, AttributeError):
-        raise BadInputError(f"a proposition is one of {', '.join(KINDS)}, not {document!r}") from None
+        raise BadInputError(f"a proposition is one of {', '.join(PROPOSITION_KINDS)}, not {document!r}") from None
     types = {one.name: (int,) if one.name in ("x", "y", "distance") else (str, tuple) for one in fields(kind)}
     wrong = [name for name, one in given.items() if not isinstance(one, types.get(name, ()))]
     if wrong:

@@ -1,31 +1,21 @@
-"""The real MiniGrid: its scenes read into the terms of the model, and states of the model rendered by it."""
+"""The real MiniGrid: environments made by their ids, and scenes and states read into the terms of the model.
+
+This module, `missions`, `renderer` and `rooms` import the library `minigrid`, and with it pygame. No other module does,
+and these four are imported only when an environment is made or a state is drawn.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
-from minigrid.core.grid import Grid
-from minigrid.core.world_object import WorldObj
-from minigrid.envs.babyai.core.roomgrid_level import RoomGridLevel
-from minigrid.envs.babyai.core.verifier import (
-    AfterInstr,
-    BeforeInstr,
-    GoToInstr,
-    ObjDesc,
-    OpenInstr,
-    PickupInstr,
-    PutNextInstr,
-    SeqInstr,
-)
 from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 from minigrid.minigrid_env import MiniGridEnv
@@ -33,14 +23,32 @@ from minigrid.wrappers import NoDeath, StochasticActionWrapper
 from numpy.typing import NDArray
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid import rules
-from wfairl.minigrid.rules import CARRIED, COLORS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
+from wfairl.minigrid import (
+    physics,
+    rooms,  # noqa: F401 - registers its environments
+)
+from wfairl.minigrid.missions import roles_in_mission
+from wfairl.minigrid.physics import (
+    CARRIED,
+    COLORS,
+    CONTROLS,
+    GONE,
+    INSIDE,
+    NOTHING,
+    OBJECTS,
+    TERRAINS,
+    Layout,
+    UnknownPhysicsError,
+)
+
+if TYPE_CHECKING:
+    from wfairl.minigrid.world import MiniGridWorld
 
 KNOWN_OBJECTS = "minigrid.core.world_object"
-"""The module whose objects the rules are about."""
+"""The module whose objects the model knows."""
 
-TILE_PIXELS = 32
-"""Side of a cell in a rendered image; MiniGrid's own."""
+PROBED_STEPS = 300
+"""Steps for which an environment of unknown code is compared with the model."""
 
 _RESETTING = threading.Lock()
 
@@ -48,12 +56,8 @@ Kind = tuple[Any, ...]
 """What distinguishes objects: (object number, colour number, kind of the contents or (), roles)."""
 
 
-class UnknownPhysicsError(BadInputError):
-    """The environment does or holds something that the model does not know."""
-
-
 def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any, Any]:
-    """A Gymnasium environment by its id; importing this module registers MiniGrid's and BabyAI's.
+    """A Gymnasium environment by its id; importing this module registers MiniGrid's, BabyAI's and our own.
 
     Raises:
         BadInputError: there is no such id, or it cannot be made.
@@ -64,8 +68,13 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
         raise BadInputError(f"environment {environment_id!r} cannot be made: {str(error).splitlines()[0]}") from None
 
 
+def registered_ids() -> list[str]:
+    """The ids of all environments that Gymnasium knows."""
+    return list(gymnasium.registry)
+
+
 def reset(environment: gymnasium.Env[Any, Any], seed: int | None) -> None:
-    """Reset an environment, without a seed to its next scene, and silence what BabyAI prints meanwhile."""
+    """Reset an environment, and silence what BabyAI prints meanwhile; without a seed, to its next scene."""
     if not type(environment.unwrapped).__module__.startswith("minigrid.envs.babyai"):
         environment.reset(seed=seed)
         return
@@ -79,17 +88,46 @@ def kinds_in(environment: gymnasium.Env[Any, Any]) -> set[str]:
     return {obj.type for obj in unwrap(environment).grid.grid if obj is not None}
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What an environment holds at one moment, in the terms of the model."""
+def read_scene(environment: gymnasium.Env[Any, Any]) -> tuple[Layout, list[int]]:
+    """What never changes in an environment, and the fields of its present state."""
+    scene = unwrap(environment)
+    contents = _read_contents(scene)
+    layout = _layout_of(contents, pickup_toggles=isinstance(scene, MemoryEnv))
+    return layout, _fields_of(layout, contents)
 
-    width: int
-    terrain: NDArray[np.int8]
-    terrain_color: NDArray[np.int8]
-    doors: list[tuple[int, int, int]]  # (cell, roles, state bits), in the order of cells
-    objects: list[tuple[Kind, int]]  # (kind, place)
-    agent: int
-    direction: int
+
+def read_fields(environment: gymnasium.Env[Any, Any], layout: Layout) -> list[int]:
+    """The fields of the present state of an environment.
+
+    Raises:
+        UnknownPhysicsError: the environment does not have this layout.
+    """
+    contents = _read_contents(unwrap(environment))
+    if not np.array_equal(_cells_of(contents), layout.cells):
+        raise UnknownPhysicsError("walls, doors or other terrain of the environment are not those of this world")
+    return _fields_of(layout, contents)
+
+
+def check_physics(world: MiniGridWorld, environment: gymnasium.Env[Any, Any]) -> None:
+    """Step a copy of an environment beside its model if its `step` is not MiniGrid's own, and refuse it if they differ.
+
+    MiniGrid's own subclasses override `step` only to add missions.
+    """
+    real = unwrap(environment)
+    if _step_owner(type(real)).startswith("minigrid."):
+        return
+    real, rng, state = copy.deepcopy(real), np.random.default_rng(0), world.initial_state
+    for t in range(PROBED_STEPS):
+        control = int(rng.integers(len(CONTROLS)))
+        _, _, terminated, truncated, _ = real.step(control)
+        state = world.step(state, control)
+        if world.state_of(real) != state:
+            raise UnknownPhysicsError(
+                f"{type(real).__name__} overrides step, and its state after step {t} ({CONTROLS[control]}) "
+                "is not what MiniGrid's own rules give: it is not deterministic, or it has rules of its own"
+            )
+        if terminated or truncated:
+            return
 
 
 def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
@@ -112,7 +150,20 @@ def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
     return layer
 
 
-def read_contents(scene: MiniGridEnv) -> Contents:
+@dataclass(frozen=True)
+class _Contents:
+    """What an environment holds at one moment, in the terms of the model."""
+
+    width: int
+    terrain: NDArray[np.int8]
+    terrain_color: NDArray[np.int8]
+    doors: list[tuple[int, int, int]]  # (cell, roles, state bits), in the order of cells
+    objects: list[tuple[Kind, int]]  # (kind, place)
+    agent: int
+    direction: int
+
+
+def _read_contents(scene: MiniGridEnv) -> _Contents:
     """What an environment holds now."""
     width, height = scene.grid.width, scene.grid.height
     cells = width * height
@@ -120,7 +171,7 @@ def read_contents(scene: MiniGridEnv) -> Contents:
     terrain_color = np.full(cells, NOTHING, np.int8)
     doors: list[tuple[int, int, int]] = []
     objects: list[tuple[Kind, int]] = []
-    roles = _roles(scene)
+    roles = roles_in_mission(scene)
     for cell, obj in enumerate(scene.grid.grid):
         if obj is None:
             continue
@@ -133,78 +184,12 @@ def read_contents(scene: MiniGridEnv) -> Contents:
         terrain[cell] = TERRAINS.index(obj.type)
         terrain_color[cell] = _color_number(obj)
         if obj.type == "door":
-            state = rules.IS_OPEN * bool(obj.is_open) | rules.IS_LOCKED * bool(obj.is_locked)
+            state = physics.IS_OPEN * bool(obj.is_open) | physics.IS_LOCKED * bool(obj.is_locked)
             doors.append((cell, roles.get(id(obj), 0), state))
     if scene.carrying is not None:
         objects += _with_contents(scene.carrying, cells + CARRIED, cells, roles)
     x, y = map(int, scene.agent_pos)
-    return Contents(width, terrain, terrain_color, doors, objects, y * width + x, int(scene.agent_dir))
-
-
-def _roles(scene: MiniGridEnv) -> dict[int, int]:
-    """The roles that a mission of BabyAI gives to objects and doors, a bit each, by their identity."""
-    roles: dict[int, int] = {}
-    for role, description in enumerate(_descriptions(scene)):
-        for obj in description.obj_set:
-            roles[id(obj)] = roles.get(id(obj), 0) | 1 << role
-    return roles
-
-
-def _descriptions(scene: MiniGridEnv) -> list[ObjDesc]:
-    """The objects and doors that a mission names, in its order; a role each."""
-    if not isinstance(scene, RoomGridLevel):
-        return []
-    names = "desc", "desc_move", "desc_fixed"
-    descriptions = (getattr(part, name, None) for part in _parts(scene.instrs) for name in names)
-    return [description for description in descriptions if description is not None]
-
-
-def _parts(instruction: Any) -> list[Any]:
-    """The parts of an instruction, in the order in which it names them."""
-    if isinstance(instruction, SeqInstr):
-        return [*_parts(instruction.instr_a), *_parts(instruction.instr_b)]
-    return [instruction]
-
-
-@dataclass(frozen=True)
-class MissionPart:
-    """One part of a mission.
-
-    Attributes:
-        verb: `go to`, `pick up`, `open` or `put next`.
-        role: of what it is about.
-        other: role of what that is put next to; `NOTHING` otherwise.
-    """
-
-    verb: str
-    role: int
-    other: int = NOTHING
-
-
-VERBS = {GoToInstr: "go to", PickupInstr: "pick up", OpenInstr: "open", PutNextInstr: "put next"}
-
-
-def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]]:
-    """What the mission of a BabyAI level asks for: its parts in any order, or first some and then others.
-
-    Raises:
-        UnknownPhysicsError: the environment has no such mission, or one that punishes what is not asked for.
-    """
-    scene = unwrap(environment)
-    if not isinstance(scene, RoomGridLevel):
-        raise UnknownPhysicsError(f"{type(scene).__name__} is not a BabyAI level: it has no instructions to read")
-    instruction, roles, read = scene.instrs, count(), {}
-    for part in _parts(instruction):
-        if type(part) not in VERBS or getattr(part, "strict", False):
-            raise UnknownPhysicsError(f"the mission {scene.mission!r} has an unknown or strict part")
-        is_put = isinstance(part, PutNextInstr)
-        read[part] = MissionPart(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
-    if isinstance(instruction, BeforeInstr | AfterInstr):
-        in_order = [instruction.instr_a, instruction.instr_b]
-        if isinstance(instruction, AfterInstr):
-            in_order.reverse()
-        return [[read[part] for part in _parts(one)] for one in in_order]
-    return [[read[part] for part in _parts(instruction)]]
+    return _Contents(width, terrain, terrain_color, doors, objects, y * width + x, int(scene.agent_dir))
 
 
 def _with_contents(obj: Any, place: int, cells: int, roles: dict[int, int]) -> Iterator[tuple[Kind, int]]:
@@ -234,8 +219,8 @@ def _color_number(obj: Any) -> int:
     return COLORS.index(obj.color)
 
 
-def layout_of(scene: MiniGridEnv, contents: Contents) -> Layout:
-    """What will never change in a scene; objects of a kind, and of a kind and colour, stand together."""
+def _layout_of(contents: _Contents, pickup_toggles: bool) -> Layout:
+    """What never changes in a scene; see `Layout` for the order of objects."""
     kinds = sorted((kind for kind, _ in contents.objects), key=repr)
     groups = [(kinds.index(kind), kinds.index(kind) + kinds.count(kind)) for kind in kinds]
     inside = [kinds.index(kind[2]) if kind[2] else NOTHING for kind in kinds]
@@ -243,33 +228,33 @@ def layout_of(scene: MiniGridEnv, contents: Contents) -> Layout:
     objects = [(kind[0], kind[1], *group, contents, kind[3]) for kind, group, contents in rows]
     return Layout(
         width=contents.width,
-        cells=cells_of(contents),
-        objects=np.array(objects, np.int32).reshape(-1, rules.OBJECT_COLUMNS),
+        cells=_cells_of(contents),
+        objects=np.array(objects, np.int32).reshape(-1, physics.OBJECT_COLUMNS),
         doors=len(contents.doors),
-        pickup_toggles=isinstance(scene, MemoryEnv),
+        pickup_toggles=pickup_toggles,
     )
 
 
-def cells_of(contents: Contents) -> NDArray[np.int32]:
+def _cells_of(contents: _Contents) -> NDArray[np.int32]:
     """The table of cells of a `Layout`."""
     numbers = np.arange(contents.terrain.size).reshape(-1, contents.width)
     walled = np.pad(numbers, 1, constant_values=NOTHING)
-    cells = np.full((contents.terrain.size, rules.CELL_COLUMNS), NOTHING, np.int32)
-    cells[:, rules.TERRAIN] = contents.terrain
-    cells[:, rules.TERRAIN_COLOR] = contents.terrain_color
-    cells[:, rules.COLUMN] = numbers.ravel() % contents.width
-    cells[:, rules.ROW] = numbers.ravel() // contents.width
+    cells = np.full((contents.terrain.size, physics.CELL_COLUMNS), NOTHING, np.int32)
+    cells[:, physics.TERRAIN] = contents.terrain
+    cells[:, physics.TERRAIN_COLOR] = contents.terrain_color
+    cells[:, physics.CELL_X] = numbers.ravel() % contents.width
+    cells[:, physics.CELL_Y] = numbers.ravel() // contents.width
     at = [cell for cell, _, _ in contents.doors]
-    cells[at, rules.DOOR_AT] = np.arange(len(at))
-    cells[:, rules.DOOR_ROLES] = 0
-    cells[at, rules.DOOR_ROLES] = [roles for _, roles, _ in contents.doors]
+    cells[at, physics.DOOR_AT] = np.arange(len(at))
+    cells[:, physics.DOOR_ROLES] = 0
+    cells[at, physics.DOOR_ROLES] = [roles for _, roles, _ in contents.doors]
     neighbours = walled[1:-1, 2:], walled[2:, 1:-1], walled[1:-1, :-2], walled[:-2, 1:-1]  # right, down, left, up
-    cells[:, rules.FRONT :] = np.stack([neighbour.ravel() for neighbour in neighbours], axis=1)
+    cells[:, physics.FRONT :] = np.stack([neighbour.ravel() for neighbour in neighbours], axis=1)
     return cells
 
 
-def fields_of(layout: Layout, contents: Contents) -> list[int]:
-    """The fields of what an environment holds; boxes that it no longer holds have been opened."""
+def _fields_of(layout: Layout, contents: _Contents) -> list[int]:
+    """The fields of the state of an environment; boxes that it no longer holds have been opened."""
     places = [len(layout.cells) + GONE] * len(layout.objects)
     for kind in {kind for kind, _ in contents.objects}:
         occupied = sorted(place for other, place in contents.objects if other == kind)
@@ -285,83 +270,8 @@ def _kind_of(layout: Layout, obj: int) -> Kind:
     return kind, color, _kind_of(layout, inside) if inside != NOTHING else (), roles
 
 
-@dataclass(frozen=True)
-class RenderedState:
-    """One state in MiniGrid's own encoding.
-
-    Attributes:
-        grid: MiniGrid's own encoding (object, colour, state) of the grid, shape [width, height, 3] of uint8.
-        position: the agent's cell (x, y).
-        direction: 0 right, 1 down, 2 left, 3 up.
-        carried: MiniGrid's encoding (object, colour, state) of what the agent carries, or None.
-        terminated: whether the agent stands on a goal or on lava.
-    """
-
-    grid: NDArray[np.uint8]
-    position: tuple[int, int]
-    direction: int
-    carried: tuple[int, int, int] | None
-    terminated: bool
-
-
-def scene_of(layout: Layout, fields: NDArray[np.int32]) -> RenderedState:
-    """A state in MiniGrid's own encoding."""
-    terrain_codes = np.array([OBJECT_TO_IDX[name] for name in TERRAINS], np.uint8)
-    color_codes = np.array([COLOR_TO_IDX[name] for name in COLORS], np.uint8)
-    terrain, color = layout.cells[:, rules.TERRAIN], layout.cells[:, rules.TERRAIN_COLOR]
-    codes = np.zeros((len(layout.cells), 3), np.uint8)
-    codes[:, 0] = terrain_codes[terrain]
-    codes[:, 1] = np.where(color == NOTHING, 0, color_codes[color])
-    for cell in np.flatnonzero(terrain == rules.DOOR):
-        state = rules.door_state(layout.table, fields, layout.cells[cell, rules.DOOR_AT])
-        name = "open" if state & rules.IS_OPEN else "locked" if state & rules.IS_LOCKED else "closed"
-        codes[cell, 2] = STATE_TO_IDX[name]
-    carried = None
-    for obj, (kind, object_color, *_) in enumerate(layout.objects):
-        place = fields[rules.FIRST_OBJECT + obj]
-        code = OBJECT_TO_IDX[OBJECTS[kind]], int(color_codes[object_color]), 0
-        if place < len(layout.cells):
-            codes[place] = code
-        elif place == len(layout.cells) + CARRIED:
-            carried = code
-    return RenderedState(
-        grid=codes.reshape(-1, layout.width, 3).transpose(1, 0, 2),
-        position=_xy(int(fields[rules.AGENT]), layout.width),
-        direction=int(fields[rules.DIRECTION]),
-        carried=carried,
-        terminated=bool(rules.is_final(layout.table, fields)),
-    )
-
-
-def render_scene(scene: RenderedState) -> NDArray[np.uint8]:
-    """MiniGrid's image of a state, without highlighting the agent's view; shape [height, width, 3]."""
-    grid, _ = Grid.decode(scene.grid)
-    return grid.render(TILE_PIXELS, scene.position, scene.direction)
-
-
-def tile_keys(scene: RenderedState) -> NDArray[np.int32]:
-    """What each cell of the image of a state shows, as one number: equal numbers look the same; [height, width]."""
-    codes = scene.grid.astype(np.int32).transpose(1, 0, 2)
-    keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8
-    x, y = scene.position
-    keys[y, x] |= 1 + scene.direction << 12
-    return keys
-
-
-def render_tile(key: int) -> NDArray[np.uint8]:
-    """MiniGrid's image of a cell with a number of `tile_keys`, shape [TILE_PIXELS, TILE_PIXELS, 3]."""
-    obj = WorldObj.decode(key & 15, key >> 4 & 15, key >> 8 & 15)
-    heading = (key >> 12) - 1
-    return np.asarray(Grid.render_tile(obj, None if heading < 0 else heading, False, TILE_PIXELS), np.uint8)
-
-
 def _xy(cell: int, width: int) -> tuple[int, int]:
     return cell % width, cell // width
-
-
-def has_own_step(environment_type: type) -> bool:
-    """Whether `step` is overridden outside of MiniGrid, whose own overrides only add missions."""
-    return not _step_owner(environment_type).startswith("minigrid.")
 
 
 def _step_owner(layer_type: type) -> str:

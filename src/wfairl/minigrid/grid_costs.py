@@ -28,8 +28,8 @@ from wfairl.minigrid.grid_network import (
     distinct_columns,
     pairs,
 )
-from wfairl.minigrid.rules import CELL_TYPES, CONTROLS, DIRECTIONS, FLOORS, HANDS
-from wfairl.minigrid.view import GridView, view_states
+from wfairl.minigrid.grid_view import GridView, view_states
+from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -49,7 +49,7 @@ class PaperCost(CostModel):
         self.settings |= {"height": height, "width": width}
         self.convolution = GridConvolution(height, width)
         self.position = nn.Embedding(height * width, POSITION)
-        self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
+        self.direction = nn.Embedding(HEADINGS, DIRECTION)
         self.carried = nn.Embedding(len(HANDS), CARRIED)
         self.control = nn.Embedding(len(CONTROLS), CONTROL)
         self.sizes = (self.convolution.size, POSITION, DIRECTION, CARRIED, CONTROL)

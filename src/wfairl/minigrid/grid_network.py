@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid.rules import CELL_TYPES, DIRECTIONS, HANDS
-from wfairl.minigrid.view import GridView
+from wfairl.minigrid.grid_view import GridView
+from wfairl.minigrid.physics import CELL_TYPES, HANDS, HEADINGS
 
 FILTERS = (16, 32, 64)
 FILTER_SIZE = 2
@@ -44,7 +44,7 @@ def columns_of(view: GridView) -> NDArray[np.int64]:
     Returns:
         Shape [states, 3].
     """
-    return np.stack([view.grid_numbers, view.cells * DIRECTIONS + view.directions, view.carried], axis=1)
+    return np.stack([view.grid_numbers, view.cells * HEADINGS + view.directions, view.carried], axis=1)
 
 
 def distinct_columns(columns: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -54,7 +54,7 @@ def distinct_columns(columns: NDArray[np.int64], cells: int) -> tuple[NDArray[np
         columns: shape [states, 3].
         cells: height times width of the map.
     """
-    places = cells * DIRECTIONS
+    places = cells * HEADINGS
     keys = (columns[:, 0] * places + columns[:, 1]) * len(HANDS) + columns[:, 2]
     distinct, of_state = np.unique(keys, return_inverse=True)
     grid, rest = np.divmod(distinct, places * len(HANDS))

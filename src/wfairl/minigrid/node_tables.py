@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid.focused.lazy_world import UNEXPANDED
-from wfairl.minigrid.mask_numbers import EMPTY_SLOT, GOLDEN
-from wfairl.minigrid.packing import fields_count
-from wfairl.minigrid.rules import BITS, CONTROLS, FIELD_COLUMNS, FIELD_TABLE, SHIFT, WORD, Table
+from wfairl.minigrid.labeller import EMPTY_SLOT, GOLDEN
+from wfairl.minigrid.physics import BITS, CONTROLS, FIELD_COLUMNS, FIELD_TABLE, SHIFT, WORD, LayoutTable, fields_count
 
 LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
 """Slots that belong together: eight, two cache lines."""
@@ -62,7 +61,7 @@ def double_capacity(tables: NodeTables, count: int) -> NodeTables:
 
 
 @njit(cache=True, nogil=True)
-def free_bits(layout: Table, words: int, automaton_states: int) -> int:
+def free_bits(layout: LayoutTable, words: int, automaton_states: int) -> int:
     """Where in the only word of a state the automaton state can be put, or -1 if it does not fit there."""
     last = layout[FIELD_TABLE] + FIELD_COLUMNS * (fields_count(layout) - 1)
     used = layout[last + SHIFT] + layout[last + BITS]

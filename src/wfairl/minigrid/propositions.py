@@ -14,13 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid import atoms, rules
-from wfairl.minigrid.rules import NOTHING, Layout
-
-MAX_PROPOSITIONS = 64
-"""A label of a compiled scene is a mask of 64 bits."""
+from wfairl.minigrid import atoms, physics
+from wfairl.minigrid.physics import NOTHING, Layout
 
 Atom = tuple[int, int, int, int, int]
 """A question and what it is about, padded with zeros; see `holds`."""
@@ -47,7 +43,7 @@ class Carrying:
 
     def atom(self, layout: Layout) -> Atom:
         first, end = _objects(layout, self.kind, self.color)
-        return atoms.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0
+        return atoms.ANY_AT, first, end, len(layout.cells) + physics.CARRIED, 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class DoorOpen:
 
     def atom(self, layout: Layout) -> Atom:
         cell = _door_cell(layout, self.color, self.at)
-        return atoms.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0
+        return atoms.DOOR_IS_OPEN, int(layout.cells[cell, physics.DOOR_AT]), 0, 0, 0
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,11 @@ class AgentOn:
     color: str | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        terrain = _number(self.terrain, rules.TERRAINS, "terrain")
+        terrain = _number(self.terrain, physics.TERRAINS, "terrain")
         color = _color(self.color)
-        matches = layout.cells[:, rules.TERRAIN] == terrain
+        matches = layout.cells[:, physics.TERRAIN] == terrain
         if color != NOTHING:
-            matches &= layout.cells[:, rules.TERRAIN_COLOR] == color
+            matches &= layout.cells[:, physics.TERRAIN_COLOR] == color
         if not matches.any():
             raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
         return atoms.AGENT_ON_TERRAIN, terrain, color, 0, 0
@@ -167,47 +163,42 @@ QUESTIONS = {
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
     """The propositions that a scene offers, besides those about the agent's cell: each in words, and as a record."""
     objects = layout.objects
-    for kind in sorted({int(one) for one in objects[:, rules.KIND]}):
-        name = rules.OBJECTS[kind]
-        colors = sorted({int(one) for one in objects[objects[:, rules.KIND] == kind, rules.COLOR]})
-        named: list[str | None] = [None] if len(colors) == 1 else [None, *(rules.COLORS[one] for one in colors)]
+    for kind in sorted({int(one) for one in objects[:, physics.OBJECT_KIND]}):
+        name = physics.OBJECTS[kind]
+        colors = sorted({int(one) for one in objects[objects[:, physics.OBJECT_KIND] == kind, physics.OBJECT_COLOR]})
+        named: list[str | None] = [None] if len(colors) == 1 else [None, *(physics.COLORS[one] for one in colors)]
         for color in named:
             noun = name if color is None else f"{color} {name}"
             yield f"carrying {_a(noun)}", Carrying(name, color)
             yield f"facing {_a(noun)}", Facing(name, color)
     cells = layout.cells
-    doors = cells[cells[:, rules.TERRAIN] == rules.DOOR]
-    painted = sorted({int(one) for one in doors[:, rules.TERRAIN_COLOR]})
+    doors = cells[cells[:, physics.TERRAIN] == physics.DOOR]
+    painted = sorted({int(one) for one in doors[:, physics.TERRAIN_COLOR]})
     if len(doors) == 1:
         yield "the door is open", DoorOpen()
     elif len(doors) == len(painted):
         for number in painted:
-            yield f"the {rules.COLORS[number]} door is open", DoorOpen(rules.COLORS[number])
+            yield f"the {physics.COLORS[number]} door is open", DoorOpen(physics.COLORS[number])
     if len(doors):
         yield "facing a door", Facing("door")
-    for terrain in (rules.GOAL, rules.LAVA):
-        if (cells[:, rules.TERRAIN] == terrain).any():
-            yield f"on {rules.TERRAINS[terrain]}", AgentOn(rules.TERRAINS[terrain])
-    floors = cells[cells[:, rules.TERRAIN] == rules.FLOOR]
-    for number in sorted({int(one) for one in floors[:, rules.TERRAIN_COLOR]}):
-        yield f"on {rules.COLORS[number]} floor", AgentOn("floor", rules.COLORS[number])
+    for terrain in (physics.GOAL, physics.LAVA):
+        if (cells[:, physics.TERRAIN] == terrain).any():
+            yield f"on {physics.TERRAINS[terrain]}", AgentOn(physics.TERRAINS[terrain])
+    floors = cells[cells[:, physics.TERRAIN] == physics.FLOOR]
+    for number in sorted({int(one) for one in floors[:, physics.TERRAIN_COLOR]}):
+        yield f"on {physics.COLORS[number]} floor", AgentOn("floor", physics.COLORS[number])
 
 
 def _a(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-def to_label(mask: int, propositions: Sequence[str]) -> Label:
-    """The label of a mask, whose bit i stands for `propositions[i]`."""
-    return frozenset(proposition for i, proposition in enumerate(propositions) if mask >> i & 1)
-
-
 def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
     """The objects that match, which stand together: the first, and one past the last."""
-    kind_number, color_number = _number(kind, rules.OBJECTS, "kind of object"), _color(color)
-    matches = layout.objects[:, rules.KIND] == kind_number
+    kind_number, color_number = _number(kind, physics.OBJECTS, "kind of object"), _color(color)
+    matches = layout.objects[:, physics.OBJECT_KIND] == kind_number
     if color_number != NOTHING:
-        matches &= layout.objects[:, rules.COLOR] == color_number
+        matches &= layout.objects[:, physics.OBJECT_COLOR] == color_number
     if not matches.any():
         raise BadInputError(f"this scene has no {_named(kind, color)}")
     objects = np.flatnonzero(matches)
@@ -228,8 +219,8 @@ def _door_cells(layout: Layout, color: str | None, at: tuple[int, int] | None) -
     wanted_color = _color(color)
     cells = [
         int(cell)
-        for cell in np.flatnonzero(layout.cells[:, rules.TERRAIN] == rules.DOOR)
-        if wanted_color in (NOTHING, layout.cells[cell, rules.TERRAIN_COLOR])
+        for cell in np.flatnonzero(layout.cells[:, physics.TERRAIN] == physics.DOOR)
+        if wanted_color in (NOTHING, layout.cells[cell, physics.TERRAIN_COLOR])
     ]
     if at is not None:
         wanted = _cell(layout, *at)
@@ -248,7 +239,7 @@ def _cell(layout: Layout, x: int, y: int) -> int:
 
 
 def _color(color: str | None) -> int:
-    return NOTHING if color is None else _number(color, rules.COLORS, "colour")
+    return NOTHING if color is None else _number(color, physics.COLORS, "colour")
 
 
 def _number(name: str, names: Sequence[str], noun: str) -> int:

@@ -1,4 +1,4 @@
-"""Tasks in MiniGrid and BabyAI: an environment, and the propositions of its labels.
+"""Tasks in MiniGrid: an environment, the propositions of its labels, and the rule that a demonstrator follows.
 
 A task of your own is one value:
 
@@ -18,18 +18,18 @@ their names must be the same in every scene.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import gymnasium
+from typing import TYPE_CHECKING, Any
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.simulator import Observation
 from wfairl.core.worlds.task import FeatureCost, check_horizon
-from wfairl.minigrid.environment import kinds_in, make_environment, reset
 from wfairl.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
-from wfairl.minigrid.simulator import MiniGridSimulator
 from wfairl.minigrid.world import MiniGridWorld
+
+if TYPE_CHECKING:
+    import gymnasium
 
 MOST_DRAWS = 100
 """Scenes that are drawn from one seed until one has all that a task needs."""
@@ -41,9 +41,11 @@ class MiniGridTask:
 
     Attributes:
         environment_id: Gymnasium's id.
-        scene_propositions: of an environment just reset, its propositions by name.
+        scene_propositions: from an environment just reset to the propositions of its scene, by name.
         mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
-        needs: kinds of objects that every scene must have: one that lacks some is drawn again.
+        is_mission: whether the task is the environment's own mission. Then the environment judges success, and the
+            mission in words is the instruction of a scene.
+        needs: kinds of objects that every scene must have; a scene that lacks one is drawn again.
     """
 
     name: str
@@ -56,6 +58,7 @@ class MiniGridTask:
     default_cost: str = "local"
     true_cost: FeatureCost | None = None
     mission_ends: bool = True
+    is_mission: bool = False
     needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -69,13 +72,14 @@ class MiniGridTask:
     def make_world(self, seed: int) -> MiniGridWorld:
         return self._world_of(self.make_environment(seed))
 
-    def make_simulator(self, seed: int) -> MiniGridSimulator:
-        """See `Task`: the real environment."""
+    def make_simulator(self, seed: int) -> "MiniGridSimulator":
         environment = self.make_environment(seed)
-        return MiniGridSimulator(environment, self._world_of(environment), mission_ends=self.mission_ends)
+        return MiniGridSimulator(environment, self._world_of(environment), self.is_mission, self.mission_ends)
 
-    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    def make_environment(self, seed: int, render_mode: str | None = None) -> "gymnasium.Env[Any, Any]":
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
+        from wfairl.minigrid.environment import kinds_in, make_environment, reset
+
         environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
         reset(environment, seed)
         for _ in range(MOST_DRAWS):
@@ -84,8 +88,44 @@ class MiniGridTask:
             reset(environment, None)  # the next scene of the same random numbers
         raise BadInputError(f"{self.name}: no scene of seed {seed} has {', '.join(sorted(self.needs))}")
 
-    def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
-        return MiniGridWorld.from_environment(environment, self.scene_propositions(environment.unwrapped))
+    def _world_of(self, environment: "gymnasium.Env[Any, Any]") -> MiniGridWorld:
+        scene: Any = environment.unwrapped
+        world = MiniGridWorld.from_environment(environment, self.scene_propositions(scene))
+        if self.is_mission:
+            world.instruction = str(scene.mission)
+        return world
+
+
+class MiniGridSimulator:
+    """A real environment that was just reset, stepped by Gymnasium and read back into the terms of its model.
+
+    Attributes:
+        environment: the environment.
+        world: the model.
+        rewarded: whether the environment has given a reward so far.
+        succeeded: whether the reward shows that the task is fulfilled; None if the reward does not tell.
+        mission_ends: whether an episode ends with the environment's own mission, and not on goals and lava alone.
+    """
+
+    def __init__(
+        self,
+        environment: "gymnasium.Env[Any, Any]",
+        world: MiniGridWorld,
+        is_judge: bool = False,
+        mission_ends: bool = True,
+    ):
+        self.environment, self.world, self.mission_ends = environment, world, mission_ends
+        self.rewarded, self.succeeded = False, False if is_judge else None
+        self._state = world.initial_state
+
+    def step(self, control: int) -> Observation:
+        _, reward, terminated, _, _ = self.environment.step(control)
+        self.rewarded = self.rewarded or float(reward) > 0
+        if self.succeeded is not None:
+            self.succeeded = bool(terminated and float(reward) > 0)
+        before, self._state = self._state, self.world.state_of(self.environment)
+        ended = bool(terminated) and (self.mission_ends or self.world.is_final(self._state))
+        return Observation(self._state, self.world.label(before, control, self._state), ended)
 
 
 def _doors_along_the_rooms(environment: Any) -> Mapping[str, Proposition]:
@@ -153,4 +193,4 @@ OBSTRUCTED_MAZE = MiniGridTask(
     horizon=200,
 )
 
-TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)
+PAPER_TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)

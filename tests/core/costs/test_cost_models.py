@@ -20,7 +20,7 @@ from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.minigrid.grid_costs import LocalCost, OtherMapError, PaperCost
-from wfairl.minigrid.view import view_states
+from wfairl.minigrid.grid_view import view_states
 
 GRID_MODELS = (PaperCost, LocalCost)
 FEATURE_MODELS = (LinearCost, SharedLinearCost, TabularCost)

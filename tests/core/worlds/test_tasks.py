@@ -21,7 +21,7 @@ from wfairl.core.worlds import (
     find_task,
 )
 from wfairl.minigrid import Carrying, MiniGridTask
-from wfairl.minigrid.tasks import TASKS as PAPER
+from wfairl.minigrid.tasks import PAPER_TASKS as PAPER
 
 MEAN_OPTIMAL_STEPS = {"doorkey": 16.73, "multiroom": 20.29, "blocked-unlock-pickup": 22.4}
 

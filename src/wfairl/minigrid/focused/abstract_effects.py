@@ -1,7 +1,7 @@
 """What controls can do in an abstract state; see `pattern`."""
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import (
     AHEADS,
     ANY_HAND,
@@ -27,7 +27,7 @@ from wfairl.minigrid.focused.pattern import (
     PatternTable,
     tracked_slot,
 )
-from wfairl.minigrid.rules import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR, cell_entry
+from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR, cell_entry
 
 MOST_EFFECTS = 7 + 2 * 63 + 1
 """Of one abstract state: 7, and for each class, which has a bit of its own, one to pick it up and one to open it."""
@@ -48,28 +48,28 @@ def abstract_effects(pattern: PatternTable, state: int, effects: Effects) -> int
     layout, data = pattern
     number, heading = effects[HERE, NUMBER], effects[HERE, HEADING]
     cell = data[data[AT.walkable] + number]
-    front = cell_entry(layout, cell, rules.FRONT + heading)
-    terrain = rules.WALL if front == NOTHING else cell_entry(layout, front, rules.TERRAIN)
+    front = cell_entry(layout, cell, physics.FRONT + heading)
+    terrain = physics.WALL if front == NOTHING else cell_entry(layout, front, physics.TERRAIN)
     place = data[data[AT.price_class] + 4 * number + heading] * AHEADS
     carried = data[data[AT.hand_kind] + effects[HERE, HAND]]
     effects[HERE, DROPPED], effects[HERE, PRICE] = EMPTY_HAND, (place * (ANY_HAND + 1) + carried) * (IDLE + 1)
     count = _turn(effects, WILD + terrain)
-    if cell_entry(layout, cell, rules.TERRAIN) in (rules.GOAL, rules.LAVA):
+    if cell_entry(layout, cell, physics.TERRAIN) in (physics.GOAL, physics.LAVA):
         return 1  # the episode is over
-    if terrain == rules.WALL:
+    if terrain == physics.WALL:
         return count
-    if terrain == rules.DOOR:
-        count, is_shut = _toggle_door(data, effects, count, cell_entry(layout, front, rules.DOOR_AT))
+    if terrain == physics.DOOR:
+        count, is_shut = _toggle_door(data, effects, count, cell_entry(layout, front, physics.DOOR_AT))
         if is_shut:
             return count
     stands, there, is_box = _ahead(data, state, front, effects)
     if not stands:
-        _add(effects, count, rules.FORWARD, OPEN_DOOR if terrain == rules.DOOR else terrain)
+        _add(effects, count, physics.FORWARD, OPEN_DOOR if terrain == physics.DOOR else terrain)
         effects[count, NUMBER] = data[data[AT.number_of] + front]
         count += 1
-    if terrain == rules.DOOR:
+    if terrain == physics.DOOR:
         return count
-    is_free = terrain == rules.EMPTY and not stands
+    is_free = terrain == physics.EMPTY and not stands
     if effects[HERE, HAND] == EMPTY_HAND:
         count = _pick_up(data, effects, count, front, terrain, stands, there)
     elif is_free:
@@ -83,9 +83,9 @@ def abstract_effects(pattern: PatternTable, state: int, effects: Effects) -> int
 def _turn(effects: Effects, ahead: int) -> int:
     """Do nothing, and turn to either side."""
     _add(effects, 0, IDLE, ahead)
-    _add(effects, 1, rules.LEFT, ahead)
+    _add(effects, 1, physics.LEFT, ahead)
     effects[1, HEADING] = (effects[HERE, HEADING] + 3) % 4
-    _add(effects, 2, rules.RIGHT, ahead)
+    _add(effects, 2, physics.RIGHT, ahead)
     effects[2, HEADING] = (effects[HERE, HEADING] + 1) % 4
     return 3
 
@@ -96,15 +96,15 @@ def _toggle_door(data: PatternData, effects: Effects, count: int, door: int) -> 
     gate, is_locked = data[data[AT.gate_of] + door], data[data[AT.was_locked] + door]
     hand, opened = effects[HERE, HAND], effects[HERE, OPENED]
     if gate == NOTHING or (is_locked and opened >> gate & 1):
-        _add(effects, count, rules.TOGGLE, WILD + rules.DOOR)  # forgotten, or not locked any more: in any state
+        _add(effects, count, physics.TOGGLE, WILD + physics.DOOR)  # forgotten, or not locked any more: in any state
         return count + 1, False
     if opened >> gate & 1:
-        _add(effects, count, rules.TOGGLE, OPEN_DOOR)
+        _add(effects, count, physics.TOGGLE, OPEN_DOOR)
         effects[count, OPENED] = opened & ~(1 << gate)
         return count + 1, False
     if is_locked and (hand < FIRST_CLASS or not data[data[AT.unlocks] + door] >> (hand - FIRST_CLASS) & 1):
         return count, True
-    _add(effects, count, rules.TOGGLE, LOCKED_DOOR if is_locked else CLOSED_DOOR)
+    _add(effects, count, physics.TOGGLE, LOCKED_DOOR if is_locked else CLOSED_DOOR)
     effects[count, OPENED] = opened | 1 << gate
     return count + 1, True
 
@@ -125,7 +125,7 @@ def _ahead(data: PatternData, state: int, front: int, effects: Effects) -> tuple
     for slot in range(data[AT.tracked_count]):
         if effects[HERE, SPOTS + slot] == data[data[AT.number_of] + front] + 1:
             stands, there = True, data[data[AT.tracked] + slot]
-            is_box = data[data[AT.hand_kind] + there] == 1 + rules.BOX
+            is_box = data[data[AT.hand_kind] + there] == 1 + physics.BOX
     return stands, there, is_box
 
 
@@ -139,7 +139,7 @@ def _pick_up(
         is_moved = taken == SOMETHING or (slot == NOTHING and effects[HERE, MOVED] >> (taken - FIRST_CLASS) & 1 != 0)
         if taken == there or (is_moved and not stands):
             kind = data[data[AT.hand_kind] + taken]
-            _add(effects, count, rules.PICKUP, WILD + terrain if kind == ANY_HAND else LOCKED_DOOR + kind)
+            _add(effects, count, physics.PICKUP, WILD + terrain if kind == ANY_HAND else LOCKED_DOOR + kind)
             effects[count, HAND] = taken
             effects[count, MOVED] |= data[data[AT.inside_of] + taken]
             if slot != NOTHING:
@@ -155,7 +155,7 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
     """Drop what is held on the free cell in front."""
     hand, lies, bit = effects[HERE, HAND], data[data[AT.hand_at] + front], data[data[AT.blocker_at] + front]
     if lies != hand or not data[data[AT.alike] + hand]:
-        _add(effects, count, rules.DROP, rules.EMPTY)
+        _add(effects, count, physics.DROP, physics.EMPTY)
         effects[count, HAND], effects[count, DROPPED] = EMPTY_HAND, hand
         if hand >= FIRST_CLASS:
             effects[count, MOVED] |= 1 << (hand - FIRST_CLASS)
@@ -164,7 +164,7 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
             effects[count, SPOTS + slot] = data[data[AT.number_of] + front] + 1
         count += 1
     if lies == hand:  # it is put back where one like it was
-        _add(effects, count, rules.DROP, rules.EMPTY)
+        _add(effects, count, physics.DROP, physics.EMPTY)
         effects[count, HAND], effects[count, DROPPED] = EMPTY_HAND, hand
         if bit != NOTHING:
             effects[count, BLOCKED] |= 1 << bit
@@ -175,7 +175,7 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
 @njit(cache=True, nogil=True)
 def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: int) -> int:
     """Open the box in front, which is gone then; what was in it lies there."""
-    _add(effects, count, rules.TOGGLE, LOCKED_DOOR + 1 + rules.BOX)
+    _add(effects, count, physics.TOGGLE, LOCKED_DOOR + 1 + physics.BOX)
     effects[count, MOVED] |= data[data[AT.inside_of] + box]
     slot = tracked_slot(data, box)
     if slot != NOTHING:
@@ -191,7 +191,7 @@ def _open_moved_boxes(data: PatternData, effects: Effects, count: int, front: in
     """Open a box that may lie in front since it was moved. What is inside is anywhere by now, unless it is tracked."""
     for box in range(FIRST_CLASS, data[AT.hands]):
         if effects[HERE, MOVED] >> (box - FIRST_CLASS) & 1 and tracked_slot(data, box) == NOTHING:
-            _add(effects, count, rules.TOGGLE, LOCKED_DOOR + 1 + rules.BOX)
+            _add(effects, count, physics.TOGGLE, LOCKED_DOOR + 1 + physics.BOX)
             if _lay_out(data, effects, count, box, front):
                 count += 1
     return count

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import atoms, rules
+from wfairl.minigrid import atoms, physics
 from wfairl.minigrid.focused.abstract_effects import HERE, MOST_EFFECTS, abstract_effects
 from wfairl.minigrid.focused.pattern import (
     AT,
@@ -27,7 +27,7 @@ from wfairl.minigrid.focused.pattern import (
     dense_index,
     read_index,
 )
-from wfairl.minigrid.rules import NOTHING, cell_entry
+from wfairl.minigrid.physics import NOTHING, cell_entry
 
 TRUE, FALSE, EITHER = 1, 2, 3
 """What is known of an atom in an abstract state; bits of what it may be."""
@@ -64,7 +64,7 @@ def abstract_transitions(pattern: PatternTable, index: int, buffers: Buffers) ->
             targets[count], prices[count] = dense_index(data, effects, i, state), effects[i, PRICE]
             count += 1
         cell = data[data[AT.walkable] + effects[i, NUMBER]]
-        front = cell_entry(layout, cell, rules.FRONT + effects[i, HEADING])
+        front = cell_entry(layout, cell, physics.FRONT + effects[i, HEADING])
         may, may_not = 0, 0
         for j in range(data[AT.atom_count]):
             if asked >> j & 1:
@@ -101,7 +101,7 @@ def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Eff
     if question == atoms.ANY_AT:
         if first == second:
             return FALSE
-        if data[atom + 3] != layout[rules.CELLS] + rules.CARRIED:
+        if data[atom + 3] != layout[physics.CELLS] + physics.CARRIED:
             return EITHER
         return TRUE if holds_one else FALSE
     if question == atoms.DOOR_IS_OPEN:
@@ -118,27 +118,27 @@ def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Eff
     if question == atoms.ALWAYS:
         return TRUE
     if question == atoms.ROLE_PICKED_UP:
-        return TRUE if control == rules.PICKUP and holds_one else FALSE
+        return TRUE if control == physics.PICKUP and holds_one else FALSE
     if front == NOTHING:
         return FALSE
     if question == atoms.ANY_IN_FRONT:
         return EITHER if _may_lie(pattern, classes, front, effects, row) else FALSE
     if question == atoms.DOOR_IN_FRONT:
-        return TRUE if atoms.is_terrain(layout, front, rules.DOOR, first) else FALSE
-    has_role = cell_entry(layout, front, rules.DOOR_ROLES) >> first & 1 != 0
+        return TRUE if atoms.is_terrain(layout, front, physics.DOOR, first) else FALSE
+    has_role = cell_entry(layout, front, physics.DOOR_ROLES) >> first & 1 != 0
     if question == atoms.ROLE_REACHED:
-        if has_role or (control == rules.PICKUP and holds_one):
+        if has_role or (control == physics.PICKUP and holds_one):
             return TRUE
         return EITHER if _may_lie(pattern, classes, front, effects, row) else FALSE
     if question == atoms.ROLE_OPENED:
-        gate = data[data[AT.gate_of] + cell_entry(layout, front, rules.DOOR_AT)] if has_role else NOTHING
+        gate = data[data[AT.gate_of] + cell_entry(layout, front, physics.DOOR_AT)] if has_role else NOTHING
         is_open = gate == NOTHING or opened >> gate & 1 != 0
-        return EITHER if control == rules.TOGGLE and has_role and is_open else FALSE
-    if control == rules.DROP and _is_of(classes, effects[row, DROPPED]):
+        return EITHER if control == physics.TOGGLE and has_role and is_open else FALSE
+    if control == physics.DROP and _is_of(classes, effects[row, DROPPED]):
         for direction in range(4):
-            beside = cell_entry(layout, front, rules.FRONT + direction)
+            beside = cell_entry(layout, front, physics.FRONT + direction)
             if beside != NOTHING and (
-                cell_entry(layout, beside, rules.DOOR_ROLES) >> second & 1
+                cell_entry(layout, beside, physics.DOOR_ROLES) >> second & 1
                 or _may_lie(pattern, data[data[AT.atom_classes] + 2 * i + 1], beside, effects, row)
             ):
                 return EITHER
@@ -163,7 +163,7 @@ def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, r
             classes &= ~own  # it lies nowhere else
     bit = data[data[AT.blocker_at] + cell]
     stands = bit != NOTHING and effects[row, BLOCKED] >> bit & 1 != 0
-    is_empty = cell_entry(layout, cell, rules.TERRAIN) == rules.EMPTY
+    is_empty = cell_entry(layout, cell, physics.TERRAIN) == physics.EMPTY
     if effects[row, MOVED] & classes and not stands and is_empty:  # it may have been dropped there
         return True
     return _is_of(classes, data[data[AT.hand_at] + cell]) and (stands or bit == NOTHING)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_effects import HERE
 from wfairl.minigrid.focused.abstract_transitions import abstract_transitions, make_buffers
 from wfairl.minigrid.focused.lazy_world import LOST
@@ -27,8 +27,7 @@ from wfairl.minigrid.focused.pattern import (
     abstract_index,
     lies_on,
 )
-from wfairl.minigrid.packing import fields_count, unpack
-from wfairl.minigrid.rules import NOTHING, Table, door_state
+from wfairl.minigrid.physics import NOTHING, LayoutTable, door_state, fields_count, unpack
 
 GOAL = 0
 """Number of acceptance among the abstract states."""
@@ -179,14 +178,14 @@ def number_states(
 
 
 @njit(cache=True, nogil=True)
-def _is_lost(layout: Table, places: Places, fields: NDArray[np.int32], automaton_state: int) -> bool:
+def _is_lost(layout: LayoutTable, places: Places, fields: NDArray[np.int32], automaton_state: int) -> bool:
     """Whether all boxes are gone one of which is needed for acceptance."""
     for j in range(places.needed.shape[1]):
         needed, left = 0, 0
         for obj in range(places.needed.shape[2]):
             if places.needed[automaton_state, j, obj]:
                 needed += 1
-                left += fields[rules.FIRST_OBJECT + obj] != layout[rules.CELLS] + rules.GONE
+                left += fields[physics.FIRST_OBJECT + obj] != layout[physics.CELLS] + physics.GONE
         if needed and not left:
             return True
     return False
@@ -204,11 +203,11 @@ def without_spare(places: Places, automaton_state: int, obstacles: np.uint64) ->
 
 
 @njit(cache=True, nogil=True)
-def _is_there(layout: Table, places: Places, obstacle: int, fields: NDArray[np.int32]) -> bool:
+def _is_there(layout: LayoutTable, places: Places, obstacle: int, fields: NDArray[np.int32]) -> bool:
     """Whether an obstacle has not been removed."""
     what, group = places.obstacles[obstacle, 0], places.obstacles[obstacle, 1]
     if group == NOTHING:
-        return door_state(layout, fields, what) & rules.IS_OPEN == 0
+        return door_state(layout, fields, what) & physics.IS_OPEN == 0
     return lies_on(layout, fields, group, what)
 
 

@@ -41,8 +41,7 @@ from wfairl.minigrid.focused.pattern import (
     dense_index,
     read_index,
 )
-from wfairl.minigrid.packing import fields_count, unpack
-from wfairl.minigrid.rules import NOTHING
+from wfairl.minigrid.physics import NOTHING, fields_count, unpack
 
 MOST_AT_LEAST = 2_000
 """States that are closed even if acceptance is found at once."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstraction import UNKNOWN, Abstraction
 from wfairl.minigrid.focused.pattern import (
     AT,
@@ -32,8 +32,7 @@ from wfairl.minigrid.focused.pattern import (
     abstract_index,
     dense_index,
 )
-from wfairl.minigrid.packing import fields_count, unpack
-from wfairl.minigrid.rules import NOTHING, cell_entry
+from wfairl.minigrid.physics import NOTHING, cell_entry, fields_count, unpack
 
 
 class AbstractCosts(NamedTuple):
@@ -118,14 +117,14 @@ def _fetch(
     layout, data = costs.pattern
     best, is_left = np.inf, False
     for obj in range(costs.places.hands.size):
-        place = fields[rules.FIRST_OBJECT + obj]
-        if costs.places.hands[obj] != row[0, HAND] or place >= layout[rules.CELLS]:
+        place = fields[physics.FIRST_OBJECT + obj]
+        if costs.places.hands[obj] != row[0, HAND] or place >= layout[physics.CELLS]:
             continue
         if costs.places.home[obj, place]:
             is_left = True
             continue
         for direction in range(4):
-            beside = cell_entry(layout, place, rules.FRONT + direction)
+            beside = cell_entry(layout, place, physics.FRONT + direction)
             number = NOTHING if beside == NOTHING else data[data[AT.number_of] + beside]
             if number != NOTHING:
                 row[0, NUMBER], row[0, HEADING] = number, (direction + 2) % 4

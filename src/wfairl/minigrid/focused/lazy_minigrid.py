@@ -13,18 +13,17 @@ from scipy.sparse.csgraph import shortest_path
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import CostScope
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import DOOR_IS_OPEN
+from wfairl.minigrid.exploration import FIRST_CAPACITY, ProductNodes
 from wfairl.minigrid.focused.abstraction import UNKNOWN, Abstraction
 from wfairl.minigrid.focused.corridor import Corridor
 from wfairl.minigrid.focused.estimate import estimate_states
 from wfairl.minigrid.focused.refinement import AbstractionRefiner
 from wfairl.minigrid.focused.scene_task import SceneTask
 from wfairl.minigrid.focused.situations import Situations, price_count
-from wfairl.minigrid.mask_numbers import MaskNumbers
-from wfairl.minigrid.packing import unpack
-from wfairl.minigrid.rules import NOTHING
-from wfairl.minigrid.search import FIRST_CAPACITY, ProductNodes
+from wfairl.minigrid.labeller import MaskNumbers
+from wfairl.minigrid.physics import NOTHING, unpack
 from wfairl.minigrid.world import MiniGridWorld
 
 PATTERN_STATES = (100_000, 250_000, 700_000)
@@ -132,10 +131,10 @@ class MiniGridLazyProduct:
 
     def preparations(self, state: int) -> list[tuple[MiniGridWorld, Automaton]]:
         """See `LazyProduct`: to open each of the doors that are still locked."""
-        doors = self._unpack(self.world.pack(state))[rules.FIRST_OBJECT + len(self.world.layout.objects) :]
+        doors = self._unpack(self.world.pack(state))[physics.FIRST_OBJECT + len(self.world.layout.objects) :]
         return [
             (self.world.asking({"open": (DOOR_IS_OPEN, int(door), 0, 0, 0)}), visit_in_order("open"))
-            for door in np.flatnonzero(doors & rules.IS_LOCKED)
+            for door in np.flatnonzero(doors & physics.IS_LOCKED)
         ]
 
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
@@ -161,7 +160,7 @@ class MiniGridLazyProduct:
     def _distances(self) -> NDArray[np.float64]:
         """The steps between walkable cells in free space, without turns; shape [walkable, walkable]."""
         walkable, number_of = self.abstraction.pattern.walkable, self.abstraction.pattern.number_of
-        fronts = self.world.layout.cells[walkable, rules.FRONT :]
+        fronts = self.world.layout.cells[walkable, physics.FRONT :]
         neighbours = np.where(fronts == NOTHING, NOTHING, number_of[fronts])
         sources, directions = np.nonzero(neighbours != NOTHING)
         edges = np.ones(len(sources)), (sources, neighbours[sources, directions])

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
-from wfairl.minigrid.rules import CELL_TYPES, HANDS, NOTHING, Layout, Table, door_state, object_entry
+from wfairl.minigrid import physics
+from wfairl.minigrid.physics import CELL_TYPES, HANDS, NOTHING, Layout, LayoutTable, door_state, object_entry
 
 EMPTY_HAND, SOMETHING, FIRST_CLASS = range(3)
 """Values of the hand: nothing, something that does not matter; an object of class c is FIRST_CLASS + c."""
@@ -32,14 +32,14 @@ EMPTY_HAND, SOMETHING, FIRST_CLASS = range(3)
 FORGOTTEN = -1
 """Classes of an atom that may hold or not, whatever the abstraction keeps."""
 
-IDLE = len(rules.CONTROLS)
+IDLE = len(physics.CONTROLS)
 """In a price: any control, one that does nothing."""
 
 ANY_HAND = len(HANDS)
 """In a price: something in the hand, whatever it is."""
 
 WILD = len(CELL_TYPES)
-AHEADS = WILD + len(rules.TERRAINS)
+AHEADS = WILD + len(physics.TERRAINS)
 """In a price: what is ahead, one of `CELL_TYPES`, or WILD + terrain for anything that may be there."""
 
 MOST_TRACKED = 4
@@ -89,7 +89,7 @@ class PatternTable(NamedTuple):
             i of an array is `data[data[AT.walkable] + i]`.
     """
 
-    layout: Table
+    layout: LayoutTable
     data: PatternData
 
 
@@ -218,17 +218,17 @@ def abstract_index(
 ) -> int:
     """The dense number of a state's abstraction; the first row of `effects` is overwritten."""
     layout, data = pattern
-    cells = layout[rules.CELLS]
+    cells = layout[physics.CELLS]
     hand, moved = EMPTY_HAND, 0
     for slot in range(MOST_TRACKED):
         effects[0, SPOTS + slot] = 0
-    for obj in range(layout[rules.OBJECTS_COUNT]):
-        place = fields[rules.FIRST_OBJECT + obj]
+    for obj in range(layout[physics.OBJECTS_COUNT]):
+        place = fields[physics.FIRST_OBJECT + obj]
         holder = places.hands[obj]
-        if place == cells + rules.CARRIED:
+        if place == cells + physics.CARRIED:
             hand = holder
             moved |= data[data[AT.inside_of] + holder]
-        elif place == cells + rules.GONE:
+        elif place == cells + physics.GONE:
             moved |= data[data[AT.inside_of] + holder]
             if tracked_slot(data, holder) != NOTHING:
                 moved |= 1 << (holder - FIRST_CLASS)
@@ -245,9 +245,12 @@ def abstract_index(
     for i in range(places.gates.size):
         door = places.gates[i]
         state = door_state(layout, fields, door)
-        if (data[data[AT.was_locked] + door] and not state & rules.IS_LOCKED) or state & rules.IS_OPEN:
+        if (data[data[AT.was_locked] + door] and not state & physics.IS_LOCKED) or state & physics.IS_OPEN:
             opened |= 1 << i
-    effects[0, NUMBER], effects[0, HEADING] = data[data[AT.number_of] + fields[rules.AGENT]], fields[rules.DIRECTION]
+    effects[0, NUMBER], effects[0, HEADING] = (
+        data[data[AT.number_of] + fields[physics.AGENT]],
+        fields[physics.DIRECTION],
+    )
     effects[0, HAND], effects[0, MOVED], effects[0, BLOCKED], effects[0, OPENED] = hand, moved, blocked, opened
     return dense_index(data, effects, 0, automaton_state)
 
@@ -262,10 +265,10 @@ def tracked_slot(data: PatternData, hand: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def lies_on(layout: Table, fields: NDArray[np.int32], group: int, cell: int) -> bool:
+def lies_on(layout: LayoutTable, fields: NDArray[np.int32], group: int, cell: int) -> bool:
     """Whether an object of a group, which is named by its first one, lies on a cell."""
-    for obj in range(group, object_entry(layout, group, rules.GROUP_END)):
-        if fields[rules.FIRST_OBJECT + obj] == cell:
+    for obj in range(group, object_entry(layout, group, physics.GROUP_END)):
+        if fields[physics.FIRST_OBJECT + obj] == cell:
             return True
     return False
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import (
     ANY_HAND,
     EMPTY_HAND,
@@ -21,7 +21,7 @@ from wfairl.minigrid.focused.pattern import (
 )
 from wfairl.minigrid.focused.scene_task import SceneTask
 from wfairl.minigrid.focused.situations import price_classes
-from wfairl.minigrid.rules import NOTHING
+from wfairl.minigrid.physics import NOTHING
 
 MOST_OBSTACLES = 64
 """They are bits of a word."""
@@ -31,11 +31,11 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
     """The pattern that keeps what a specification says."""
     layout, cells, doors = task.layout, task.layout.cells, range(task.layout.doors)
     hands, classes = _hands(task, spec)
-    walkable = np.flatnonzero(cells[:, rules.TERRAIN] != rules.WALL)
+    walkable = np.flatnonzero(cells[:, physics.TERRAIN] != physics.WALL)
     lying = task.places < len(cells)
     hand_at, is_box = np.full(len(cells), EMPTY_HAND, np.int64), np.zeros(len(cells), bool)
     hand_at[task.places[lying]] = hands[lying]
-    is_box[task.places[lying]] = layout.objects[lying, rules.KIND] == rules.BOX
+    is_box[task.places[lying]] = layout.objects[lying, physics.OBJECT_KIND] == physics.BOX
     hand_kind, alike, inside_of = _describe_hands(task, hands, FIRST_CLASS + classes)
     unlocks = np.array([_class_bits(hands[task.keys(door)]) for door in doors] or [0], np.int64)
     crowd = len(spec.blockers) if spec.crowd else NOTHING
@@ -47,7 +47,7 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
     atom_classes = _atom_classes(task, spec, hands)
     always_relevant = _class_bits(hand_at[list(spec.blockers)]) if spec.crowd else 0
     changes = np.array(task.changes, np.int64).reshape(-1, 4)
-    groups = layout.objects[:, rules.GROUP_FIRST]
+    groups = layout.objects[:, physics.GROUP_FIRST]
     home = np.zeros((len(groups), len(cells) + 3), bool)
     home[groups, task.places] = True
     obstacles = _obstacles(task, spec, hands)
@@ -98,7 +98,7 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
 def _hands(task: SceneTask, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
     """The hand that holds each object, and how many classes there are."""
     objects = task.layout.objects
-    groups = objects[:, rules.GROUP_FIRST]
+    groups = objects[:, physics.GROUP_FIRST]
     blocker_groups = task.groups_on(spec.blockers) if spec.crowd else []
     keys = [task.keys(door) for door in spec.gates if task.is_locked(door)]
 
@@ -107,7 +107,7 @@ def _hands(task: SceneTask, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
             return ()
         in_atoms = [task.is_about(i, obj, other) for i in spec.atoms for other in (False, True)]
         own = [*in_atoms, *(bool(key[obj]) for key in keys), *(groups[obj] == group for group in blocker_groups)]
-        return (*map(int, own), *signature(int(objects[obj, rules.CONTENTS])))
+        return (*map(int, own), *signature(int(objects[obj, physics.CONTENTS])))
 
     signatures = [signature(obj) for obj in range(len(objects))]
     classes = sorted({one for one in signatures if any(one)})
@@ -136,12 +136,12 @@ def _describe_hands(
     kind[EMPTY_HAND] = 0
     for hand in range(SOMETHING, count):
         members = objects[hands == hand]
-        contents = members[:, rules.CONTENTS]
+        contents = members[:, physics.CONTENTS]
         inside[hand] = _class_bits(hands[contents[contents != NOTHING]])
         if hand >= FIRST_CLASS:
-            kinds = set(members[:, rules.KIND].tolist())
+            kinds = set(members[:, physics.OBJECT_KIND].tolist())
             kind[hand] = 1 + kinds.pop() if len(kinds) == 1 else ANY_HAND
-            alike[hand] = len(set(members[:, rules.GROUP_FIRST].tolist())) == 1
+            alike[hand] = len(set(members[:, physics.GROUP_FIRST].tolist())) == 1
     return kind, alike, inside
 
 
@@ -177,7 +177,7 @@ def _obstacles(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) -> 
     doors = [door for door in range(task.layout.doors) if task.is_shut(door) and door not in spec.gates]
     doors.sort(key=lambda door: not task.door_roles(door))
     objects = [
-        (int(place), int(task.layout.objects[obj, rules.GROUP_FIRST]))
+        (int(place), int(task.layout.objects[obj, physics.GROUP_FIRST]))
         for obj, place in enumerate(task.places)
         if place < len(task.layout.cells) and hands[obj] == SOMETHING and place not in spec.blockers
         if not task.is_about_any(obj)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstraction import (
     Abstraction,
     count_steps,
@@ -31,7 +31,7 @@ from wfairl.minigrid.focused.pattern import (
 )
 from wfairl.minigrid.focused.pattern_making import make_pattern
 from wfairl.minigrid.focused.scene_task import SceneTask
-from wfairl.minigrid.rules import NOTHING
+from wfairl.minigrid.physics import NOTHING
 
 MOST_DENSE = 1 << 24
 """Combinations of what a pattern keeps, most of which are never met; four bytes each."""
@@ -84,7 +84,7 @@ class AbstractionRefiner:
         blockers = [
             int(place)
             for obj, place in enumerate(self.task.places)
-            if place < len(self.layout.cells) and self.layout.objects[obj, rules.KIND] == rules.BOX
+            if place < len(self.layout.cells) and self.layout.objects[obj, physics.OBJECT_KIND] == physics.BOX
             if any(self.task.is_about(i, obj) for i in self.task.atoms_used)
         ]
         gates = [door for door in range(self.layout.doors) if self.task.is_shut(door) and self.task.is_named(door)]
@@ -137,8 +137,8 @@ class AbstractionRefiner:
 
     def _forgotten(self, spec: PatternSpec, pattern: Pattern, path: Sequence[int]) -> tuple[list[int], list[int]]:
         """The shut doors and the cells of objects that a path goes through although they are not kept."""
-        doors = dict.fromkeys(int(self.layout.cells[cell, rules.DOOR_AT]) for cell in path)
-        cells = dict.fromkeys(cell for cell in path if pattern.hand_at[cell] and cell != self.task.start[rules.AGENT])
+        doors = dict.fromkeys(int(self.layout.cells[cell, physics.DOOR_AT]) for cell in path)
+        cells = dict.fromkeys(cell for cell in path if pattern.hand_at[cell] and cell != self.task.start[physics.AGENT])
         shut = [door for door in doors if door != NOTHING and door not in spec.gates and self.task.is_shut(door)]
         return shut, [cell for cell in cells if cell not in spec.blockers]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, Automaton
-from wfairl.minigrid import atoms, rules
-from wfairl.minigrid.rules import NOTHING
+from wfairl.minigrid import atoms, physics
+from wfairl.minigrid.physics import NOTHING
 from wfairl.minigrid.world import MiniGridWorld
 
 Changes = Sequence[tuple[int, int, int, int]]
@@ -33,9 +33,9 @@ class SceneTask:
         self.states, self.automaton_state = automaton.states, automaton_state
         self.changes = sorted(_changes(automaton, world))
         layout = world.layout
-        first_door = rules.FIRST_OBJECT + len(layout.objects)
-        self.places, self.doors = start[rules.FIRST_OBJECT : first_door].astype(np.int64), start[first_door:]
-        self.door_cells = np.flatnonzero(layout.cells[:, rules.DOOR_AT] != NOTHING)
+        first_door = physics.FIRST_OBJECT + len(layout.objects)
+        self.places, self.doors = start[physics.FIRST_OBJECT : first_door].astype(np.int64), start[first_door:]
+        self.door_cells = np.flatnonzero(layout.cells[:, physics.DOOR_AT] != NOTHING)
 
     @cached_property
     def atoms_used(self) -> tuple[int, ...]:
@@ -54,25 +54,25 @@ class SceneTask:
 
     def door_roles(self, door: int) -> int:
         """Bits of the roles of a door."""
-        return int(self.layout.cells[self.door_cells[door], rules.DOOR_ROLES])
+        return int(self.layout.cells[self.door_cells[door], physics.DOOR_ROLES])
 
     def is_shut(self, door: int) -> bool:
         """Whether a door was shut at the start."""
-        return not self.doors[door] & rules.IS_OPEN
+        return not self.doors[door] & physics.IS_OPEN
 
     def is_locked(self, door: int) -> bool:
         """Whether a door was locked at the start."""
-        return bool(self.doors[door] & rules.IS_LOCKED)
+        return bool(self.doors[door] & physics.IS_LOCKED)
 
     def keys(self, door: int) -> NDArray[np.bool_]:
         """Which objects unlock a door."""
-        color = self.layout.cells[self.door_cells[door], rules.TERRAIN_COLOR]
+        color = self.layout.cells[self.door_cells[door], physics.TERRAIN_COLOR]
         objects = self.layout.objects
-        return (objects[:, rules.KIND] == rules.KEY) & (objects[:, rules.COLOR] == color)
+        return (objects[:, physics.OBJECT_KIND] == physics.KEY) & (objects[:, physics.OBJECT_COLOR] == color)
 
     def groups_on(self, cells: Sequence[int] | NDArray[np.int64]) -> list[int]:
         """The group of what lies on each cell at the start."""
-        groups = self.layout.objects[:, rules.GROUP_FIRST]
+        groups = self.layout.objects[:, physics.GROUP_FIRST]
         return [int(groups[np.flatnonzero(self.places == cell)[0]]) for cell in cells]
 
     def is_named(self, door: int) -> bool:
@@ -91,14 +91,14 @@ class SceneTask:
         question, first, second = map(int, self.atoms[i, :3])
         if question in (atoms.ANY_AT, atoms.ANY_IN_FRONT, atoms.ALL_APART):
             return not other and first <= obj < second
-        roles = int(self.layout.objects[obj, rules.ROLES])
+        roles = int(self.layout.objects[obj, physics.ROLES])
         if question == atoms.ROLE_PUT_NEXT:
             return bool(roles >> (second if other else first) & 1)
         return not other and question in (atoms.ROLE_REACHED, atoms.ROLE_PICKED_UP) and bool(roles >> first & 1)
 
     def is_about_any(self, obj: int) -> bool:
         """Whether an atom of the task is about an object, or about what is inside it."""
-        inside = int(self.layout.objects[obj, rules.CONTENTS])
+        inside = int(self.layout.objects[obj, physics.CONTENTS])
         if any(self.is_about(i, obj, other) for i in self.atoms_used for other in (False, True)):
             return True
         return inside != NOTHING and self.is_about_any(inside)
@@ -112,7 +112,7 @@ class SceneTask:
                 always[state] &= true | (0 if after == ACCEPTED else int(always[after]))
         columns = [(i, other) for i in self.atoms_used for other in (False, True)]
         sets = np.zeros((self.states, len(columns), len(self.layout.objects)), bool)
-        is_box = self.layout.objects[:, rules.KIND] == rules.BOX
+        is_box = self.layout.objects[:, physics.OBJECT_KIND] == physics.BOX
         for column, (i, other) in enumerate(columns):
             objects = np.array([self.is_about(i, obj, other) for obj in range(len(is_box))], bool)
             if not (objects & ~is_box).any() and not self._may_be_a_door(i, other):
@@ -123,7 +123,7 @@ class SceneTask:
         """Whether an atom may be about a door."""
         role = int(self.atoms[i, 2 if other else 1])
         is_role = self.atoms[i, 0] in (atoms.ROLE_REACHED, atoms.ROLE_PUT_NEXT)
-        return bool(is_role and (self.layout.cells[:, rules.DOOR_ROLES] >> role & 1).any())
+        return bool(is_role and (self.layout.cells[:, physics.DOOR_ROLES] >> role & 1).any())
 
     def may_hold_at_removal(self, true: int, roles: int) -> bool:
         """Whether atoms may hold when a door of these roles was just opened, or something picked up or opened."""

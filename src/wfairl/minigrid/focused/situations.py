@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid import rules
+from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import AHEADS, ANY_HAND, IDLE, WILD
-from wfairl.minigrid.packing import fields_count, pack, unpack
-from wfairl.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
+from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable, cell_entry, fields_count, pack, unpack
 
-SIZES = (len(rules.CELL_TYPES), len(rules.FLOORS), len(rules.FLOORS), len(rules.CELL_TYPES), len(rules.HANDS))
+SIZES = (len(physics.CELL_TYPES), len(physics.FLOORS), len(physics.FLOORS), len(physics.CELL_TYPES), len(physics.HANDS))
 """A situation's dense number is that of (under, floor under, floor ahead, ahead, hand)."""
 
-DOOR_TYPES = (rules.OPEN_DOOR, rules.CLOSED_DOOR, rules.LOCKED_DOOR)
+DOOR_TYPES = (physics.OPEN_DOOR, physics.CLOSED_DOOR, physics.LOCKED_DOOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +41,11 @@ class Situations:
     def of(cls, layout: Layout, initial: NDArray[np.int32]) -> "Situations":
         """All situations of a scene whose initial state has these fields."""
         examples: dict[int, NDArray[np.uint64]] = {}
-        walkable = np.flatnonzero(layout.cells[:, rules.TERRAIN] != rules.WALL)
-        fronts = layout.cells[walkable][:, rules.FRONT :].reshape(-1)
-        terrain = np.where(fronts == NOTHING, rules.WALL, layout.cells[fronts, rules.TERRAIN])
+        walkable = np.flatnonzero(layout.cells[:, physics.TERRAIN] != physics.WALL)
+        fronts = layout.cells[walkable][:, physics.FRONT :].reshape(-1)
+        terrain = np.where(fronts == NOTHING, physics.WALL, layout.cells[fronts, physics.TERRAIN])
         distinct, class_of = price_classes(layout, walkable)
-        _, poses = np.unique(class_of * len(rules.TERRAINS) + terrain, return_index=True)
+        _, poses = np.unique(class_of * len(physics.TERRAINS) + terrain, return_index=True)
         for pose in poses.tolist():
             under, floor_under, floor_ahead = distinct[class_of[pose]].tolist()
             for ahead, hand, fields in _arrange(layout, initial, int(walkable[pose // 4]), pose % 4):
@@ -68,15 +67,15 @@ class Situations:
         table = np.full((int(np.prod(SIZES)), len(CONTROLS)), np.inf)
         table[self.dense] = costs
         table = table.reshape(*SIZES, len(CONTROLS))
-        walkable = np.flatnonzero(self.layout.cells[:, rules.TERRAIN] != rules.WALL)
+        walkable = np.flatnonzero(self.layout.cells[:, physics.TERRAIN] != physics.WALL)
         distinct, _ = price_classes(self.layout, walkable)
         pose_costs = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
         least = np.full((len(distinct), AHEADS, ANY_HAND + 1, IDLE + 1), np.inf)
         least[:, :WILD, :ANY_HAND, :IDLE] = pose_costs
-        objects = pose_costs[:, rules.LOCKED_DOOR + 1 :].min(axis=1)
-        for terrain in range(len(rules.TERRAINS)):
-            may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == rules.DOOR else pose_costs[:, terrain]
-            lies = terrain in (rules.EMPTY, rules.FLOOR, rules.GOAL)
+        objects = pose_costs[:, physics.LOCKED_DOOR + 1 :].min(axis=1)
+        for terrain in range(len(physics.TERRAINS)):
+            may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == physics.DOOR else pose_costs[:, terrain]
+            lies = terrain in (physics.EMPTY, physics.FLOOR, physics.GOAL)
             least[:, WILD + terrain, :ANY_HAND, :IDLE] = np.minimum(may, objects) if lies else may
         least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
         # To carry something that does not matter is of no use: then a plan that moves an obstacle is no cheaper for it.
@@ -87,7 +86,7 @@ class Situations:
 
 def price_count(layout: Layout) -> int:
     """How many prices there are."""
-    walkable = np.flatnonzero(layout.cells[:, rules.TERRAIN] != rules.WALL)
+    walkable = np.flatnonzero(layout.cells[:, physics.TERRAIN] != physics.WALL)
     return len(price_classes(layout, walkable)[0]) * AHEADS * (ANY_HAND + 1) * (IDLE + 1)
 
 
@@ -98,9 +97,9 @@ def price_classes(layout: Layout, walkable: NDArray[np.int64]) -> tuple[NDArray[
         The distinct ones, shape [distinct, 3], and which of them each pose has, shape [walkable * 4].
     """
     cells = layout.cells
-    terrain = np.where(cells[:, rules.TERRAIN] == rules.DOOR, rules.OPEN_DOOR, cells[:, rules.TERRAIN])
-    floor = np.where(cells[:, rules.TERRAIN] == rules.FLOOR, 1 + cells[:, rules.TERRAIN_COLOR], 0)
-    fronts = cells[walkable][:, rules.FRONT :]
+    terrain = np.where(cells[:, physics.TERRAIN] == physics.DOOR, physics.OPEN_DOOR, cells[:, physics.TERRAIN])
+    floor = np.where(cells[:, physics.TERRAIN] == physics.FLOOR, 1 + cells[:, physics.TERRAIN_COLOR], 0)
+    fronts = cells[walkable][:, physics.FRONT :]
     ahead = np.where(fronts == NOTHING, 0, floor[fronts])
     under = np.repeat(np.stack([terrain[walkable], floor[walkable]], axis=1), 4, axis=0)
     distinct, number = np.unique(np.hstack([under, ahead.reshape(-1, 1)]), axis=0, return_inverse=True)
@@ -112,9 +111,9 @@ def _least_removal(costs: NDArray[np.float64]) -> float:
 
     It is one for all, since some of them are not counted, and it is unknown which; see `Places.spare`.
     """
-    toggles, pickups = costs[..., rules.TOGGLE].min(axis=(0, 2)), costs[..., rules.PICKUP].min(axis=(0, 2))
-    opened = rules.CLOSED_DOOR, rules.LOCKED_DOOR, rules.LOCKED_DOOR + 1 + rules.BOX
-    return float(min(*(toggles[ahead] for ahead in opened), pickups[rules.LOCKED_DOOR + 1 :].min()))
+    toggles, pickups = costs[..., physics.TOGGLE].min(axis=(0, 2)), costs[..., physics.PICKUP].min(axis=(0, 2))
+    opened = physics.CLOSED_DOOR, physics.LOCKED_DOOR, physics.LOCKED_DOOR + 1 + physics.BOX
+    return float(min(*(toggles[ahead] for ahead in opened), pickups[physics.LOCKED_DOOR + 1 :].min()))
 
 
 def _arrange(
@@ -122,29 +121,29 @@ def _arrange(
 ) -> list[tuple[int, int, NDArray[np.int32]]]:
     """What may be ahead of a pose and in the hand: an index into `CELL_TYPES`, one into `HANDS`, and such a state."""
     cells, objects = len(layout.cells), layout.objects
-    front = int(layout.cells[cell, rules.FRONT + direction])
-    terrain = rules.WALL if front == NOTHING else int(layout.cells[front, rules.TERRAIN])
-    kinds = [np.flatnonzero(objects[:, rules.KIND] == kind).tolist() for kind in range(len(rules.OBJECTS))]
-    aheads = list(DOOR_TYPES) if terrain == rules.DOOR else [terrain]
-    if terrain not in (rules.WALL, rules.DOOR):
-        aheads += [rules.LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
+    front = int(layout.cells[cell, physics.FRONT + direction])
+    terrain = physics.WALL if front == NOTHING else int(layout.cells[front, physics.TERRAIN])
+    kinds = [np.flatnonzero(objects[:, physics.OBJECT_KIND] == kind).tolist() for kind in range(len(physics.OBJECTS))]
+    aheads = list(DOOR_TYPES) if terrain == physics.DOOR else [terrain]
+    if terrain not in (physics.WALL, physics.DOOR):
+        aheads += [physics.LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
     arrangements = []
-    first_door = rules.FIRST_OBJECT + len(objects)
+    first_door = physics.FIRST_OBJECT + len(objects)
     for ahead in aheads:
-        for hand in range(len(rules.HANDS)):
+        for hand in range(len(physics.HANDS)):
             fields = initial.copy()
-            fields[rules.AGENT], fields[rules.DIRECTION] = cell, direction
-            places = fields[rules.FIRST_OBJECT : first_door]
-            places[(places == front) | (places == cell) | (places == cells + rules.CARRIED)] = cells + rules.GONE
+            fields[physics.AGENT], fields[physics.DIRECTION] = cell, direction
+            places = fields[physics.FIRST_OBJECT : first_door]
+            places[(places == front) | (places == cell) | (places == cells + physics.CARRIED)] = cells + physics.GONE
             free = [list(members) for members in kinds]
-            if ahead > rules.LOCKED_DOOR:
-                places[free[ahead - rules.LOCKED_DOOR - 1].pop()] = front
+            if ahead > physics.LOCKED_DOOR:
+                places[free[ahead - physics.LOCKED_DOOR - 1].pop()] = front
             if hand:
                 if not free[hand - 1]:
                     continue
-                places[free[hand - 1].pop()] = cells + rules.CARRIED
-            for where, state in ((cell, rules.IS_OPEN), (front, _door_bits(ahead))):
-                door = int(layout.cells[where, rules.DOOR_AT]) if where != NOTHING else NOTHING
+                places[free[hand - 1].pop()] = cells + physics.CARRIED
+            for where, state in ((cell, physics.IS_OPEN), (front, _door_bits(ahead))):
+                door = int(layout.cells[where, physics.DOOR_AT]) if where != NOTHING else NOTHING
                 if door != NOTHING:
                     fields[first_door + door] = state
             arrangements.append((ahead, hand, fields))
@@ -152,46 +151,50 @@ def _arrange(
 
 
 def _door_bits(cell_type: int) -> int:
-    return {rules.OPEN_DOOR: rules.IS_OPEN, rules.LOCKED_DOOR: rules.IS_LOCKED}.get(cell_type, 0)
+    return {physics.OPEN_DOOR: physics.IS_OPEN, physics.LOCKED_DOOR: physics.IS_LOCKED}.get(cell_type, 0)
 
 
 @njit(cache=True, nogil=True)
-def number_situations(layout: Table, number_of: NDArray[np.int32], states: NDArray[np.uint64]) -> NDArray[np.int32]:
+def number_situations(
+    layout: LayoutTable, number_of: NDArray[np.int32], states: NDArray[np.uint64]
+) -> NDArray[np.int32]:
     """The situations of packed states, shape [states]."""
     numbers = np.empty(states.shape[0], np.int32)
     fields = np.empty(fields_count(layout), np.int32)
     for i in range(states.shape[0]):
         unpack(layout, states[i], fields)
-        cell = fields[rules.AGENT]
-        front = rules.cell_in_front(layout, fields)
-        obj = rules.carried_object(layout, fields)
-        hand = 0 if obj == NOTHING else 1 + rules.object_entry(layout, obj, rules.KIND)
+        cell = fields[physics.AGENT]
+        front = physics.cell_in_front(layout, fields)
+        obj = physics.carried_object(layout, fields)
+        hand = 0 if obj == NOTHING else 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
         number = _cell_type(layout, fields, cell)
-        number = (number * len(rules.FLOORS) + _floor(layout, cell)) * len(rules.FLOORS) + _floor(layout, front)
+        number = (number * len(physics.FLOORS) + _floor(layout, cell)) * len(physics.FLOORS) + _floor(layout, front)
         numbers[i] = number_of[
-            (number * len(rules.CELL_TYPES) + _cell_type(layout, fields, front)) * len(rules.HANDS) + hand
+            (number * len(physics.CELL_TYPES) + _cell_type(layout, fields, front)) * len(physics.HANDS) + hand
         ]
     return numbers
 
 
 @njit(cache=True, nogil=True)
-def _floor(layout: Table, cell: int) -> int:
+def _floor(layout: LayoutTable, cell: int) -> int:
     """The colour of a floor, an index into `FLOORS`."""
-    if cell == NOTHING or cell_entry(layout, cell, rules.TERRAIN) != rules.FLOOR:
+    if cell == NOTHING or cell_entry(layout, cell, physics.TERRAIN) != physics.FLOOR:
         return 0
-    return 1 + cell_entry(layout, cell, rules.TERRAIN_COLOR)
+    return 1 + cell_entry(layout, cell, physics.TERRAIN_COLOR)
 
 
 @njit(cache=True, nogil=True)
-def _cell_type(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
+def _cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
     """What a cell shows, an index into `CELL_TYPES`."""
     if cell == NOTHING:
-        return rules.WALL
-    terrain = cell_entry(layout, cell, rules.TERRAIN)
-    if terrain == rules.DOOR:
-        state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
-        if state & rules.IS_OPEN:
-            return rules.OPEN_DOOR
-        return rules.LOCKED_DOOR if state & rules.IS_LOCKED else rules.CLOSED_DOOR
-    obj = rules.object_at(layout, fields, cell)
-    return terrain if obj == NOTHING else rules.LOCKED_DOOR + 1 + rules.object_entry(layout, obj, rules.KIND)
+        return physics.WALL
+    terrain = cell_entry(layout, cell, physics.TERRAIN)
+    if terrain == physics.DOOR:
+        state = physics.door_state(layout, fields, cell_entry(layout, cell, physics.DOOR_AT))
+        if state & physics.IS_OPEN:
+            return physics.OPEN_DOOR
+        return physics.LOCKED_DOOR if state & physics.IS_LOCKED else physics.CLOSED_DOOR
+    obj = physics.object_at(layout, fields, cell)
+    return (
+        terrain if obj == NOTHING else physics.LOCKED_DOOR + 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
+    )

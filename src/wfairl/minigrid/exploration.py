@@ -1,7 +1,7 @@
-"""Search through a MiniGrid, compiled: along given controls, or to every state that the rules can reach.
+"""States of a MiniGrid scene, compiled: along given controls, or all that can be reached in step with an automaton.
 
-Exploration goes in step with an automaton, whose rows are by the index of a label. A label that has none yet stops the
-compiled search, gets one, and the search goes on.
+The automaton is a table of rows by the index of a label. A label without an index stops the compiled exploration, gets
+an index and a row, and the exploration goes on.
 """
 
 from typing import NamedTuple
@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid.atoms import depends_on_front, has_events, label_mask
-from wfairl.minigrid.mask_numbers import NO_NUMBER, MaskNumbers, find_number
+from wfairl.minigrid.labeller import NO_NUMBER, MaskNumbers, find_number
 from wfairl.minigrid.node_tables import NodeTables, double_capacity, free_bits, insert_node, make_tables
-from wfairl.minigrid.packing import fields_count, pack, unpack
-from wfairl.minigrid.rules import AGENT, CONTROLS, LEFT, NOTHING, PICKUP, RIGHT, Layout, Table, apply_control
+from wfairl.minigrid.physics import (
+    CONTROLS,
+    LEFT,
+    NOTHING,
+    PICKUP,
+    RIGHT,
+    Layout,
+    LayoutTable,
+    apply_control,
+    fields_count,
+    pack,
+    unpack,
+)
 
 FIRST_CAPACITY = 4096
 """Initial capacity in nodes; it doubles when it is used up."""
@@ -59,7 +70,7 @@ class ProductNodes:
     def _expand(self, order: NDArray[np.int64], position: int, max_nodes: int) -> int:
         """Expand nodes of an order from a position on, until a label is new or there is no room; the next position."""
         self._make_room()
-        product = Product(self._layout, self._atoms, self.masks.slots, self.masks.rows, self._shift)
+        product = CompiledProduct(self._layout, self._atoms, self.masks.slots, self.masks.rows, self._shift)
         position, self.count, new_mask = _expand(product, self.tables, order, position, self.count, max_nodes)
         if new_mask is not None:
             self.masks.number(int(new_mask))
@@ -70,7 +81,7 @@ class ProductNodes:
             self.tables = double_capacity(self.tables, self.count)
 
 
-class Product(NamedTuple):
+class CompiledProduct(NamedTuple):
     """A scene and an automaton, as compiled code reads them.
 
     Attributes:
@@ -80,7 +91,7 @@ class Product(NamedTuple):
         shift: see `free_bits`.
     """
 
-    layout: Table
+    layout: LayoutTable
     atoms: NDArray[np.int32]
     mask_slots: NDArray[np.uint64]
     rows: NDArray[np.int32]
@@ -89,7 +100,7 @@ class Product(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _expand(
-    product: Product, tables: NodeTables, order: NDArray[np.int64], position: int, count: int, max_nodes: int
+    product: CompiledProduct, tables: NodeTables, order: NDArray[np.int64], position: int, count: int, max_nodes: int
 ) -> tuple[int, int, np.uint64 | None]:
     """Expand nodes until none is left, the tables are full, there are too many, or a label is new.
 
@@ -146,7 +157,7 @@ def _expand(
 
 
 @njit(cache=True, nogil=True)
-def _state_mask(layout: Table, atoms: NDArray[np.int32], state: NDArray[np.uint64]) -> np.uint64:
+def _state_mask(layout: LayoutTable, atoms: NDArray[np.int32], state: NDArray[np.uint64]) -> np.uint64:
     """The label mask of a transition that leaves a packed state as it is."""
     fields = np.empty(fields_count(layout), np.int32)
     unpack(layout, state, fields)
@@ -154,8 +165,8 @@ def _state_mask(layout: Table, atoms: NDArray[np.int32], state: NDArray[np.uint6
 
 
 @njit(cache=True, nogil=True)
-def follow_controls(
-    layout: Table, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
+def states_along(
+    layout: LayoutTable, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
     states = np.empty((controls.size + 1, start.size), np.uint64)
@@ -168,17 +179,3 @@ def follow_controls(
         pack(layout, fields, states[t + 1])
         labels[t] = label_mask(layout, atoms, fields, controls[t] if changed else NOTHING)
     return states, labels
-
-
-@njit(cache=True, nogil=True)
-def cells_after(
-    layout: Table, states: NDArray[np.uint64], rows: NDArray[np.int64], controls: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The agent's cell after a control in each of some states: rows and controls of shape [transitions]."""
-    cells = np.empty(rows.size, np.int64)
-    fields = np.empty(fields_count(layout), np.int32)
-    for i in range(rows.size):
-        unpack(layout, states[rows[i]], fields)
-        apply_control(layout, fields, controls[i])
-        cells[i] = fields[AGENT]
-    return cells

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.minigrid import rules
-from wfairl.minigrid.packing import unpack_all
-from wfairl.minigrid.rules import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR
+from wfairl.minigrid import physics
+from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR, unpack_all
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -50,13 +49,13 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
         states: packed states, shape [states, words].
     """
     fields = unpack_all(world.layout.table, np.ascontiguousarray(states))
-    cells, directions = fields[:, rules.AGENT].astype(np.int64), fields[:, rules.DIRECTION].astype(np.int64)
+    cells, directions = fields[:, physics.AGENT].astype(np.int64), fields[:, physics.DIRECTION].astype(np.int64)
     grid_numbers, examples = _distinct_grids(world, fields)
     grids = _draw(world, fields[examples])
-    front = world.layout.cells[cells, rules.FRONT + directions]
-    ahead = np.where(front == NOTHING, rules.WALL, grids[grid_numbers, front])
-    terrain, color = world.layout.cells[:, rules.TERRAIN], world.layout.cells[:, rules.TERRAIN_COLOR]
-    floors = np.where(terrain == rules.FLOOR, 1 + color, 0).astype(np.int64)
+    front = world.layout.cells[cells, physics.FRONT + directions]
+    ahead = np.where(front == NOTHING, physics.WALL, grids[grid_numbers, front])
+    terrain, color = world.layout.cells[:, physics.TERRAIN], world.layout.cells[:, physics.TERRAIN_COLOR]
+    floors = np.where(terrain == physics.FLOOR, 1 + color, 0).astype(np.int64)
     return GridView(
         cells=cells,
         directions=directions,
@@ -72,7 +71,7 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
 
 def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each state's grid, and a state that shows each grid."""
-    on_grid = fields[:, rules.FIRST_OBJECT :].astype(np.int64)
+    on_grid = fields[:, physics.FIRST_OBJECT :].astype(np.int64)
     objects, off_grid = len(world.layout.objects), len(world.layout.cells)
     # Carried, inside a box or gone: the grid is the same.
     on_grid[:, :objects] = np.minimum(on_grid[:, :objects], off_grid)
@@ -86,22 +85,22 @@ def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[ND
 def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
     """The grids of some states, shape [states, cells]."""
     layout = world.layout
-    terrain = layout.cells[:, rules.TERRAIN]
+    terrain = layout.cells[:, physics.TERRAIN]
     grids = np.repeat(terrain.astype(np.uint8)[None], len(fields), axis=0)
-    for cell in np.flatnonzero(terrain == rules.DOOR):
-        state = fields[:, rules.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, rules.DOOR_AT]]
-        shut = np.where(state & rules.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
-        grids[:, cell] = np.where(state & rules.IS_OPEN, OPEN_DOOR, shut)
-    for obj, kind in enumerate(layout.objects[:, rules.KIND]):
-        place = fields[:, rules.FIRST_OBJECT + obj]
+    for cell in np.flatnonzero(terrain == physics.DOOR):
+        state = fields[:, physics.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, physics.DOOR_AT]]
+        shut = np.where(state & physics.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
+        grids[:, cell] = np.where(state & physics.IS_OPEN, OPEN_DOOR, shut)
+    for obj, kind in enumerate(layout.objects[:, physics.OBJECT_KIND]):
+        place = fields[:, physics.FIRST_OBJECT + obj]
         lying = np.flatnonzero(place < len(layout.cells))
         grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
     return grids
 
 
 def _carried(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.int64]:
-    hands = len(world.layout.cells) + rules.CARRIED
+    hands = len(world.layout.cells) + physics.CARRIED
     carried = np.zeros(len(fields), np.int64)
-    for obj, kind in enumerate(world.layout.objects[:, rules.KIND]):
-        carried[fields[:, rules.FIRST_OBJECT + obj] == hands] = 1 + kind
+    for obj, kind in enumerate(world.layout.objects[:, physics.OBJECT_KIND]):
+        carried[fields[:, physics.FIRST_OBJECT + obj] == hands] = 1 + kind
     return carried

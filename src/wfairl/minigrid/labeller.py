@@ -1,23 +1,60 @@
-"""The labels that a search has met, numbered by their masks in a hash table for compiled code."""
+"""The labels of one scene: which propositions hold after a transition, and the masks by which searches number labels.
 
-from collections.abc import Sequence
+A *mask* is a label as 64 bits, one for each proposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.support.compiling import njit
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import LabelTable
-from wfairl.minigrid.propositions import to_label
+from wfairl.minigrid.atoms import label_mask
+from wfairl.minigrid.physics import Layout
+from wfairl.minigrid.propositions import Proposition
+
+MAX_PROPOSITIONS = 64
+"""Propositions of one scene: a mask has 64 bits."""
 
 EMPTY_SLOT = 0
-"""A slot's second entry is its number + 1."""
+"""The second entry of an empty slot; that of a used slot is its number + 1."""
 
 NO_NUMBER = -1
 """In place of a number: the mask has none yet."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
+
+
+class Labeller:
+    """Tells which propositions hold in one scene.
+
+    Attributes:
+        propositions: their names.
+        atoms: what each asks, see `holds`; shape [propositions, 5] of int32.
+    """
+
+    def __init__(self, layout: Layout, propositions: Mapping[str, Proposition]):
+        if len(propositions) > MAX_PROPOSITIONS:
+            raise BadInputError(f"at most {MAX_PROPOSITIONS} propositions, not {len(propositions)}")
+        self.propositions: Sequence[str] = tuple(propositions)
+        atoms = [proposition.atom(layout) for proposition in propositions.values()]
+        self.atoms = np.array(atoms, np.int32).reshape(-1, 5)
+        self._layout = layout.table
+
+    def label(self, fields: NDArray[np.int32], control: int) -> Label:
+        """The label of a transition: see `label_mask`."""
+        return to_label(int(label_mask(self._layout, self.atoms, fields, control)), self.propositions)
+
+
+def to_label(mask: int, propositions: Sequence[str]) -> Label:
+    """The label of a mask, whose bit i stands for `propositions[i]`."""
+    return frozenset(name for i, name in enumerate(propositions) if mask >> i & 1)
 
 
 class MaskNumbers:
@@ -36,6 +73,7 @@ class MaskNumbers:
 
     @property
     def rows(self) -> NDArray[np.int32]:
+        """Automaton state after each label; see `LabelTable`."""
         return self.table.rows
 
     def number(self, mask: int) -> int:
@@ -46,22 +84,22 @@ class MaskNumbers:
             if 2 * len(self._numbers) > len(self.slots):
                 self.slots, new = np.zeros((2 * len(self.slots), 2), np.uint64), list(self._numbers)
             for one in new:
-                slot = mask_slot(self.slots, np.uint64(one))
+                slot = _mask_slot(self.slots, np.uint64(one))
                 self.slots[slot, 0], self.slots[slot, 1] = one, self._numbers[one] + 1
         return self._numbers[mask]
 
     def number_all(self, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The numbers of masks, of which new ones get one in their order; shape [masks]."""
-        numbers, are_known = find_numbers(self.slots, masks)
+        """The numbers of masks: [masks] -> [masks]. New masks get one in their order."""
+        numbers, are_known = _find_numbers(self.slots, masks)
         if not are_known:
             for mask in masks[numbers == NO_NUMBER].tolist():
                 self.number(mask)
-            numbers, _ = find_numbers(self.slots, masks)
+            numbers, _ = _find_numbers(self.slots, masks)
         return numbers
 
 
 @njit(cache=True, nogil=True)
-def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], bool]:
+def _find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], bool]:
     """The number of each mask, or `NO_NUMBER`, shape [masks]; and whether all have one."""
     numbers, are_known = np.empty(masks.size, np.int64), True
     for i in range(masks.size):
@@ -73,12 +111,12 @@ def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[
 @njit(cache=True, nogil=True)
 def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:
     """The number of a mask, or `NO_NUMBER`."""
-    return np.int64(slots[mask_slot(slots, mask), 1]) - 1
+    return np.int64(slots[_mask_slot(slots, mask), 1]) - 1
 
 
 @njit(cache=True, nogil=True)
-def mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
-    """The slot that holds a mask, or the empty one where it belongs."""
+def _mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
+    """The slot that holds a mask, or the empty slot where the mask belongs."""
     last = slots.shape[0] - 1
     slot = int(mask * GOLDEN >> np.uint64(32)) & last
     while slots[slot, 1] != EMPTY_SLOT and slots[slot, 0] != mask:
