@@ -40,8 +40,8 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, Policy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.runs.rollout import roll_out
 from wfairl.core.spectral.selection import select_setting
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import FailedRunError

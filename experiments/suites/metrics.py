@@ -22,7 +22,7 @@ from wfairl.core.automata.minimise import TransitionTable, minimal, to_finite
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
-from wfairl.core.runs.rollout import roll_out
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.documents import Count, Part
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task

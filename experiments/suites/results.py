@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from experiments.suites.metrics import Recovery, regrets
 from experiments.suites.suite import OPTIMAL, REFERENCES, Cell, Suite
+from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.runs import Evaluation
 from wfairl.core.runs.methods import CHOSEN
-from wfairl.core.runs.rollout import UNSATISFIABLE
 from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.planning.plan import find_plan
     from wfairl.core.planning.policies import PlannedPolicy
     from wfairl.core.planning.product import build_product
+    from wfairl.core.planning.rollout import roll_out
     from wfairl.core.rational.caution import CautiousPolicy
     from wfairl.core.rational.learners import find_learner
     from wfairl.core.runs.evaluation import evaluate
     from wfairl.core.runs.methods import load_policy, train
-    from wfairl.core.runs.rollout import roll_out
     from wfairl.core.worlds.graph import GraphWorld
     from wfairl.core.worlds.rendering import Places, Rendering
     from wfairl.core.worlds.task import ModelTask, Task, check_task
@@ -93,7 +93,7 @@ _MODULES = {
     "train": "core.runs.methods",
     "load_policy": "core.runs.methods",
     "PlannedPolicy": "core.planning.policies",
-    "roll_out": "core.runs.rollout",
+    "roll_out": "core.planning.rollout",
     "evaluate": "core.runs.evaluation",
 }
 

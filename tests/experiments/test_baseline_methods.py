@@ -16,7 +16,7 @@ from wfairl.cli import learning
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import collect, save
-from wfairl.core.runs import roll_out
+from wfairl.core.planning import roll_out
 from wfairl.core.runs.methods import UnknownSettingError, find_method, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.support.errors import BadInputError

@@ -32,8 +32,8 @@ from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import follow_controls
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.runs.rollout import roll_out
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import HANDS, pack

@@ -20,8 +20,8 @@ from experiments.baselines.policy_run import (
 from experiments.baselines.validation import draw_by_gumbel, draw_by_inversion, validate
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.runs.rollout import roll_out
 from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, RunExistsError, load_run
 from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.core.worlds import find_task

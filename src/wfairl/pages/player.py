@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.words import format_label
-from wfairl.core.runs.rollout import Trajectory
+from wfairl.core.planning.rollout import Trajectory
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.blocks import AutomatonDrawing
 from wfairl.pages.recording import Recording, TiledFilm

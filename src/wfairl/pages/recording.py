@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.planning.policies import Policy
+from wfairl.core.planning.rollout import Trajectory, roll_out
 from wfairl.core.runs.evaluation import Episode
-from wfairl.core.runs.rollout import Trajectory, roll_out
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.task import Task

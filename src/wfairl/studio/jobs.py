@@ -19,8 +19,8 @@ from wfairl.core.demonstrations.demonstration import Dataset, follow_controls
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.rational.learners import RationalTaskLearner
-from wfairl.core.runs.rollout import roll_out
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
 from wfairl.questions.corrections import Correction, obey

@@ -8,7 +8,7 @@ import pytest
 
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect, replay, solve
-from wfairl.core.runs import roll_out
+from wfairl.core.planning import roll_out
 from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.spectral.task_learner import fit_task_model

@@ -8,10 +8,10 @@ import pytest
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.replay import OtherEpisodeError, replay
-from wfairl.core.runs.rollout import roll_out
 from wfairl.core.worlds.task_registry import find_task
 
 DOORKEY = find_task("doorkey")

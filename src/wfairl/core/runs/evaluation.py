@@ -20,7 +20,7 @@ from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.cost import Cost, true_cost
 from wfairl.core.planning.policies import Policy
-from wfairl.core.runs.rollout import Trajectory, roll_out
+from wfairl.core.planning.rollout import Trajectory, roll_out
 from wfairl.core.support.documents import Count, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.plan import UnsatisfiableTaskError
+from wfairl.core.planning.rollout import LOST, STOPPED_EARLY, UNSATISFIABLE, Trajectory, roll_out
 from wfairl.core.runs.evaluation import Episode, episode_rng
-from wfairl.core.runs.rollout import LOST, STOPPED_EARLY, UNSATISFIABLE, Trajectory, roll_out
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
