@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from wfairl.cli import main
+from wfairl.cli import run_command
 
 settings.register_profile("fast", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=100)  # of `make test-slow`
@@ -28,7 +28,7 @@ def wfairl(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["wfairl", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            main()
+            run_command()
         captured = capsys.readouterr()
         return Result(ended.value.code or 0, captured.out, captured.err)
 

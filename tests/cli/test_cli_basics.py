@@ -58,6 +58,19 @@ def test_a_signal_ends_the_command_also_in(place, number, words):
     assert stopped.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "slow"),
+    [
+        (("--help",), {"numpy", "numba", "torch", "gymnasium"}),
+        (("plan", "doorkey"), {"torch", "scipy.linalg", "sklearn", "networkx", "matplotlib", "PIL", "joblib"}),
+    ],
+)
+def test_a_command_loads_only_the_packages_that_it_needs(arguments, slow):
+    program = "import sys, wfairl.cli\ntry: wfairl.cli.run_command()\nfinally: print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert not slow & set(ended.stderr.split())
+
+
 def test_the_version_is_that_of_the_package(wfairl):
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert wfairl("--version").stdout == f"wfairl {project['version']}\n"

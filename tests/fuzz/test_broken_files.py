@@ -13,7 +13,7 @@ import pytest
 
 from fuzz.file_format import FileFormat, plain
 from fuzz.formats import FORMATS
-from wfairl.cli import main
+from wfairl.cli import run_command
 from wfairl.core.support.errors import WfairlError
 
 SECONDS, MEMORY = 5, 1 << 30
@@ -200,7 +200,7 @@ def test_the_command_line_says_it_in_one_line_with_exit_code_2(
     words = [places.get(word, word.replace("OUT", str(tmp_path / "out"))) for word in arguments]
     monkeypatch.setattr(sys, "argv", ["wfairl", *words])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run_command()
     said = capsys.readouterr()
     assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert str(path) in said.err

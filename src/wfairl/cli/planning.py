@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wfairl.core.planning.plan import Plan
     from wfairl.core.planning.planner import Planner
     from wfairl.core.worlds.task import Task
-    from wfairl.floors.refining import RefinedPath
+    from wfairl.floors.commands import RefinedPlan
 
 app = command_group()
 
@@ -78,20 +78,19 @@ def plan(
     """Plan one episode of a task."""
     from wfairl.core.planning.planner import PLANNERS
     from wfairl.core.worlds.task_registry import find_task
-    from wfairl.floors.commands import check_refinable, prices_of, refine_plan, write_refined
 
     if output is not None:
         from wfairl.pages.film import check_format, film_path, write_image  # here: matplotlib is slow to import
         from wfairl.pages.world_drawing import need_rendering
 
         check_format(output)
-        if refine and output.suffix.lower() != ".png":
-            raise BadInputError(f"{output}: the image of a refined plan must end in .png")
     found_task = find_task(task)
     model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if refine:
-        check_refinable(world)
+        from wfairl.floors.commands import check_refinable, refine_plan  # here, because SciPy is slow to import
+
+        check_refinable(world, output)
     if output is not None:
         need_rendering(world)  # refuses a world without one before the search, which may take long
     chosen = PLANNERS.find(planner.value)(max_states)
@@ -100,9 +99,9 @@ def plan(
     else:
         automaton = found_task.rule if model is None else model.finite
         found = _SupportedPlan(chosen.solve(world, automaton, transition_cost).plan())
-    refined = refine_plan(world, found.plan.path, prices_of(cost, world)) if refine else None
+    refined = refine_plan(world, found.plan.path, cost) if refine else None
     if output is not None and refined is not None:
-        write_refined(world, found.plan.path, refined, output)
+        refined.write_image(output)
     elif output is not None:
         write_image(film_path(world, found.plan.path), output)
     if as_json:
@@ -169,9 +168,8 @@ def _plan_cautiously(
     return _SupportedPlan(plan, untested_steps(model, path.labels), leaves_at)
 
 
-def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
+def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") -> dict[str, Any]:
     from wfairl.core.automata.words import compress
-    from wfairl.floors.commands import refined_document
 
     plan, path = found.plan, found.plan.path
     document = {
@@ -186,12 +184,11 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") 
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
     }
-    return document if refined is None else {**document, "refined": refined_document(world, refined)}
+    return document if refined is None else {**document, "refined": refined.to_document()}
 
 
-def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", output: Path | None) -> None:
+def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", output: Path | None) -> None:
     from wfairl.core.automata.words import compress, format_word
-    from wfairl.floors.commands import print_refined
 
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))
@@ -202,7 +199,7 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", out
     if output is not None:
         out.print(f"wrote {output}")
     if refined is not None:
-        print_refined(world, refined)
+        out.print(refined.sentence)
     if found.leaves_at is not None:
         out.print(f"from step {found.leaves_at} on, this plan does what no demonstration does")
     if found.untested_steps:

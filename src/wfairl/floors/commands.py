@@ -1,14 +1,13 @@
-"""`wfairl plan --refine`: shorten a plan off its roadmap."""
+"""`wfairl plan --refine`: a plan shortened off its roadmap."""
 
 import io
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from wfairl.cli.app import out
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
@@ -16,20 +15,67 @@ from wfairl.floors.refining import RefinedPath, refine_path
 from wfairl.floors.scene import FloorScene
 
 
-def check_refinable(world: Any) -> None:
-    """Raise `BadInputError` for a world that is not on a roadmap."""
+@dataclass(frozen=True, eq=False)
+class RefinedPlan:
+    """A plan on a roadmap and the same plan in the plane.
+
+    Attributes:
+        world: of the roadmap.
+        path: the plan on the roadmap.
+        refined: the plan in the plane.
+    """
+
+    world: Any
+    path: WorldPath
+    refined: RefinedPath
+
+    def to_document(self) -> dict[str, Any]:
+        """The refined plan as JSON."""
+        return {
+            "cost": self.refined.cost,
+            "metres": dict(zip(self.world.feature_names, self.refined.metres.tolist(), strict=True)),
+            "path": np.round(self.refined.path, 4).tolist(),
+        }
+
+    @property
+    def sentence(self) -> str:
+        """Its cost and its length by kind of floor."""
+        metres = self.refined.metres
+        lengths = ", ".join(f"{name} {one:.1f}" for name, one in zip(self.world.feature_names, metres, strict=True))
+        return f"refined  cost {self.refined.cost:g}; {metres.sum():.1f} m ({lengths})"
+
+    def write_image(self, output: Path) -> None:
+        """Write an image of the floor with both plans."""
+        from PIL import Image
+
+        scene, stream = self.world.source, io.BytesIO()
+        image = scene.drawing.render(self.path.states[0], [scene.roadmap.path(self.path.states), self.refined.path])
+        Image.fromarray(image).save(stream, "PNG")
+        write_atomically(output, stream.getvalue())
+
+
+def check_refinable(world: Any, output: Path | None) -> None:
+    """Refuse a world that is not on a roadmap, and a film of a refined plan."""
+    if output is not None and output.suffix.lower() != ".png":
+        raise BadInputError(f"{output}: the image of a refined plan must end in .png")
     if not isinstance(getattr(world, "source", None), FloorScene):
         raise BadInputError("--refine is for plans on a roadmap; this task has none")
 
 
-def prices_of(run: Path | None, world: Any) -> NDArray[np.float64]:
-    """The learned price of a metre of each kind; 1 without a run.
+def refine_plan(world: Any, path: WorldPath, run: Path | None) -> RefinedPlan:
+    """Refine a plan at the prices that a run has learned, or 1 per metre without a run."""
+    configurations = world.source.roadmap.configurations[list(path.states)]
+    return RefinedPlan(world, path, refine_path(world.source, configurations, _prices(run, len(world.feature_names))))
+
+
+def _prices(run: Path | None, kinds: int) -> NDArray[np.float64]:
+    """The learned price of a metre of each kind of floor; 1 without a run.
 
     Raises:
         BadInputError: the run's cost has no such prices.
     """
     if run is None:
-        return np.ones(len(world.feature_names))
+        return np.ones(kinds)
     from wfairl.core.costs.feature_costs import PricesCost  # here, because torch is slow to import
     from wfairl.core.runs.run_directory import load_run
 
@@ -40,31 +86,3 @@ def prices_of(run: Path | None, world: Any) -> NDArray[np.float64]:
             f" {PricesCost.kind} (wfairl train --cost {PricesCost.kind})"
         )
     return cost.prices
-
-
-def refine_plan(world: Any, path: WorldPath, prices: NDArray[np.float64]) -> RefinedPath:
-    """The refined plan."""
-    return refine_path(world.source, world.source.roadmap.configurations[list(path.states)], prices)
-
-
-def refined_document(world: Any, refined: RefinedPath) -> dict[str, Any]:
-    """A refined plan as JSON."""
-    return {
-        "cost": refined.cost,
-        "metres": dict(zip(world.feature_names, refined.metres.tolist(), strict=True)),
-        "path": np.round(refined.path, 4).tolist(),
-    }
-
-
-def print_refined(world: Any, refined: RefinedPath) -> None:
-    """Print a summary of a refined plan."""
-    metres = ", ".join(f"{name} {one:.1f}" for name, one in zip(world.feature_names, refined.metres, strict=True))
-    out.print(f"refined  cost {refined.cost:g}; {refined.metres.sum():.1f} m ({metres})")
-
-
-def write_refined(world: Any, path: WorldPath, refined: RefinedPath, output: Path) -> None:
-    """Write an image of the floor with the plan on the roadmap and the refined plan."""
-    scene, stream = world.source, io.BytesIO()
-    image = scene.drawing.render(path.states[0], [scene.roadmap.path(path.states), refined.path])
-    Image.fromarray(image).save(stream, "PNG")
-    write_atomically(output, stream.getvalue())

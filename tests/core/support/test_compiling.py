@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.core.support import compiling
+from wfairl.core.support import compiling, imports
 from wfairl.core.support.compiling import njit
 
 CALLEE = """
@@ -31,7 +31,8 @@ def test_a_kernel_is_compiled_anew_when_a_module_changes_that_it_calls(tmp_path:
     package = tmp_path / "wfairl"
     support = package / "core" / "support"
     support.mkdir(parents=True)
-    shutil.copy(compiling.__file__, support)
+    for module in (compiling, imports):
+        shutil.copy(module.__file__, support)
     (package / "__init__.py").touch()
     (package / "caller.py").write_text(CALLER)
 

@@ -16,6 +16,11 @@ from typing import Any
 
 import numba
 
+from wfairl.core.support.imports import import_without
+
+# Numba imports SciPy's linear algebra, 0.2 s of processor, to see whether it is there. It is.
+import_without("scipy.linalg", "numba.np.arraymath")._HAVE_BLAS = True  # type: ignore[attr-defined]
+
 PACKAGE = Path(__file__).parents[2]
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
 

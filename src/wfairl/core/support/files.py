@@ -175,23 +175,6 @@ def read_json(path: Path) -> Any:
         raise BadInputError(f"{path}: {error}") from None
 
 
-KINDS = {
-    "wfairl-task": "a task for `wfairl --tasks`",
-    "wfairl-task-model": "a task model of `wfairl learn-task`",
-    "wfairl-demonstrations": "demonstrations of `wfairl demos`",
-    "wfairl-policy": "a policy of `wfairl train`",
-    "wfairl-cost": "a cost of `wfairl train`",
-    "wfairl-checkpoint": "a checkpoint of `wfairl train`",
-    "wfairl-run": "the settings of a run of `wfairl train`",
-    "wfairl-experiment": "the record of `wfairl run`",
-    "wfairl-evaluations": "evaluations of `wfairl run` or `wfairl evaluate`",
-    "wfairl-cell": "the result of a cell of `wfairl reproduce`",
-    "wfairl-times": "the times of a cell of `wfairl reproduce`",
-    "wfairl-made": "how results of `wfairl reproduce` were made",
-    "wfairl-reproduction": "the results of `wfairl reproduce`",
-}
-"""Descriptions of the formats of this package's files, for messages."""
-
 LONGEST_START = 100_000
 """Bytes at the beginning of a file that identify its format."""
 
@@ -207,7 +190,7 @@ def kind_of(path: Path) -> str:
         return ""
     match = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
     if match:
-        return KINDS.get(match[1].decode(), "")
+        return f"of the format {match[1].decode()}"
     if start.startswith(b"HOA:"):
         return "an automaton in HOA, which `wfairl import` reads"
     if re.match(rb'\s*\{[^\n]*"word"\s*:', start):
