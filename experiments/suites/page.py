@@ -14,7 +14,7 @@ from wfairl import __version__
 from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import Command, Facts, KeyFigure, KeyFigures, figure_of, prose
+from wfairl.pages.blocks import Command, Facts, KeyFigure, KeyFigures, prose
 from wfairl.pages.page import Block, Page, Section
 from wfairl.pages.player import EpisodePlayer
 from wfairl.pages.recording import record_episode
@@ -136,7 +136,7 @@ def _figure_blocks(names: Sequence[str], figures: Figures) -> Iterator[Block]:
     drawn = {figure.name: figure for figure in figures.drawn}
     for name in names:
         if name in drawn:
-            yield figure_of(drawn[name])
+            yield drawn[name]
         elif name in figures.missing:
             yield prose(figures.missing[name])
 

@@ -15,7 +15,7 @@ from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.rational.learners import find_learner
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import Figure, figure_of, prose
+from wfairl.pages.blocks import prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, write_page
 from wfairl.pages.player import EpisodePlayer
@@ -253,11 +253,15 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
     )
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2])
-    bad_svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(3)</script></svg>'
+
+    class BadFigure(CaptionedFigure):
+        def to_svg(self):
+            return b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(3)</script></svg>'
+
     blocks = (
         EpisodePlayer((recording,)),
-        figure_of(CaptionedFigure("name", drawn, nasty, nasty)),
-        Figure(bad_svg, nasty, "bad"),
+        CaptionedFigure("name", drawn, nasty, nasty),
+        BadFigure("bad", drawn, nasty, "bad"),
         prose(nasty),
     )
     write_page(Page(nasty, nasty, (Section(nasty, blocks),), nasty, nasty), tmp_path / "nasty.html")

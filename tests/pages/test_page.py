@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as MatplotlibFigure
 from oracles_report import numbers_in, read_page
@@ -21,14 +21,11 @@ from wfairl.pages.blocks import (
     AutomatonDrawing,
     Command,
     Facts,
-    Figure,
     KeyFigure,
     KeyFigures,
-    figure_of,
     prose,
 )
 from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.charts import Interval, IntervalChart, LineChart, Series, ticks
 from wfairl.pages.page import Page, Section, page_html, write_page
 from wfairl.pages.tables import Column, RaggedTableError, Table, TableCell
 from wfairl.pages.text import Chips, Code, Number, number, percent, with_error
@@ -53,10 +50,8 @@ def all_blocks(text):
         Facts(((text, text),), text),
         KeyFigures((KeyFigure(text, text, text),)),
         Command(text),
-        Figure(f"<svg>{text}</svg>", text, text),
+        CaptionedFigure("name", MatplotlibFigure(), text, text),
         Table((Column(text),), ((TableCell(text, text),),), text),
-        IntervalChart((Interval(text, 0.5, 0.1),), caption=text),
-        LineChart((Series(text, ((0, 1), (1, 2))),), text, text, (0, 1, text), text),
         AutomatonDrawing(finite, {(0, label): 3}, text),
         AutomatonDrawing(guarded, None, text),
     )
@@ -141,21 +136,16 @@ def test_only_all_is_100_percent_and_only_nothing_is_0(part):
     assert (text == "0%") == (part == 0)
 
 
-def test_pictures_stand_in_the_page_byte_for_byte():
-    png = bytes(range(256))
-    svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
-    root = read_page(page_html(page_of(Figure(png, "p", "a"), Figure(svg, "s", "b"))))
-    sources = [image.attributes["src"] for image in root.all("img")]
-    assert [base64.b64decode(source.partition(",")[2]) for source in sources] == [png, svg.encode()]
-    assert [source.partition(";")[0] for source in sources] == ["data:image/png", "data:image/svg+xml"]
-
-
-def test_a_captioned_figure_keeps_its_texts():
+def test_a_figure_stands_in_the_page_byte_for_byte_with_its_texts():
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2, 3])
-    figure = figure_of(CaptionedFigure("name", drawn, "what is seen", "what it shows"))
-    assert "<svg" in figure.image
-    assert (figure.caption, figure.alt) == ("what is seen", "what it shows")
+    figure = CaptionedFigure("name", drawn, "what is seen", "what it shows")
+    root = read_page(page_html(page_of(figure)))
+    image = root.one("img").attributes
+    kind, _, data = image["src"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data) == figure.to_svg()
+    assert (root.one("figcaption").text, image["alt"]) == ("what is seen", "what it shows")
 
 
 def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():
@@ -166,57 +156,6 @@ def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():
     html = block_html(AutomatonDrawing(automaton))
     assert "<svg" not in html
     assert f"{states} states" in html
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=5))
-def test_a_bar_is_as_long_as_its_mean_and_its_whisker_as_wide_as_the_errors(pairs):
-    chart = IntervalChart(tuple(Interval(str(i), mean, error) for i, (mean, error) in enumerate(pairs)))
-    rows = read_page(block_html(chart)).all("li")
-    for row, (mean, error) in zip(rows, pairs, strict=True):
-        width = float(row.one("rect", class_="value").attributes["width"][:-1])
-        whisker = row.all("line")[0].attributes
-        low, high = (float(whisker[name][:-1]) for name in ("x1", "x2"))
-        assert width == pytest.approx(100 * mean, abs=1e-3)
-        assert low == pytest.approx(100 * max(mean - error, 0), abs=1e-3)
-        assert high == pytest.approx(100 * min(mean + error, 1), abs=1e-3)
-        assert numbers_in(row) == [mean, error]
-
-
-@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
-@example(0.0, 0.0)
-@example(0.0, 5e-324)
-@example(131072.0, 1e-10)
-def test_ticks_are_few_at_equal_distances_and_hold_the_range_between_them(low, width):
-    high = low + width
-    found = ticks(low, high)
-    assert 2 <= len(found) <= 8
-    slack = 1e-7 * max(abs(low), abs(high))
-    assert found[0] <= low + slack
-    assert found[-1] >= high - slack
-    distances = np.diff(found)
-    assert (distances > 0).all()
-    assert np.ptp(distances) <= 1e-3 * distances.min()
-    assert len({f"{tick:.10g}" for tick in found}) == len(found)
-
-
-@given(st.integers(0, 300), st.integers(0, 300))
-def test_whole_ticks_are_whole_and_hold_the_range_between_them(low, width):
-    found = ticks(low, low + width, whole=True)
-    assert all(tick == int(tick) for tick in found)
-    assert found[0] <= low <= low + width <= found[-1]
-    assert 2 <= len(set(found)) == len(found) <= 8
-
-
-def test_nothing_is_written_between_two_epochs():
-    chart = LineChart((Series("loss", ((0.0, 1.0), (1.0, 0.5), (2.0, 0.25))),), "epoch", "loss")
-    axis = read_page(block_html(chart)).one("svg", class_="x-axis")
-    assert [text.text for text in axis.all("text")] == ["0", "1", "2"]
-
-
-def test_a_curve_runs_from_one_end_of_the_plot_to_the_other():
-    chart = LineChart((Series("loss", ((0, 10), (5, 0), (10, 5))),), "epoch", "loss")
-    points = read_page(block_html(chart)).one("polyline").attributes["points"].split()
-    assert [tuple(map(float, point.split(","))) for point in points] == [(0, 0), (50, 100), (100, 50)]
 
 
 def test_a_mean_is_written_with_its_error():

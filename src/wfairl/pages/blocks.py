@@ -1,17 +1,15 @@
-"""The blocks of a section, besides tables, charts and the episode player.
+"""The blocks of a section, besides tables, figures and the episode player.
 
 Blocks are plain records; `assets/blocks.html.jinja` renders them.
 """
 
-import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.pages.automata.images import to_svg
 from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import lay_out
-from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import Text
 
 MAX_DRAWN_STATES = 60
@@ -72,36 +70,6 @@ class Command:
 
     template: ClassVar[str] = "command"
     text: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """An SVG or PNG with a caption.
-
-    It is an `<img>` of the page: in it an SVG can neither run scripts, nor load anything, nor clash with the names of
-    another one. It is on a white card, since its colours are for white paper.
-
-    Attributes:
-        image: the text of an SVG, or the bytes of a PNG.
-        caption: below it.
-        alt: a description, for readers who do not see it.
-    """
-
-    template: ClassVar[str] = "figure"
-    image: str | bytes = field(repr=False)
-    caption: Text
-    alt: str
-
-    @property
-    def source(self) -> str:
-        """The image as a data URI."""
-        kind, data = ("svg+xml", self.image.encode()) if isinstance(self.image, str) else ("png", self.image)
-        return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
-
-
-def figure_of(captioned: CaptionedFigure) -> Figure:
-    """A figure of `report.figures` as a block."""
-    return Figure(captioned.to_svg().decode(), captioned.caption, captioned.alt)
 
 
 @dataclass(frozen=True, eq=False)

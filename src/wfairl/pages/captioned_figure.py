@@ -1,8 +1,9 @@
 """Figures with captions, as SVG and as PNG: the same bytes for the same figure."""
 
+import base64
 import io
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -25,7 +26,7 @@ _SVG_SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class CaptionedFigure:
-    """A figure and its texts.
+    """A figure and its texts; a block of a page, on a white card, since its colours are for white paper.
 
     Attributes:
         name: of its files, without a suffix.
@@ -34,10 +35,16 @@ class CaptionedFigure:
         alt: a description, for readers who do not see it.
     """
 
+    template: ClassVar[str] = "figure"
     name: str
     figure: Figure
     caption: str
     alt: str
+
+    @property
+    def source(self) -> str:
+        """The figure as a data URI for an `<img>`, in which an SVG can neither run scripts nor load anything."""
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.to_svg()).decode()}"
 
     def to_svg(self) -> bytes:
         """The figure as SVG, without a date."""

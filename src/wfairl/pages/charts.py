@@ -1,22 +1,28 @@
-"""Small charts in the colours of the page: means with their errors, and curves.
+"""Charts of a page: means with their errors, and curves."""
 
-They are SVG in percent of the available width, with text in HTML, so that neither lines nor letters shrink on a phone.
-"""
-
-import math
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.pages.text import Text, with_error
+from wfairl.pages import style
+from wfairl.pages.captioned_figure import CaptionedFigure
+from wfairl.pages.text import plain, with_error
 
-TICKS = 5
-NARROW = 1e-7
-"""A range smaller than this fraction of its numbers is drawn as one number."""
+WIDTH, ROW, PLOT = 9.6, 0.32, 2.6
+"""Inches: of a chart, of a row of bars, and the height of curves."""
+
+TEXT = 11.5
+"""Points; as large as the text around a chart on a screen."""
+
+GAP = 0.18
+"""Inches between a bar and its texts."""
+
+FIRST, SECOND, TRACK = "#14735a", "#b4552d", "#eeece7"
+"""The colours of the page: of what leads, of the second curve, and of the rest of a bar."""
 
 
 @dataclass(frozen=True)
@@ -26,41 +32,14 @@ class Interval:
     Attributes:
         name: of the row.
         mean: the mean, 0 or more.
-        error: its standard error; None for a single sample.
-        leading: whether it is highlighted.
+        error: the standard error of the mean; None for a single sample.
+        leading: whether the row is highlighted.
     """
 
     name: str
     mean: float
     error: float | None
     leading: bool = False
-
-    @property
-    def text(self) -> Text:
-        """The numbers beside the bar."""
-        return with_error(self.mean, self.error)
-
-
-@dataclass(frozen=True)
-class IntervalChart:
-    """A bar for each mean, with a whisker of ± one standard error.
-
-    Attributes:
-        intervals: from top to bottom.
-        largest: the number at the right end, such as the largest possible return.
-        caption: below it.
-    """
-
-    template: ClassVar[str] = "intervals"
-    intervals: tuple[Interval, ...]
-    largest: float = 1.0
-    caption: Text = ""
-
-    def extent(self, interval: Interval) -> tuple[str, ...]:
-        """The start of the whisker, the end of the bar and the end of the whisker, in percent of the width."""
-        error = interval.error or 0.0
-        ends = (interval.mean - error, interval.mean, interval.mean + error)
-        return tuple(f"{100 * min(max(end / self.largest, 0.0), 1.0):.3f}%" for end in ends)
 
 
 @dataclass(frozen=True)
@@ -75,64 +54,58 @@ class Series:
             raise BadInputError(f"the curve {self.name!r} has no points, or points that are not finite")
 
 
-@dataclass(frozen=True)
-class LineChart:
-    """Curves over a common axis.
-
-    Attributes:
-        series: at most four, the first the most prominent.
-        x_name, y_name: of the axes.
-        mark: (x, y, text) of a marked point.
-        caption: below it.
-    """
-
-    template: ClassVar[str] = "lines"
-    series: tuple[Series, ...]
-    x_name: str
-    y_name: str
-    mark: tuple[float, float, str] | None = None
-    caption: Text = ""
-
-    @cached_property
-    def x_ticks(self) -> list[float]:
-        """The numbers at the x axis; integers if all x are, such as epochs."""
-        xs = [float(x) for one in self.series for x, _ in one.points]
-        return ticks(min(xs), max(xs), whole=all(x.is_integer() for x in xs))
-
-    @cached_property
-    def y_ticks(self) -> list[float]:
-        """The numbers at the y axis."""
-        ys = [float(y) for one in self.series for _, y in one.points]
-        return ticks(min(ys), max(ys))
-
-    def left(self, x: float) -> float:
-        """Percent of the width that x is at."""
-        return 100 * (x - self.x_ticks[0]) / (self.x_ticks[-1] - self.x_ticks[0])
-
-    def top(self, y: float) -> float:
-        """Percent of the height that y is at, from the top."""
-        return 100 - 100 * (y - self.y_ticks[0]) / (self.y_ticks[-1] - self.y_ticks[0])
-
-    @property
-    def alt(self) -> str:
-        """A description, for readers who do not see it."""
-        ends = [f"{one.name} goes from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in self.series]
-        return f"{self.y_name} against {self.x_name}: {'; '.join(ends)}"
+def draw_intervals(intervals: Sequence[Interval], caption: str, largest: float = 1.0) -> CaptionedFigure:
+    """A bar for each mean, with a whisker of ± one standard error; `largest` is the length of a full bar."""
+    numbers = [plain(with_error(one.mean, one.error)) for one in intervals]
+    left = max(style.text_width(one.name, TEXT, weight="bold") for one in intervals) + GAP
+    right = max(style.text_width(text, TEXT, weight="bold") for text in numbers) + GAP
+    figure = style.new_figure(WIDTH, ROW * len(intervals))
+    axes = style.place(figure, left, 0, WIDTH - left - right, ROW * len(intervals))
+    style.without_frame(axes)
+    axes.set_xlim(0, largest)
+    axes.set_ylim(len(intervals) - 0.5, -0.5)
+    for row, (one, text) in enumerate(zip(intervals, numbers, strict=True)):
+        weight = "bold" if one.leading else "normal"
+        axes.barh(row, largest, 0.48, color=TRACK)
+        axes.barh(row, min(one.mean, largest), 0.48, color=FIRST if one.leading else "#a5a9ad")[0].set_label(one.name)
+        axes.errorbar(one.mean, row, xerr=one.error or 0.0, ecolor=style.INK, elinewidth=1.1, capsize=2.6, capthick=1.1)
+        settings = {"transform": axes.get_yaxis_transform(), "va": "center", "weight": weight}
+        style.write(axes, -left / (WIDTH - left - right), row, one.name, TEXT, **settings)
+        style.write(axes, 1 + right / (WIDTH - left - right), row, text, TEXT, ha="right", **settings)
+    alt = "; ".join(f"{one.name}: {text}" for one, text in zip(intervals, numbers, strict=True))
+    return CaptionedFigure("means", figure, caption, f"Bars of means and standard errors. {alt}")
 
 
-def ticks(low: float, high: float, wanted: int = TICKS, whole: bool = False) -> list[float]:
-    """Round numbers at equal distances, the first at or below `low` and the last at or above `high`.
+def draw_lines(
+    series: Sequence[Series], x_name: str, y_name: str, caption: str, mark: tuple[float, float, str] | None = None
+) -> CaptionedFigure:
+    """Curves over a common axis; `mark` is a point (x, y) to mark, and a text beside it."""
+    figure = style.new_figure(WIDTH, PLOT + 0.85)
+    axes = style.place(figure, 0.8, 0.32, WIDTH - 0.85, PLOT)
+    style.plain_axes(axes, x_name, y_name, size=TEXT - 1)
+    axes.grid(axis="y", color=TRACK, lw=0.8)
+    axes.ticklabel_format(useOffset=False)
+    axes.margins(x=0.01, y=0.12)
+    left = 0.8
+    for one, colour in zip(series, (FIRST, SECOND, *style.PALETTE), strict=False):
+        axes.plot(*zip(*one.points, strict=True), color=colour, lw=1.7, label=one.name, solid_capstyle="round")
+        style.write_at(figure, left, 0.14, one.name, TEXT, colour=colour, va="center")
+        left += style.text_width(one.name, TEXT) + 2 * GAP
+    if all(float(x).is_integer() for one in series for x, _ in one.points):
+        axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    if mark is not None:
+        _mark_point(axes, *mark)
+    ends = [f"{one.name} goes from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in series]
+    return CaptionedFigure("curves", figure, caption, f"{y_name} against {x_name}: {'; '.join(ends)}")
 
-    Args:
-        wanted: the approximate number of ticks.
-        whole: whether to use integers only.
-    """
-    size = max(abs(low), abs(high))
-    if high - low <= max(NARROW * size, sys.float_info.min):  # nothing but rounding lies between them
-        low, high = low - (0.05 * size or 0.5), high + (0.05 * size or 0.5)
-    raw = (high - low) / wanted
-    unit = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= raw)
-    step = max(step, 1.0) if whole else step
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
+
+def _mark_point(axes: Any, x: float, y: float, text: str) -> None:
+    low, high = axes.get_xlim()
+    is_right = x > low + 0.6 * (high - low)
+    axes.axvline(x, color=style.QUIET, lw=0.8, ls=(0, (3, 4)), zorder=1)
+    axes.plot([x], [y], "o", ms=6, mfc=style.PAPER, mec=style.INK, mew=1.4, label="mark")
+    axes.annotate(
+        text, (x, 1), (-6 if is_right else 6, -1), xycoords=axes.get_xaxis_transform(), textcoords="offset points",
+        ha="right" if is_right else "left", va="top", size=TEXT - 1, family=style.FONT, color=style.INK,
+    )  # fmt: skip

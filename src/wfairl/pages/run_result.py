@@ -9,7 +9,7 @@ from wfairl.core.runs.evaluation import Evaluation
 from wfairl.core.runs.pipeline import EVALUATION
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import KeyFigure, KeyFigures, prose
-from wfairl.pages.charts import Interval, IntervalChart
+from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
 from wfairl.pages.tables import Column, Table
@@ -26,12 +26,12 @@ def result_section(run: RunFiles, task: Task) -> Section:
         missing = "The policy is not evaluated yet: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
     learned = [name for name in run.evaluation if is_learned(name)]
-    chart = IntervalChart(
-        tuple(
+    chart = draw_intervals(
+        [
             Interval(policy_title(name, task), one.mean_return, _error_of(one), name in learned)
             for name, one in run.evaluation.items()
-        ),
-        caption="Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
+        ],
+        "Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
     )
     blocks: tuple[Block, ...] = (
         prose(_headline(run.evaluation, learned, task)),

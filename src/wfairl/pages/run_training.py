@@ -15,8 +15,9 @@ from wfairl.core.runs.pipeline import Config
 from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run, training_temperature
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
-from wfairl.pages.blocks import Command, Facts, figure_of, prose
-from wfairl.pages.charts import LineChart, Series
+from wfairl.pages.blocks import Command, Facts, prose
+from wfairl.pages.captioned_figure import CaptionedFigure
+from wfairl.pages.charts import Series, draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
@@ -51,7 +52,7 @@ def training_section(run: RunFiles, task: Task) -> Section:
     )
 
 
-def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[LineChart, ...]:
+def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[CaptionedFigure, ...]:
     """For each variant one chart of the two losses, and one for each other metric."""
     axis = next((name for name in AXES if metrics and name in metrics[0]), None)
     if axis is None:
@@ -63,18 +64,20 @@ def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> t
     return tuple(chart for name, entries in variants.items() for chart in _charts(name, entries, axis, marks_least))
 
 
-def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least: bool) -> list[LineChart]:
+def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least: bool) -> list[CaptionedFigure]:
     names = dict.fromkeys(name for entry in entries for name in entry if name not in NOT_DRAWN)
     curves = {name: points for name in names if (points := _curve(entries, axis, name))}
     losses = tuple(Series(title, curves[name]) for name, title in LOSSES.items() if name in curves)
     networks = len({entry.get("network") for entry in entries})
-    caption = "; ".join(part for part in (variant, f"mean of {networks} networks" if networks > 1 else "") if part)
+    of = [variant] if variant else []
+    of += [f"mean of {networks} networks"] if networks > 1 else []
     mark = _least(curves["held_out_loss"], axis) if marks_least and "held_out_loss" in curves else None
-    charts = [LineChart(losses, axis, "loss per step (mean negative log-likelihood)", mark, caption)] if losses else []
+    meaning = "Loss: the mean negative log-likelihood of a demonstrated step"
+    charts = [draw_lines(losses, axis, "loss per step", "; ".join([meaning, *of]) + ".", mark)] if losses else []
     for name, points in curves.items():
         if name not in LOSSES:
             title = name.replace("_", " ")
-            charts.append(LineChart((Series(title, points),), axis, title, None, caption))
+            charts.append(draw_lines([Series(title, points)], axis, title, "; ".join(of)))
     return charts
 
 
@@ -104,7 +107,7 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         learned = load_run(run.directory)
         automaton, cost, scenes = learned.task_model.finite, learned.cost.as_cost(), scenes_of(run, SCENES)
         check_preference(task, scenes, automaton, cost)
-        return (figure_of(draw_cost_maps(task, scenes[0], automaton, cost)),)
+        return (draw_cost_maps(task, scenes[0], automaton, cost),)
     except NoPreferenceError as error:
         text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."
         if is_falling([entry.get("held_out_loss") for entry in run.metrics]):

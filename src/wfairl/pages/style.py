@@ -123,17 +123,19 @@ def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None
     axes.set_ylim(height, 0)
 
 
-def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "") -> None:
+def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float = NORMAL) -> None:
     """Two spines, small ticks, axis names, and a title at the left."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(QUIET)
         axes.spines[side].set_linewidth(0.6)
-    axes.tick_params(labelsize=SMALL, labelfontfamily=FONT, width=0.6, length=2.5, color=QUIET, labelcolor=INK, pad=2)
-    axes.set_xlabel(x, size=NORMAL, family=FONT, color=INK, labelpad=2)
-    axes.set_ylabel(y, size=NORMAL, family=FONT, color=INK, labelpad=3)
-    axes.set_title(title, size=NORMAL, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
+    axes.tick_params(
+        labelsize=size - 1, labelfontfamily=FONT, width=0.6, length=2.5, color=QUIET, labelcolor=INK, pad=2
+    )
+    axes.set_xlabel(x, size=size, family=FONT, color=INK, labelpad=2)
+    axes.set_ylabel(y, size=size, family=FONT, color=INK, labelpad=3)
+    axes.set_title(title, size=size, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:
@@ -157,7 +159,8 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     return placed
 
 
-def text_width(text: str, size: float = SMALL) -> float:
+def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     """The width of a text in inches."""
-    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(family=FONT, size=size), False)
+    font = FontProperties(family=FONT, size=size, weight=weight)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
     return float(width) / POINTS
