@@ -26,11 +26,11 @@ from scipy.sparse import coo_array, eye_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from experiments.route_choice.choices import Choices, Decisions, Search, towards
+from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError, soft_cost_to_go
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths, trace_paths, weights_along_paths
 from wfairl.core.planning.policy import log_probabilities
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.core.planning.soft_cost_to_go import NoSoftCostToGoError, soft_cost_to_go
 from wfairl.core.support.parallel import map_in_threads
 
 

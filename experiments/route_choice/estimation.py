@@ -21,8 +21,8 @@ from scipy.optimize import minimize
 
 from experiments.route_choice.choice_models import ChoiceModel, Information
 from experiments.route_choice.choices import Choices
+from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.planning.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.transitions import TransitionTable
 

@@ -1,4 +1,4 @@
-"""The entries of a suite beside its first one, over all tasks: see `wfairl.core.runs.comparison`."""
+"""The entries of a suite beside its first one, over all tasks: see `wfairl.pages.policy_comparison`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from experiments.suites.results import CellResult, Trial, best_variants, least_costs
 from experiments.suites.suite import REFERENCES, Protocol, Suite
-from wfairl.core.runs.comparison import Comparison, Estimate, compare, interquartile_mean
+from wfairl.pages.policy_comparison import Comparison, Estimate, compare, interquartile_mean
 
 SCORES = {
     False: ("return", "the return"),

@@ -16,8 +16,8 @@ from experiments.route_choice.estimation import (
     flat_estimate,
     parameters_of,
 )
+from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE
-from wfairl.core.planning.soft_cost_to_go import NoSoftCostToGoError
 
 MODELS = [ExactChoice(n_jobs=1), SoftChoice()]
 

@@ -21,7 +21,7 @@ from experiments.suites.data_suite import find_data_suite
 from experiments.suites.directory import DEMONSTRATIONS, MARKDOWN, RESULTS, RUNS, TASK_MODELS, TIMING
 from experiments.suites.paper import FULL, PAPER
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.worlds.task_documents import invented_document
+from wfairl.studio.task_documents import invented_document
 
 PROTOCOL = replace(
     FULL,

@@ -24,12 +24,12 @@ from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
-from wfairl.core.worlds.task_documents import invented_document
 from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.event_logs import read_event_log
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton
+from wfairl.studio.task_documents import invented_document
 
 
 def spectral_model() -> TaskModel:

@@ -21,8 +21,7 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
-from wfairl.core.worlds.task_documents import task_of_document
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.task_registry import find_task, task_of_document
 from wfairl.questions.proposals import find_scene
 from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController

@@ -96,14 +96,14 @@ def evaluate_command(
 
 def _comparison(evaluation: Evaluation, other: Evaluation) -> dict[str, Any]:
     """The evaluation of another policy as JSON, and how the first compares with it."""
-    from wfairl.core.runs.comparison import compare_evaluations
+    from wfairl.pages.policy_comparison import compare_evaluations
 
     return {**other.to_document(), **asdict(compare_evaluations(evaluation, other))}
 
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
-    from wfairl.core.runs.comparison import compare_costs, compare_evaluations  # SciPy is slow to import
+    from wfairl.pages.policy_comparison import compare_costs, compare_evaluations  # SciPy is slow to import
 
     found = compare_evaluations(evaluation, other)
     costs = None if task.true_cost is None else compare_costs(evaluation, other)

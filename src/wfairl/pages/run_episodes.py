@@ -12,7 +12,6 @@ from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAININ
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.pipeline import learned_names
-from wfairl.core.runs.replay import OtherEpisodeError, replay
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
@@ -20,6 +19,7 @@ from wfairl.pages.blocks import prose
 from wfairl.pages.page import Section
 from wfairl.pages.player import EpisodePlayer
 from wfairl.pages.recording import Recording, record_episode, record_trajectory
+from wfairl.pages.replay import OtherEpisodeError, replay
 from wfairl.pages.run_files import RunFiles, is_learned
 from wfairl.pages.text import Code, Text
 

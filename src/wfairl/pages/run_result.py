@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wfairl.core.planning.policies import policy_title
-from wfairl.core.runs.comparison import Estimate, compare_evaluations
 from wfairl.core.runs.evaluation import Evaluation
 from wfairl.core.runs.pipeline import EVALUATION
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import KeyFigure, KeyFigures, prose
 from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
+from wfairl.pages.policy_comparison import Estimate, compare_evaluations
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
 from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Code, Inline, Text, capitalised, counted, number, percent, with_error

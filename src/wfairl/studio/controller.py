@@ -12,7 +12,6 @@ from typing import Any
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.worlds.task_documents import Inventive
 from wfairl.pages.text import capitalised, counted
 from wfairl.questions.corrections import Correction, correction_of_document, obey, without_edge
 from wfairl.studio import jobs, views
@@ -20,6 +19,7 @@ from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, archive, download, r
 from wfairl.studio.events import PERSON
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
+from wfairl.studio.task_documents import Inventive
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.views import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
 from wfairl.studio.workers import JobRunner, Progress, StoppedError

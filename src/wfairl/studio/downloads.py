@@ -86,7 +86,7 @@ def script(session: Session) -> str:
     """A script that learns the task again; it contains all demonstrations, answers and laws."""
     if session.spec.is_invented:
         document = json.dumps(session.spec.to_document(session.model))
-        imports = "from wfairl.core.worlds.task_documents import task_of_document\n"
+        imports = "from wfairl.core.worlds.task_registry import task_of_document\n"
         task = f"TASK = {json.loads(document)!r}\n\ntask = task_of_document(TASK)\n"
     else:
         imports, task = "", f"\ntask = find_task({session.spec.name!r})\n"

@@ -9,9 +9,9 @@ import numpy as np
 
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import Instructed
-from wfairl.core.worlds.task_documents import Inventive
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
+from wfairl.studio.task_documents import Inventive
 
 CACHED_TILES = 4_096
 

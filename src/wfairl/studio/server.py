@@ -16,13 +16,13 @@ from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.worlds.task_documents import environments
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.page import asset
 from wfairl.studio.access_control import AccessControl
 from wfairl.studio.controller import PARTS, SessionController
 from wfairl.studio.jobs import warm_up
 from wfairl.studio.registry import SessionRegistry, lock_directory, token_of
+from wfairl.studio.task_documents import environments
 from wfairl.studio.workers import JobRunner
 
 ASSETS = Path(__file__).parent / "assets"

@@ -7,7 +7,6 @@ from typing import Any
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.worlds.task_documents import Inventive
 from wfairl.core.worlds.world import available_controls
 from wfairl.questions.proposals import Proposal
 from wfairl.questions.questions import Question
@@ -17,6 +16,7 @@ from wfairl.studio.events import JUDGES, RULE
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, instruction_of
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.session import Session
+from wfairl.studio.task_documents import Inventive
 
 DEMONSTRATE, WATCH, ANSWER = "demonstrate", "watch", "answer"
 MODES = (DEMONSTRATE, WATCH, ANSWER)

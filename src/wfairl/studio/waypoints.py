@@ -10,10 +10,10 @@ import numpy as np
 from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places, Tiles
-from wfairl.core.worlds.task_documents import Inventive
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import need_places, need_rendering
+from wfairl.studio.task_documents import Inventive
 
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""

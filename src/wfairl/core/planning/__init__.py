@@ -15,7 +15,6 @@ _MODULES = {
     "Product": "product",
     "RandomPolicy": "policies",
     "ReversedGraph": "shortest_path",
-    "SoftPlanner": "soft_cost_to_go",
     "Solution": "planner",
     "Status": "agent",
     "Trajectory": "rollout",

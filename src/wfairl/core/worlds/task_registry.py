@@ -18,7 +18,6 @@ from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.support.files import read_json, seems
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task, check_task, missing_attributes
-from wfairl.core.worlds.task_documents import task_of_document
 
 ENTRY_POINTS = "wfairl.tasks"
 
@@ -33,6 +32,9 @@ _tasks: Registry[Task] = Registry(
 )
 _installed: list[str] = []
 """The entry points that have been followed."""
+
+KINDS: Registry[Any] = Registry("kind of task", {})
+"""The modules that make tasks of documents, by the kind that a document names."""
 
 _loaded: dict[str, None] = {}
 """The sources that have been loaded, in order."""
@@ -103,6 +105,15 @@ def _registered() -> Registry[Task]:
         _tasks.register_all((task.name, task) for task in tasks)
         _installed.append(ENTRY_POINTS)
     return _tasks
+
+
+def task_of_document(document: Any) -> Task:
+    """The task of a document, or a `BadInputError` that says what is wrong with it."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
+    task: Task = KINDS[kind].task_of_document(document)
+    return task
 
 
 def _read(path: Path) -> Task:

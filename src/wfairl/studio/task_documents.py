@@ -1,6 +1,6 @@
-"""Tasks as plain JSON, by kind: a person can define them without code, and reading them runs none.
+"""Tasks that a person invents without code, as plain JSON by the kind of their world.
 
-A kind of world offers this through a module with
+A kind of world (`task_registry.KINDS`) offers this through a module with
 
     environments()                                  the environments in which a task can be defined
     invented_document(name, environment, ...)       such a task as a document
@@ -15,11 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.task import Task
-
-KINDS: Registry[Any] = Registry("kind of task", {})
-"""The modules of the neighbours, by the kind that a document names."""
+from wfairl.core.worlds.task_registry import KINDS
 
 
 @runtime_checkable
@@ -57,15 +53,6 @@ def invented_document(
         raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
     document: dict[str, Any] = KINDS[kinds[environment]].invented_document(name, environment, propositions, rule)
     return document
-
-
-def task_of_document(document: Any) -> Task:
-    """The task of a document, or a `BadInputError` that says what is wrong with it."""
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
-    task: Task = KINDS[kind].task_of_document(document)
-    return task
 
 
 def check_proposition(environment: str, document: Any) -> None:

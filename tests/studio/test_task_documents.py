@@ -8,11 +8,11 @@ import pytest
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import check_task
-from wfairl.core.worlds.task_documents import Inventive, environments, invented_document, task_of_document
-from wfairl.core.worlds.task_registry import load_tasks
+from wfairl.core.worlds.task_registry import load_tasks, task_of_document
 from wfairl.minigrid import AgentAt, MiniGridTask
 from wfairl.minigrid.documents import proposition_document, proposition_of_document
 from wfairl.minigrid.propositions import proposition_menu
+from wfairl.studio.task_documents import Inventive, environments, invented_document
 
 GOAL = {"goal": {"is": "on", "terrain": "goal"}}
 

@@ -11,8 +11,8 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.replay import OtherEpisodeError, replay
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.replay import OtherEpisodeError, replay
 
 DOORKEY = find_task("doorkey")
 POLICIES = {

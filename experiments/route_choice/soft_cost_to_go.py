@@ -11,21 +11,14 @@ equation is linear,
 and all coefficients lie between 0 and 1: however long the paths, nothing underflows.
 """
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, eye_array
 from scipy.sparse.linalg import splu
 
-from wfairl.core.automata.automaton import ACCEPTED, Automaton
-from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.planner import ProductSolution, Start
-from wfairl.core.planning.product import DEFAULT_MAX_STATES, build_product
+from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go
 from wfairl.core.support.errors import BadInputError, FailedRunError
-from wfairl.core.worlds.world import World
 
 
 class NoSoftCostToGoError(FailedRunError):
@@ -67,21 +60,3 @@ def soft_cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64], temperatur
     Q[node, control] = costs[node, control] + beyond
     best = np.where(live.any(axis=1), Q.argmin(axis=1), exact.best_control).astype(np.int32)
     return CostToGo(V, Q, best)
-
-
-@dataclass(frozen=True)
-class SoftPlanner:
-    """A planner of MaxEnt policies; act at the same temperature.
-
-    Attributes:
-        temperature: eta of the soft minimum, above zero.
-        max_states: the largest number of nodes to build.
-    """
-
-    temperature: float
-    max_states: int = DEFAULT_MAX_STATES
-
-    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> ProductSolution:
-        """See `Planner`, and `soft_cost_to_go` for its error."""
-        product = build_product(world, automaton, self.max_states, start)
-        return ProductSolution(product, soft_cost_to_go(product.graph, cost(product), self.temperature))

@@ -9,9 +9,9 @@ from scipy.stats import bootstrap, mannwhitneyu
 
 from wfairl.core.planning import RandomPolicy, expert_policy
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.comparison import compare, compare_costs, compare_evaluations, interquartile_mean
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.policy_comparison import compare, compare_costs, compare_evaluations, interquartile_mean
 
 LEVELS = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # few, so that there are ties
 

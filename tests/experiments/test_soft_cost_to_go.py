@@ -4,13 +4,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies_planning import Graph, graphs
 
+from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError, soft_cost_to_go
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.planning.planner import ExactPlanner
+from wfairl.core.planning.policy import probabilities
+from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.core.planning.soft_cost_to_go import NoSoftCostToGoError, SoftPlanner, soft_cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
 
@@ -63,14 +63,10 @@ def test_walks_in_circles_that_weigh_more_than_arriving_are_refused_with_advice(
         soft_cost_to_go(reverse_graph(successors), np.ones((2, 3)), 0.0)
 
 
-def test_a_soft_planner_serves_an_agent_as_the_exact_one_does():
+def test_the_soft_policy_draws_paths_in_proportion_to_the_exponential_of_their_cost():
     """Two ways of cost 2 and one of cost 3 from a to d: MaxEnt takes each in proportion to exp(-cost / eta)."""
     edges = [("a", "b"), ("a", "c"), ("a", "e"), ("b", "d"), ("c", "d"), ("e", "f"), ("f", "d"), ("d", "d")]
-    world = GraphWorld.from_edges(edges, start="a", marks={"d": "done"})
-    automaton = visit_in_order("done")
-    agent = Agent(automaton, unit_cost, 0.5, np.random.default_rng(0), SoftPlanner(0.5))
-    agent.start(world)
+    product = build_product(GraphWorld.from_edges(edges, start="a", marks={"d": "done"}), visit_in_order("done"))
+    soft = soft_cost_to_go(product.graph, unit_cost(product), 0.5)
     odds = np.exp(-np.array([2.0, 2.0, 3.0]) / 0.5)
-    np.testing.assert_allclose(agent.probabilities(), odds / odds.sum())
-    exact = ExactPlanner().solve(world, automaton, unit_cost)
-    np.testing.assert_allclose(exact.control_cost_to_go(0, 0), [2.0, 2.0, 3.0])
+    np.testing.assert_allclose(probabilities(soft.control_cost_to_go[0], 0.5), odds / odds.sum())
