@@ -41,11 +41,11 @@ from reporting import make_parser, report, rows_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import build_product
 from wfairl.core.planning.cost import Cost, feature_cost, true_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.rational.caution import CautiousPolicy
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.runs.methods import train
 from wfairl.core.runs.run_directory import load_run
 from wfairl.core.worlds.graph import GraphWorld

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from wfairl.core.automata.corpus import encode
 from wfairl.core.automata.minimise import same_language, to_finite
 from wfairl.core.automata.words import sort_labels
+from wfairl.core.demonstrations.learners import Reading, find_learner
 from wfairl.events.constraints import Constraint, Occurrences, compile_constraints
-from wfairl.events.word_learners import Reading, find_word_learner
 
 EVENTS = tuple(f"event{i:02d}" for i in range(15))
 ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)
@@ -58,7 +58,7 @@ def main() -> None:
 def warm_up() -> None:
     """Compile what is compiled at its first call."""
     words = draw_logs(np.random.default_rng(0), 50)
-    find_word_learner("merging").fit(words, [float(len(word) > MEAN_LENGTH) for word in words])
+    find_learner("merging").fit(words, [float(len(word) > MEAN_LENGTH) for word in words])
 
 
 def measure_rule(seed: int, edsm: bool) -> list:
@@ -78,7 +78,7 @@ def measure_rule(seed: int, edsm: bool) -> list:
 
 def judge_learner(name: str, rule: list, words: list, flags: np.ndarray, other: list, truth: np.ndarray) -> dict:
     started = time.perf_counter()
-    task = find_word_learner(name, Reading(keep_repeats=True)).fit(words, flags.astype(float).tolist())
+    task = find_learner(name).fit(words, flags.astype(float).tolist(), Reading(keep_repeats=True))
     seconds = time.perf_counter() - started
     said = np.array(task.model.values(other)) >= 0.5
     return {
@@ -176,7 +176,7 @@ def measure_growth(count: int) -> dict:
     words = draw_logs(rng, count)
     flags = (kept(rule, words) ^ (rng.random(count) < WRONG_FLAGS)).astype(float).tolist()
     started = time.perf_counter()
-    task = find_word_learner("declare", Reading(keep_repeats=True)).fit(words, flags)
+    task = find_learner("declare").fit(words, flags, Reading(keep_repeats=True))
     seconds = time.perf_counter() - started
     said = sorted(task.model.sentences) == sorted(constraint.sentence for constraint in rule)
     return {"words": count, "seconds": seconds, "said": said}

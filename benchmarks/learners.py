@@ -27,10 +27,10 @@ from rich.table import Table
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import PlannedPolicy, Policy, expert_policy
 from wfairl.core.planning.product import check_initial_state
 from wfairl.core.rational.caution import DEFAULT_PRICE, CautiousPolicy
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.runs import Evaluation, evaluate
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds import Task, find_task

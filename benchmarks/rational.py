@@ -23,10 +23,11 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import expert_policy
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.rational import CautiousPolicy, RationalSettings
-from wfairl.core.rational.learners import RationalTaskLearner, find_learner
+from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost

@@ -10,7 +10,7 @@ import numpy as np
 from own_world import TASK
 
 from wfairl import TaskModel, collect, find_learner, unit_cost, visit_in_order
-from wfairl.core.rational import register_learner
+from wfairl.core.demonstrations import register_learner
 
 
 class CommonOrder:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from own_world import TASK
 
-from wfairl import PlannedPolicy, TaskModel, unit_cost
+from wfairl import PlannedPolicy, TaskModel, find_learner, unit_cost
 from wfairl.core.runs import RunConfig, check_free, seen_tests, write_config
 from wfairl.core.runs.methods import Method, Trained, register_method
-from wfairl.events import find_word_learner
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class SmallRule(Method):
         settings, dataset = self.make_settings(request.settings), request.dataset
         config = RunConfig(self.name, dataset.task, dataset.temperature, asdict(settings), seen_tests(dataset))
         check_free(request.directory, config, request.resume)
-        model = find_word_learner(settings.learner).fit(dataset.words, dataset.scores).model
+        model = find_learner(settings.learner).fit(dataset.words, dataset.scores).model
         write_config(request.directory, config)
         model.save(request.directory / "task.json")
         return Trained({"states": model.finite.states}, [("automaton", f"{model.finite.states} states")])

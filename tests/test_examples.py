@@ -13,7 +13,7 @@ from experiments.public_data.sources import SOURCES
 from experiments.suites.suite import SUITES
 from wfairl import TaskModel, visit_in_order
 from wfairl.core.costs.storage import COST_MODELS
-from wfairl.core.rational.learners import LEARNERS
+from wfairl.core.demonstrations.learners import LEARNERS
 from wfairl.core.runs.methods import METHODS
 from wfairl.core.worlds import task_registry as registry
 from wfairl.specifications import formats

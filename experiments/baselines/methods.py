@@ -5,13 +5,13 @@ Their modules are imported when they are used: torch and Stable-Baselines3 take 
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner, register_learner
 from wfairl.core.planning.policies import Policy
-from wfairl.core.rational.learners import WordTaskLearner, register_learner
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, register_method
 from wfairl.core.worlds.task import Task
 
@@ -120,12 +120,15 @@ def _text(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _fit_recurrent(words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
-    from experiments.baselines.recurrent_automaton import fit_recurrent_task
+class RecurrentTaskLearner(WordLearner):
+    """Trains a recurrent network, and extracts a finite automaton from it."""
 
-    return fit_recurrent_task(words, scores, optional_start=True).model
+    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
+        from experiments.baselines.recurrent_automaton import fit_recurrent_task
+
+        return LearnedTask(fit_recurrent_task(words, scores, **asdict(reading)).model)
 
 
 register_method(BehaviouralCloning())
 register_method(Gail())
-register_learner("gru", WordTaskLearner(_fit_recurrent))
+register_learner("gru", RecurrentTaskLearner())

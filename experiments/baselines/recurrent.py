@@ -21,11 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree, encode
-from wfairl.core.automata.words import Word
+from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
 from wfairl.core.costs.epochs import DivergedError, one_torch_thread, run_epochs
-from wfairl.core.spectral.spectral import BadWordsError, Scores, check_words
+from wfairl.core.spectral.spectral import Scores, check_words
 from wfairl.core.support.errors import BadInputError
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]

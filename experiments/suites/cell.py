@@ -15,9 +15,9 @@ from experiments.suites.results import TIMES, CellResult, Trial
 from experiments.suites.suite import REFERENCES, Cell, Protocol, Suite, find_suite
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect, load, save
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import Policy
 from wfairl.core.planning.policies import REFERENCES as REFERENCE_POLICIES
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.core.runs.pipeline import EVALUATION, learned_names, write_evaluations

@@ -42,7 +42,7 @@ from experiments.suites.reproduction import Reproduction
 from experiments.suites.results import TIMES, rows_of
 from experiments.suites.suite import REFERENCES, Cell, Protocol, find_suite
 from experiments.suites.tables import Tables, automata_of, read_tables
-from wfairl.core.rational.learners import find_learner
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.runs.methods import find_method
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.executors import LOCAL, open_workers

@@ -26,8 +26,8 @@ from experiments.suites.reproduction import TextTable
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.planning.policy import probabilities
-from wfairl.core.rational.learners import RATIONAL
 from wfairl.core.rational.rational import NothingExplainedError, RationalLearner
 from wfairl.core.rational.scenes import scenes_of
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of

@@ -15,13 +15,13 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.automata.task_model import TaskModel
     from wfairl.core.demonstrations.collection import collect
     from wfairl.core.demonstrations.demonstration import Dataset
+    from wfairl.core.demonstrations.learners import find_learner
     from wfairl.core.planning.cost import unit_cost
     from wfairl.core.planning.plan import find_plan
     from wfairl.core.planning.policies import PlannedPolicy
     from wfairl.core.planning.product import build_product
     from wfairl.core.planning.rollout import roll_out
     from wfairl.core.rational.caution import CautiousPolicy
-    from wfairl.core.rational.learners import find_learner
     from wfairl.core.runs.evaluation import evaluate
     from wfairl.core.runs.methods import load_policy, train
     from wfairl.core.worlds.graph import GraphWorld
@@ -83,7 +83,7 @@ _MODULES = {
     "all_of": "core.automata.rules",
     "then": "core.automata.rules",
     "TaskModel": "core.automata.task_model",
-    "find_learner": "core.rational.learners",
+    "find_learner": "core.demonstrations.learners",
     "CautiousPolicy": "core.rational.caution",
     "build_product": "core.planning.product",
     "find_plan": "core.planning.plan",

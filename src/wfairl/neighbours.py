@@ -37,6 +37,11 @@ OFFERS: dict[str, dict[str, str]] = {
         "paper": "wfairl.minigrid.grid_costs:PaperCost",
         "local": "wfairl.minigrid.grid_costs:LocalCost",
     },
+    "learner": {
+        "shortest": "wfairl.events.shortest:ShortestLearner",
+        "declare": "wfairl.events.declare:DeclareLearner",
+        "merging": "wfairl.events.merging:MergingLearner",
+    },
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},
 }
 """By what they are and by name: "module" or "module:NAME"."""

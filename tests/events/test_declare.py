@@ -6,12 +6,12 @@ from oracles_constraints import keeps
 
 from wfairl.core.automata.corpus import encode_all
 from wfairl.core.automata.minimise import TransitionTable
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import declare, declare_evidence
 from wfairl.events.constraints import TEMPLATES, Constraint
-from wfairl.events.declare import DeclareSettings, learn_constraints
+from wfairl.events.declare import DeclareLearner
 from wfairl.events.description_length import choice_bits, flag_bits, table_bits
-from wfairl.events.word_learners import DeclareLearner, Reading
 
 EVENTS = tuple("abcdefghij")
 RULES = [
@@ -43,7 +43,9 @@ def test_the_rule_is_found_although_three_flags_in_a_hundred_are_wrong(rule):
     words = draw_words(rng, 1_500)
     truth = kept(rule, words)
     corpus, alphabet = encode_all(words)
-    learned = learn_constraints(corpus, truth ^ (rng.random(len(words)) < 0.03), alphabet, keep_repeats=True)
+    learned = DeclareLearner().find_constraints(
+        corpus, truth ^ (rng.random(len(words)) < 0.03), alphabet, keep_repeats=True
+    )
     assert set(learned.sentences) == sentences(rule)
     new = draw_words(rng, 300)
     assert [learned.finite.accepts(word) for word in new] == kept(rule, new).tolist()
@@ -57,7 +59,7 @@ def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(ru
     shown = [word for word, ok in zip(words, truth, strict=True) if ok][:1_500]
     shown += [word for word, ok in zip(words, truth, strict=True) if not ok][:30]
     corpus, alphabet = encode_all(shown)
-    learned = learn_constraints(corpus, np.ones(len(shown), bool), alphabet, keep_repeats=True)
+    learned = DeclareLearner().find_constraints(corpus, np.ones(len(shown), bool), alphabet, keep_repeats=True)
     assert set(learned.sentences) == sentences(rule)
     assert learned.data_bits < 0
 
@@ -66,7 +68,7 @@ def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(ru
 def test_flags_by_chance_have_no_rule(seed):
     rng = np.random.default_rng(seed)
     corpus, alphabet = encode_all(draw_words(rng, 500))
-    learned = learn_constraints(corpus, rng.random(500) < 0.8, alphabet)
+    learned = DeclareLearner().find_constraints(corpus, rng.random(500) < 0.8, alphabet)
     assert learned.constraints == ()
     assert learned.finite.states == 1
 
@@ -75,7 +77,9 @@ def test_words_whose_repeats_mean_nothing_are_not_counted():
     rng = np.random.default_rng(0)
     words = draw_words(rng, 800)
     corpus, alphabet = encode_all(words)
-    learned = learn_constraints(corpus, kept([("at most once", "c")], words), alphabet, keep_repeats=False)
+    learned = DeclareLearner().find_constraints(
+        corpus, kept([("at most once", "c")], words), alphabet, keep_repeats=False
+    )
     counting = {template.name for template in TEMPLATES if template.counting}
     assert not counting & {constraint.template.name for constraint in learned.constraints}
 
@@ -85,7 +89,7 @@ def test_a_rule_too_large_for_its_automaton_loses_what_says_least():
     rule = [("existence", "a"), ("existence", "b"), ("existence", "c")]
     words = [word * 2 for word in draw_words(rng, 1_500)]
     corpus, alphabet = encode_all(words)
-    learned = learn_constraints(corpus, kept(rule, words), alphabet, settings=DeclareSettings(max_states=4))
+    learned = DeclareLearner(max_states=4).find_constraints(corpus, kept(rule, words), alphabet)
     assert learned.finite.states == 4
     said = {constraint.sentence for constraint in (*learned.constraints, *learned.left_out)}
     assert (len(learned.constraints), said) == (2, sentences(rule))
@@ -93,7 +97,7 @@ def test_a_rule_too_large_for_its_automaton_loses_what_says_least():
 
 def test_words_without_any_proposition_are_learned_too():
     corpus, alphabet = encode_all([(), (frozenset(),)])
-    assert learn_constraints(corpus, np.array([True, False]), alphabet).constraints == ()
+    assert DeclareLearner().find_constraints(corpus, np.array([True, False]), alphabet).constraints == ()
 
 
 def test_the_same_words_give_the_same_rule_in_any_order():
@@ -101,8 +105,8 @@ def test_the_same_words_give_the_same_rule_in_any_order():
     words = draw_words(rng, 400)
     flags = kept(RULES[0], words)
     order = rng.permutation(len(words))
-    one = learn_constraints(*_given(words, flags))
-    other = learn_constraints(*_given([words[i] for i in order], flags[order]))
+    one = DeclareLearner().find_constraints(*_given(words, flags))
+    other = DeclareLearner().find_constraints(*_given([words[i] for i in order], flags[order]))
     assert one.sentences == other.sentences
 
 
@@ -132,11 +136,11 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
     corpus, alphabet = encode_all(words)
     monkeypatch.setattr(declare, "MEMORY", 2**18)
     flags = kept(rule, words)
-    learned = learn_constraints(corpus, flags, alphabet, keep_repeats=True)
+    learned = DeclareLearner().find_constraints(corpus, flags, alphabet, keep_repeats=True)
     assert set(learned.sentences) == sentences(rule)
     assert set(EVENTS).isdisjoint(learned.unpaired)
     assert learned.unpaired
-    notes = DeclareLearner(Reading(keep_repeats=True)).fit(words, flags).notes
+    notes = DeclareLearner().fit(words, flags, Reading(keep_repeats=True)).notes
     assert f"the {len(learned.unpaired)} rarest" in notes[0]
 
 
@@ -155,6 +159,6 @@ def test_random_words_are_the_same_in_pieces(monkeypatch):
 
 def test_bad_settings_are_named():
     with pytest.raises(BadInputError, match="at least 1"):
-        DeclareSettings(max_states=0)
+        DeclareLearner(max_states=0)
     with pytest.raises(BadInputError, match="seed must be at least 0"):
-        DeclareSettings(seed=-1)
+        DeclareLearner(seed=-1)

@@ -11,7 +11,7 @@ from strategies_automata import random_word, seeds, spell, words
 
 from wfairl.core.automata.corpus import encode, encode_all
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.spectral.spectral import BadWordsError
+from wfairl.core.automata.words import BadWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import (
     build_sample_tree,

@@ -12,7 +12,7 @@ from wfairl.core.automata.minimise import TransitionTable, minimal, same_languag
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import improvement, red_blue
 from wfairl.events.description_length import flag_bits, table_bits
-from wfairl.events.merging import MergingSettings, learn_merged
+from wfairl.events.merging import MergingLearner
 from wfairl.events.red_blue import merge_states
 
 EVEN_ONES = TransitionTable(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
@@ -39,7 +39,9 @@ def test_the_automaton_of_noisy_flags_is_found(target, length):
     rng = np.random.default_rng(0)
     words, corpus = draw(rng, target.transitions.shape[1], 800, length)
     truth = np.array([target.accepts(word) for word in words])
-    learned = learn_merged(corpus, truth ^ (rng.random(len(words)) < 0.03), target.transitions.shape[1])
+    learned = MergingLearner().find_automaton(
+        corpus, truth ^ (rng.random(len(words)) < 0.03), target.transitions.shape[1]
+    )
     assert same_language(learned.table, target)
 
 
@@ -56,7 +58,7 @@ def test_the_bits_are_those_of_the_automaton_and_of_the_flags_on_either_side(see
     rng = np.random.default_rng(seed)
     words, corpus = draw(rng, 3, count, 5)
     flags = rng.random(count) < 0.6
-    learned = learn_merged(corpus, flags, 3)
+    learned = MergingLearner().find_automaton(corpus, flags, 3)
     accepted = np.array([learned.table.accepts(word) for word in words])
     sides = [flag_bits((accepted == side).sum(), flags[accepted == side].sum()) for side in (True, False)]
     assert learned.data_bits == pytest.approx(float(sum(sides)))
@@ -68,14 +70,14 @@ def test_the_bits_are_those_of_the_automaton_and_of_the_flags_on_either_side(see
 def test_flags_by_chance_have_one_state():
     rng = np.random.default_rng(1)
     _, corpus = draw(rng, 5, 300, 10)
-    assert learn_merged(corpus, rng.random(300) < 0.8, 5).table.states == 1
+    assert MergingLearner().find_automaton(corpus, rng.random(300) < 0.8, 5).table.states == 1
 
 
 def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
     monkeypatch.setattr(red_blue, "TREE_CELLS", 2_000)
     words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
     flags = np.array([EVEN_ONES.accepts(word) for word in words])
-    assert same_language(learn_merged(corpus_of(words), flags, 2).table, EVEN_ONES)
+    assert same_language(MergingLearner().find_automaton(corpus_of(words), flags, 2).table, EVEN_ONES)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -148,6 +150,6 @@ def bits_of(transitions, states, words, flags):
 
 def test_bad_settings_are_named():
     with pytest.raises(BadInputError, match=r"noise must be above 0 and below 0\.5, not 0\.5"):
-        MergingSettings(noise=0.5)
+        MergingLearner(noise=0.5)
     with pytest.raises(BadInputError, match="at least 1"):
-        MergingSettings(max_words=0)
+        MergingLearner(max_words=0)

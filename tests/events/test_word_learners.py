@@ -6,10 +6,12 @@ from oracles_automata import without_repeats
 from oracles_constraints import keeps
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.spectral.spectral import BadWordsError
+from wfairl.core.automata.words import BadWordsError
+from wfairl.core.demonstrations.learners import LEARNERS, Reading, WordLearner, find_learner, hold_out
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.word_learners import LEARNERS, MergingLearner, Reading, find_word_learner, hold_out
+from wfairl.events.merging import MergingLearner
 
+OF_WORDS = [name for name, learner in LEARNERS.items() if isinstance(learner, WordLearner)]
 EVENTS = ("order", "pay", "ship", "note", "call")
 
 
@@ -21,10 +23,10 @@ def draw_log(count, seed=0):
     return words, scores
 
 
-@pytest.mark.parametrize("name", list(LEARNERS))
+@pytest.mark.parametrize("name", OF_WORDS)
 def test_every_learner_gives_a_model_that_is_saved_and_read_again(name, tmp_path):
     words, scores = draw_log(120)
-    task = find_word_learner(name).fit(words, scores)
+    task = find_learner(name).fit(words, scores)
     task.model.save(tmp_path / "task.json")
     again = TaskModel.load(tmp_path / "task.json")
     assert again.values(words) == pytest.approx(task.model.values(words))
@@ -36,11 +38,11 @@ def test_every_learner_gives_a_model_that_is_saved_and_read_again(name, tmp_path
 
 def test_the_shortest_description_is_the_rule_in_words():
     words, scores = draw_log(300)
-    task = find_word_learner("shortest").fit(words, scores)
+    task = find_learner("shortest").fit(words, scores)
     assert set(task.model.sentences) == {"ship happens", "ship only after pay"}
     assert task.model.finite.states == 3
     assert not task.memorised
-    found = hold_out(find_word_learner("declare"), words, scores, np.random.default_rng(0))
+    found = hold_out(find_learner("declare"), words, scores, np.random.default_rng(0))
     assert (found.accuracy, found.words) == (1, 60)
     assert 0.5 <= found.base_rate < 1
 
@@ -48,16 +50,16 @@ def test_the_shortest_description_is_the_rule_in_words():
 def test_where_there_is_no_rule_what_was_shown_is_kept():
     words, _ = draw_log(8)
     scores = [1.0, 0, 1, 0, 1, 0, 0, 0]
-    task = find_word_learner("shortest").fit(words, scores)
+    task = find_learner("shortest").fit(words, scores)
     assert task.memorised
     assert task.model.learner == "spectral"
-    assert hold_out(find_word_learner("shortest"), words, scores, np.random.default_rng(0)) is None
+    assert hold_out(find_learner("shortest"), words, scores, np.random.default_rng(0)) is None
 
 
 def test_a_log_of_successes_alone_has_a_rule_too():
     words, scores = draw_log(1_000)
     good = [word for word, score in zip(words, scores, strict=True) if score]
-    task = find_word_learner("shortest", Reading(keep_repeats=True)).fit(good, [1.0] * len(good))
+    task = find_learner("shortest").fit(good, [1.0] * len(good), Reading(keep_repeats=True))
     assert {"ship happens", "ship only after pay"} <= set(task.model.sentences)
 
 
@@ -70,22 +72,22 @@ def test_repeats_are_read_as_they_were_learned(keep_repeats):
     def even(word):
         return sum("a" in label for label in (word if keep_repeats else without_repeats(word))) % 2 == 0
 
-    task = MergingLearner(Reading(keep_repeats=keep_repeats)).fit(words, [float(even(word)) for word in words])
+    task = MergingLearner().fit(words, [float(even(word)) for word in words], Reading(keep_repeats=keep_repeats))
     new = [tuple(frozenset({"ab"[i]}) for i in rng.integers(2, size=8)) for _ in range(50)]
     assert [verdict.accepted for verdict in task.model.judge_all(new)] == [even(word) for word in new]
     assert [task.model.finite.accepts(word) for word in new] == [even(word) for word in new]
 
 
-@pytest.mark.parametrize("name", list(LEARNERS))
+@pytest.mark.parametrize("name", OF_WORDS)
 def test_words_that_cannot_be_learned_are_named(name):
     with pytest.raises(BadWordsError):
-        find_word_learner(name).fit([], [])
+        find_learner(name).fit([], [])
     with pytest.raises(BadWordsError):
-        find_word_learner(name).fit([(frozenset("a"),)], [0.0])
+        find_learner(name).fit([(frozenset("a"),)], [0.0])
     with pytest.raises(BadWordsError):
-        find_word_learner(name).fit([(frozenset("a"),)], [1.0, 1.0])
+        find_learner(name).fit([(frozenset("a"),)], [1.0, 1.0])
 
 
 def test_an_unknown_learner_is_named():
-    with pytest.raises(BadInputError, match="unknown learner 'best'; known are shortest, declare"):
-        find_word_learner("best")
+    with pytest.raises(BadInputError, match="unknown learner 'best'; known are rational, spectral, shortest, declare"):
+        find_learner("best")

@@ -16,8 +16,8 @@ from experiments.baselines.recurrent import (
     split,
 )
 from wfairl.core.automata.corpus import build_prefix_tree, encode
+from wfairl.core.automata.words import BadWordsError
 from wfairl.core.costs.epochs import DivergedError
-from wfairl.core.spectral.spectral import BadWordsError
 from wfairl.core.support.errors import BadInputError
 
 A, B = frozenset({"a"}), frozenset({"b"})

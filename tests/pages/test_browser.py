@@ -11,9 +11,9 @@ from oracles_report import unpack
 
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import prose
 from wfairl.pages.captioned_figure import CaptionedFigure

@@ -13,8 +13,8 @@ from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.rules import visit_all, visit_in_order
 from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational.kernels import read_word
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.rational.scenes import explore_scenes
 from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import posterior_of

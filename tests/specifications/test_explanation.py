@@ -8,7 +8,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
-from wfairl.core.rational.learners import find_learner
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational.task_posterior import untested_labels
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task

@@ -12,7 +12,7 @@ from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
 from wfairl.core.demonstrations import load, merge
 from wfairl.core.demonstrations.answers import answers_beside, read_answers
-from wfairl.core.rational.learners import LEARNERS, RATIONAL
+from wfairl.core.demonstrations.learners import LEARNERS, RATIONAL
 from wfairl.core.runs.methods import find_method
 from wfairl.core.runs.pipeline import METHOD, Config, run
 from wfairl.core.support.errors import BadInputError

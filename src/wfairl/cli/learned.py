@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from wfairl.core.automata.automaton import Label
     from wfairl.core.automata.task_model import TaskModel
     from wfairl.core.demonstrations.demonstration import Dataset
+    from wfairl.core.demonstrations.learners import HeldOut, LearnedTask
     from wfairl.core.worlds.task import Task
-    from wfairl.events.word_learners import HeldOut, LearnedTask
 
 SHOWN_ALTERNATIVES = 3
 TOO_FEW_WORDS = "too few words to hold any out"
@@ -75,11 +75,10 @@ def _common_document(model: "TaskModel") -> dict[str, Any]:
 
 def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
     """Print a task learned from words."""
-    from wfairl.core.automata.task_model_file import SPECTRAL
-    from wfairl.events.word_learners import MEMORISED
+    from wfairl.core.demonstrations.learners import MEMORISED
 
     model, summary = task.model, task.model.summary
-    is_weighted = model.learner == SPECTRAL
+    is_weighted = model.weighted is not None
     table = facts_table()
     table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
     table.add_row("alphabet", _format_labels(model.alphabet))

@@ -34,11 +34,13 @@ class Setting:
 
 
 def settings_of(record: type[Any]) -> dict[str, Setting]:
-    """The settings of a dataclass, by name."""
+    """The settings of a dataclass that a text can state, by name."""
     hints, descriptions, defaults = get_type_hints(record), _attributes(inspect.getdoc(record) or ""), record()
+    types_of = {one.name: _value_type(hints[one.name]) for one in fields(record)}
     return {
-        name: Setting(*_value_type(hints[name]), plain(getattr(defaults, name)), descriptions.get(name, ""))
-        for name in (one.name for one in fields(record))
+        name: Setting(kind, is_tuple, plain(getattr(defaults, name)), descriptions.get(name, ""))
+        for name, (kind, is_tuple) in types_of.items()
+        if isinstance(kind, type) and issubclass(kind, bool | int | float | str)
     }
 
 
@@ -91,7 +93,7 @@ def _annotation(name: str, group: Mapping[str, Setting]) -> Any:
     flag = f"--{name.replace('_', '-')}"
     declaration = f"{flag}/--no-{name.replace('_', '-')}" if first.type is bool else flag
     several = " Repeat it for several." if first.is_tuple else ""
-    panel = " and ".join(group) if len(group) < 3 else "Settings of several methods"
+    panel = " and ".join(group) if len(group) < 3 else "Settings of several"
     return Annotated[kind | None, typer.Option(declaration, help=_help(group) + several, rich_help_panel=panel)]
 
 

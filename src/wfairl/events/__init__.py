@@ -3,9 +3,9 @@
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
-    "Reading": "word_learners",
-    "WordLearner": "word_learners",
-    "find_word_learner": "word_learners",
+    "DeclareLearner": "declare",
+    "MergingLearner": "merging",
+    "ShortestLearner": "shortest",
     "read_event_log": "event_logs",
 }
 

@@ -15,7 +15,7 @@ are a row of bits (`declare_evidence`), so that one pass over all candidates is 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,9 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.corpus import Corpus, random_part
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.minimise import same_language, to_finite
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.constraints import Constraint, compile_constraints
 from wfairl.events.declare_evidence import (
@@ -35,30 +38,13 @@ from wfairl.events.declare_evidence import (
     WordEvidence,
     templates_for,
 )
+from wfairl.events.flagged_corpus import FlaggedCorpus
 
 MEMORY = 2**32
 """Bits of all candidates' rows at most, half a gigabyte; of more words a random part is used.
 
 Where too few words would be left, constraints on two propositions are those on the most frequent ones.
 """
-
-
-@dataclass(frozen=True)
-class DeclareSettings:
-    """Settings of `learn_constraints`.
-
-    Attributes:
-        max_constraints: stop at this many.
-        max_states: constraints that need more states together are left out, the least informative first.
-        seed: of the random words, and of which words are used if there are too many.
-    """
-
-    max_constraints: AtLeastOne = 32
-    max_states: AtLeastOne = 256
-    seed: Seed = 0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,47 +75,84 @@ class LearnedConstraints:
         return tuple(constraint.sentence for constraint in self.constraints)
 
 
-def learn_constraints(
-    corpus: Corpus,
-    succeeded: NDArray[np.bool_],
-    alphabet: Sequence[Label],
-    keep_repeats: bool = False,
-    settings: DeclareSettings | None = None,
-) -> LearnedConstraints:
-    """The constraints that describe the successes best.
+@dataclass(frozen=True)
+class DeclareLearner(WordLearner):
+    """The constraints that describe the successes best, as a conjunction.
 
-    Args:
-        corpus: words whose symbols are the labels of `alphabet`.
-        succeeded: whether each word is a success, shape [words]; at least one is.
-        alphabet: the labels.
-        keep_repeats: whether repeated labels mean something; if not, no constraint counts.
-        settings: the defaults unless given.
+    Attributes:
+        max_constraints: stop at this many.
+        max_states: constraints that need more states together are left out, the least informative first.
+        seed: of the random words, and of which words are used if there are too many.
     """
-    settings = settings or DeclareSettings()
-    rng = np.random.default_rng(settings.seed)
-    words = len(corpus)
-    propositions = tuple(sorted(frozenset().union(*alphabet)))
-    compared = RANDOM_WORDS if succeeded.all() else min(words, RANDOM_WORDS)
-    paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
-    candidates = Candidates.over(propositions, keep_repeats, paired)
-    part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
-    corpus, succeeded = corpus.take(part), succeeded[part]
-    evidence: WordEvidence
-    if succeeded.all():
-        evidence = SuccessEvidence(candidates, corpus, alphabet, rng)
-    else:
-        evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
-    chosen = _search(evidence, settings.max_constraints)
-    needed, left_out, finite = _compile(evidence, chosen, alphabet, settings.max_states)
-    return LearnedConstraints(
-        tuple(candidates.constraint(i) for i in sorted(needed)),
-        finite,
-        candidates.rule_bits(needed),
-        evidence.data_bits(needed) * words / len(corpus),
-        left_out=tuple(candidates.constraint(i) for i in left_out),
-        unpaired=tuple(np.delete(propositions, paired).tolist()),
-        words_used=len(corpus),
-    )
+
+    max_constraints: AtLeastOne = 32
+    max_states: AtLeastOne = 256
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
+        data = FlaggedCorpus.of(words, scores, reading)
+        learned = self.find_constraints(data.corpus, data.succeeded, data.alphabet, reading.keep_repeats)
+        # Without counting constraints a repeated label changes nothing: the table is right for any word.
+        model = TaskModel.of_automaton(
+            learned.finite, "declare", data.words, data.flags, keep_repeats=True, sentences=learned.sentences
+        )
+        return LearnedTask(
+            model,
+            learned.rule_bits + learned.data_bits,
+            trivial=not learned.constraints,
+            notes=tuple(_notes(learned, len(words))),
+        )
+
+    def find_constraints(
+        self, corpus: Corpus, succeeded: NDArray[np.bool_], alphabet: Sequence[Label], keep_repeats: bool = False
+    ) -> LearnedConstraints:
+        """The constraints of words whose symbols are the labels of an alphabet.
+
+        Args:
+            corpus: the words.
+            succeeded: whether each word is a success, shape [words]; at least one is.
+            alphabet: the labels.
+            keep_repeats: whether repeated labels mean something; if not, no constraint counts.
+        """
+        rng = np.random.default_rng(self.seed)
+        words = len(corpus)
+        propositions = tuple(sorted(frozenset().union(*alphabet)))
+        compared = RANDOM_WORDS if succeeded.all() else min(words, RANDOM_WORDS)
+        paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
+        candidates = Candidates.over(propositions, keep_repeats, paired)
+        part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
+        corpus, succeeded = corpus.take(part), succeeded[part]
+        evidence: WordEvidence
+        if succeeded.all():
+            evidence = SuccessEvidence(candidates, corpus, alphabet, rng)
+        else:
+            evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
+        chosen = _search(evidence, self.max_constraints)
+        needed, left_out, finite = _compile(evidence, chosen, alphabet, self.max_states)
+        return LearnedConstraints(
+            tuple(candidates.constraint(i) for i in sorted(needed)),
+            finite,
+            candidates.rule_bits(needed),
+            evidence.data_bits(needed) * words / len(corpus),
+            left_out=tuple(candidates.constraint(i) for i in left_out),
+            unpaired=tuple(np.delete(propositions, paired).tolist()),
+            words_used=len(corpus),
+        )
+
+
+def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
+    if learned.unpaired:
+        yield (
+            f"there are too many propositions to try all pairs: the {len(learned.unpaired)} rarest, such as"
+            f" '{learned.unpaired[0]}', were left out, and a rule about one of them and another would not be found"
+        )
+    if learned.words_used < words:
+        yield f"of {words:,} words {learned.words_used:,} were used, drawn at random"
+    for constraint in learned.left_out:
+        yield f"left out, as the automaton would be too large or accept nothing: {constraint.sentence}"
 
 
 def _most_paired(words: int, keep_repeats: bool) -> int:

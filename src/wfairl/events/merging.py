@@ -7,6 +7,7 @@ has little evidence; so its automaton, or that of a single state if that is shor
 (`improvement`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,31 +17,15 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.corpus import Corpus, random_part
 from wfairl.core.automata.finite import end_states
-from wfairl.core.automata.minimise import TransitionTable, minimal
+from wfairl.core.automata.minimise import TransitionTable, minimal, reads_repeats_once, to_finite
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.description_length import flag_bits, table_bits
+from wfairl.events.flagged_corpus import FlaggedCorpus
 from wfairl.events.improvement import improve
 from wfairl.events.red_blue import merge_states
-
-
-@dataclass(frozen=True)
-class MergingSettings:
-    """Settings of `learn_merged`.
-
-    Attributes:
-        max_states: of the automaton, dead ones too.
-        max_words: words that the search uses, a random part if there are more.
-        noise: e, the probability that a flag is wrong, where states are merged; the description estimates its own.
-        seed: of that random part.
-    """
-
-    max_states: AtLeastOne = 24
-    max_words: AtLeastOne = 2_000
-    noise: Annotated[float, Gt(0), Lt(0.5)] = 0.05
-    seed: Seed = 0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +48,43 @@ class MergedAutomaton:
         return self.rule_bits + self.data_bits
 
 
-def learn_merged(
-    corpus: Corpus, succeeded: NDArray[np.bool_], labels: int, settings: MergingSettings | None = None
-) -> MergedAutomaton:
-    """The automaton over symbols 0 .. labels - 1 that describes in fewest bits which words succeeded, shape [words]."""
-    settings = settings or MergingSettings()
-    chosen = random_part(len(corpus), settings.max_words, np.random.default_rng(settings.seed))
-    part, flags = corpus.take(chosen), succeeded[chosen]
-    single = np.zeros((1, labels), np.int32)
-    merged = merge_states(part, flags, labels, settings.noise, settings.max_states, settings.seed)
-    start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)
-    improved = improve(start, part, flags, settings.max_states)
-    described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
-    return min(described, key=lambda automaton: automaton.bits)
+@dataclass(frozen=True)
+class MergingLearner(WordLearner):
+    """A small automaton by state merging.
+
+    Attributes:
+        max_states: of the automaton, dead ones too.
+        max_words: words that the search uses, a random part if there are more.
+        noise: e, the probability that a flag is wrong, where states are merged; the description estimates its own.
+        seed: of that random part.
+    """
+
+    max_states: AtLeastOne = 24
+    max_words: AtLeastOne = 2_000
+    noise: Annotated[float, Gt(0), Lt(0.5)] = 0.05
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
+        data = FlaggedCorpus.of(words, scores, reading)
+        learned = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
+        as_it_is = reading.keep_repeats or reads_repeats_once(learned.table)
+        finite = to_finite(learned.table, data.alphabet)
+        model = TaskModel.of_automaton(finite, "merging", data.words, data.flags, keep_repeats=as_it_is)
+        return LearnedTask(model, learned.bits, trivial=bool(learned.table.accepting.all()))
+
+    def find_automaton(self, corpus: Corpus, succeeded: NDArray[np.bool_], labels: int) -> MergedAutomaton:
+        """The automaton over symbols 0 .. labels - 1 that tells in fewest bits which words succeeded, shape [words]."""
+        chosen = random_part(len(corpus), self.max_words, np.random.default_rng(self.seed))
+        part, flags = corpus.take(chosen), succeeded[chosen]
+        single = np.zeros((1, labels), np.int32)
+        merged = merge_states(part, flags, labels, self.noise, self.max_states, self.seed)
+        start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)
+        improved = improve(start, part, flags, self.max_states)
+        described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
+        return min(described, key=lambda automaton: automaton.bits)
 
 
 def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> MergedAutomaton:

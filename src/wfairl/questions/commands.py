@@ -143,7 +143,7 @@ def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: in
 
 
 def _learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
-    from wfairl.core.rational.learners import RATIONAL, find_learner
+    from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 
     model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
     if path is not None:

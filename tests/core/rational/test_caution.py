@@ -5,10 +5,10 @@ import pytest
 from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations import collect, find_learner
 from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_policy, find_plan, unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
-from wfairl.core.rational import CautiousPolicy, Support, caution, find_learner
+from wfairl.core.rational import CautiousPolicy, Support, caution
 from wfairl.core.rational.caution import DoubtfulPlanError, goals_of
 from wfairl.core.rational.scene_risks import SceneRisks
 from wfairl.core.rational.task_posterior import posterior_of, untested_steps

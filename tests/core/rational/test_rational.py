@@ -8,8 +8,8 @@ from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational import DemonstratedScene, NothingExplainedError, RationalLearner, RationalSettings
-from wfairl.core.rational.learners import find_learner
 from wfairl.core.rational.tables import canonical, live_table
 from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.support.errors import BadInputError

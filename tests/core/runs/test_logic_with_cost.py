@@ -2,8 +2,7 @@ from posteriors import posterior_over
 
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.rational import find_learner
+from wfairl.core.demonstrations import Dataset, collect, find_learner
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.worlds import find_task
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from strategies_automata import random_word
 
+from wfairl.core.automata.words import BadWordsError
 from wfairl.core.spectral.selection import PAPER_PRESETS, SpectralSetting, leading_part, preset, select_setting
-from wfairl.core.spectral.spectral import BadWordsError, SpectralLearner
+from wfairl.core.spectral.spectral import SpectralLearner
 from wfairl.core.support.errors import BadInputError
 
 LABELS = (frozenset("a"), frozenset("b"))

@@ -13,9 +13,6 @@ from wfairl.core.support.documents import Count, Form, NotNegative
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
-SPECTRAL = "spectral"
-"""The learner of weighted automata."""
-
 KINDS: dict[str, type[finite.FiniteAutomaton] | type[GuardedAutomaton]] = {
     finite.KIND: finite.FiniteAutomaton,
     guarded.KIND: GuardedAutomaton,

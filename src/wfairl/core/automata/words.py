@@ -37,6 +37,10 @@ class MalformedWordsError(BadInputError):
     """A file of words breaks its format; the message names file and line."""
 
 
+class BadWordsError(BadInputError):
+    """The words or scores cannot be learned from."""
+
+
 LARGEST_SCORE = 1e9
 """Learning adds up squares of scores, and compares them with thresholds near 1."""
 

@@ -13,11 +13,9 @@ _MODULES = {
     "RationalSettings": "rational",
     "SearchSettings": "search",
     "Support": "task_posterior",
-    "TaskLearner": "learners",
+    "RationalTaskLearner": "learners",
     "TaskPosterior": "task_posterior",
-    "find_learner": "learners",
     "posterior_of": "task_posterior",
-    "register_learner": "learners",
 }
 
 __all__ = [*_MODULES]

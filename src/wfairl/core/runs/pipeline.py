@@ -13,9 +13,9 @@ from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
+from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning import Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.product import states_alone
-from wfairl.core.rational.learners import RATIONAL, find_learner
 from wfairl.core.runs import Evaluation, evaluate
 from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost

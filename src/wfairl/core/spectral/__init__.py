@@ -4,6 +4,7 @@ from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
     "SpectralLearner": "spectral",
+    "SpectralTaskLearner": "task_learner",
     "fit_task_model": "task_learner",
 }
 

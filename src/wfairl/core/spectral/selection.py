@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import Word
-from wfairl.core.spectral.spectral import BadWordsError, LostRankError, SpectralLearner, mean_squared_error
+from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.spectral.spectral import LostRankError, SpectralLearner, mean_squared_error
 from wfairl.core.support.errors import BadInputError
 
 MAX_RANK = 64

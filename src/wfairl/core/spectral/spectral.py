@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import Word
+from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.spectral.hankel import BasisChoice, HankelBlocks, Matrix, blocks_from_corpus
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
@@ -35,10 +35,6 @@ MAX_AUTOMATIC_RANK = 500
 
 TRUNCATION_GAIN = 8
 """A truncated decomposition pays off when the block is this many times larger than the rank."""
-
-
-class BadWordsError(BadInputError):
-    """The words or scores cannot be learned from."""
 
 
 class LostRankError(FailedRunError):

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wfairl.core.automata.corpus import Corpus, encode, encode_all
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import Word
-from wfairl.core.spectral.spectral import BadWordsError
+from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import Refinement, build_sample_tree, log_probabilities, refine
 from wfairl.events.distributions.spectral_start import spectral_start

@@ -1,0 +1,166 @@
+"""The contract of a learner of tasks, and the learners by name.
+
+    model = find_learner("rational").learn(dataset, task)                      demonstrations, in their worlds
+    model = find_learner("spectral", rank=5).fit(words, scores).model          scored words alone
+
+The settings of a learner are its fields, if it is a dataclass. `wfairl learn-task` offers them as options.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pkgutil import resolve_name
+from typing import Any, Protocol
+
+import numpy as np
+
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import Cost
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.support.registry import Registry
+from wfairl.core.worlds.task import Task
+
+RATIONAL, SPECTRAL, SHORTEST = "rational", "spectral", "shortest"
+
+MEMORISED = "this automaton only knows what it was shown"
+"""The note on a model that gives 0 to every word that it was not learned from."""
+
+HELD_OUT_SHARE = 0.2
+FEWEST_TO_HOLD_OUT = 20
+"""With fewer words none is held out."""
+
+
+class TaskLearner(Protocol):
+    """Learns the logic of a task."""
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
+        """The task of demonstrations.
+
+        Args:
+            dataset: the demonstrations.
+            task: what they are of; a learner uses its worlds, never its rule.
+            cost: of transitions to the demonstrator; the task's nominal cost if None.
+            n_jobs: number of threads; it changes nothing in the result.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a learner reads scored words.
+
+    Attributes:
+        threshold: words of this score or more are successes.
+        keep_repeats: whether repeated labels mean something.
+        optional_start: whether an empty label at the beginning means nothing, as in demonstrations. A learner that
+            memorises words needs to know it; one that generalises finds it out.
+    """
+
+    threshold: float = 0.5
+    keep_repeats: bool = False
+    optional_start: bool = False
+
+
+PLAIN_READING = Reading()
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTask:
+    """A task learned from scored words.
+
+    Attributes:
+        model: the task.
+        bits: bits of its description and of the flags that it leaves unexplained; None where it has no description.
+        memorised: whether it rejects every word that it was not learned from.
+        trivial: whether it accepts every word.
+        notes: what was not tried, or found and not used, in sentences.
+    """
+
+    model: TaskModel
+    bits: float | None = None
+    memorised: bool = False
+    trivial: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class WordLearner(ABC):
+    """Learns from scored words alone, without any world."""
+
+    @abstractmethod
+    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
+        """The task of the words.
+
+        Raises:
+            BadWordsError: there are no words, or no successes, or scores that do not fit.
+        """
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+        """The task of the words of demonstrations; see `TaskLearner`."""
+        return self.fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
+
+
+LEARNERS: Registry[TaskLearner] = Registry(
+    "learner",
+    {
+        RATIONAL: "wfairl.core.rational.learners:RationalTaskLearner",
+        SPECTRAL: "wfairl.core.spectral.task_learner:SpectralTaskLearner",
+    },
+    "Others are registered by a file or a module, such as gru by `wfairl --tasks experiments.baselines COMMAND`",
+    load=lambda _, text: resolve_name(text)(),
+)
+"""An offer names the class of a learner."""
+
+
+def find_learner(name: str, **settings: Any) -> TaskLearner:
+    """The learner of a name, with some of its settings changed.
+
+    Raises:
+        BadInputError: the name is unknown, or a setting is out of range.
+    """
+    learner: Any = LEARNERS.find(name)
+    changed: TaskLearner = replace(learner, **settings) if settings else learner
+    return changed
+
+
+def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
+    """Register a learner under a name; one that is taken is a `BadInputError`."""
+    return LEARNERS.register(name, learner)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The accuracy of a learner on held-out words.
+
+    Attributes:
+        accuracy: share of them that it classifies as their flags do.
+        base_rate: the accuracy of always predicting the more frequent flag of the learned words.
+        words: how many there are.
+    """
+
+    accuracy: float
+    base_rate: float
+    words: int
+
+
+def hold_out(
+    learner: WordLearner,
+    words: Sequence[Word],
+    scores: Sequence[float],
+    rng: np.random.Generator,
+    reading: Reading = PLAIN_READING,
+) -> HeldOut | None:
+    """Learn from most of the words and judge the others; None if there are too few, or learning from them fails."""
+    if len(words) < FEWEST_TO_HOLD_OUT:
+        return None
+    order = rng.permutation(len(words))
+    count = round(HELD_OUT_SHARE * len(words))
+    flags = np.asarray(scores, np.float64) >= reading.threshold
+    try:
+        task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]], reading)
+    except (FailedRunError, BadWordsError):
+        return None
+    accepted = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
+    truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
+    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count)

@@ -1,0 +1,54 @@
+"""FlaggedCorpus: the words of a log, and which of them succeeded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.corpus import Corpus, encode_all
+from wfairl.core.automata.words import BadWordsError, Word, as_read
+from wfairl.core.demonstrations.learners import Reading
+
+
+@dataclass(frozen=True, eq=False)
+class FlaggedCorpus:
+    """Words and their flags.
+
+    Attributes:
+        words: as the learner reads them.
+        corpus: the same as symbols.
+        alphabet: the labels that the symbols stand for.
+        succeeded: whether each word is a success, shape [words]; at least one is.
+    """
+
+    words: list[Word]
+    corpus: Corpus
+    alphabet: tuple[Label, ...]
+    succeeded: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], scores: Sequence[float], reading: Reading) -> "FlaggedCorpus":
+        """The words with a flag for each score.
+
+        Raises:
+            BadWordsError: there are no words, or no successes, or scores that do not fit.
+        """
+        read = as_read(words, reading.keep_repeats)
+        if not read:
+            raise BadWordsError("there are no words to learn from")
+        given = np.asarray(scores, np.float64)
+        if given.shape != (len(read),) or not np.isfinite(given).all():
+            raise BadWordsError(f"{len(read)} words need as many scores, all of them finite numbers")
+        succeeded = given >= reading.threshold
+        if not succeeded.any():
+            raise BadWordsError(
+                f"no score reaches the threshold {reading.threshold:g}; learning needs at least one success"
+            )
+        return cls(read, *encode_all(read), succeeded)
+
+    @property
+    def flags(self) -> list[float]:
+        """1 for a success and 0 for a failure."""
+        return self.succeeded.astype(np.float64).tolist()
