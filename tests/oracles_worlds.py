@@ -61,7 +61,8 @@ def features_by_hand(env, arrives_at):
     ahead, under, hands = env.grid.get(*env.front_pos), env.grid.get(*env.agent_pos), env.carrying
     names = {f"{'empty' if ahead is None else ahead.type} ahead", f"on {'empty' if under is None else under.type}"}
     if ahead is not None and ahead.type == "door":
-        names |= {f"{state} door ahead" for state in ("open", "locked") if getattr(ahead, f"is_{state}")}
+        shown = ("open", "closed", "locked")[ahead.encode()[2]]  # an open door shows no lock
+        names |= {f"{state} door ahead" for state in ("open", "locked") if state == shown}
     names.add(f"{'nothing' if hands is None else hands.type} in hand")
     floor = env.grid.get(*arrives_at)
     if floor is not None and floor.type == "floor":

@@ -6,6 +6,7 @@ from minigrid.core.constants import IDX_TO_OBJECT
 
 from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CELL_TYPES, HANDS
+from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 from wfairl.minigrid.tasks import PAPER_TASKS
 
 DOOR_STATES = ("open door", "closed door", "locked door")
@@ -18,7 +19,7 @@ def cell_type(code) -> str:
 
 
 @pytest.mark.parametrize("task", PAPER_TASKS, ids=lambda task: task.name)
-def test_a_view_agrees_with_minigrids_own_encoding(task):
+def test_views_and_situations_agree_with_minigrids_own_encoding(task):
     rng = np.random.default_rng(0)
     world = task.make_world(3)
     visited = {world.initial_state}
@@ -28,7 +29,8 @@ def test_a_view_agrees_with_minigrids_own_encoding(task):
             state = world.step(state, int(rng.choice(6, p=[0.15, 0.15, 0.4, 0.1, 0.05, 0.15])))
             visited.add(state)
     states = sorted(visited)
-    view = view_states(world, np.array([world.pack(state) for state in states]))
+    packed = np.array([world.pack(state) for state in states])
+    view, situations = view_states(world, packed), find_situations(world.layout.table, packed)
     assert len(view.grids) == len(np.unique(view.grids, axis=0))
     for i, state in enumerate(states):
         scene = world.encode(state)
@@ -37,7 +39,9 @@ def test_a_view_agrees_with_minigrids_own_encoding(task):
         assert grid == [[cell_type(code) for code in column] for column in scene.grid.transpose(1, 0, 2)]
         assert (view.cells[i], view.directions[i]) == (y * world.layout.width + x, scene.direction)
         assert HANDS[view.carried[i]] == ("nothing" if scene.carried is None else IDX_TO_OBJECT[scene.carried[0]])
-        assert CELL_TYPES[view.under[i]] == cell_type(scene.grid[x, y])
         dx, dy = AHEAD[scene.direction]
-        assert CELL_TYPES[view.ahead[i]] == cell_type(scene.grid[x + dx, y + dy])
+        under, _, _, ahead, hand = np.unravel_index(situations[i], SITUATION_SIZES)
+        assert CELL_TYPES[under] == cell_type(scene.grid[x, y])
+        assert CELL_TYPES[ahead] == cell_type(scene.grid[x + dx, y + dy])
+        assert hand == view.carried[i]
     assert len(view.grids) > 1

@@ -30,6 +30,7 @@ from wfairl.minigrid.grid_network import (
 )
 from wfairl.minigrid.grid_view import GridView, view_states
 from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
+from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -118,8 +119,10 @@ class LocalCost(CostModel):
         return cls(**settings)
 
     def inputs_of(self, product: Product) -> NodeInputs:
-        view = _view(product)
-        parts = (view.under, view.ahead, view.carried, view.floor_under, view.floor_ahead)
+        states = np.ascontiguousarray(product.states)
+        situations = find_situations(_minigrid(product).layout.table, states)
+        under, floor_under, floor_ahead, ahead, hand = np.unravel_index(situations, SITUATION_SIZES)
+        parts = (under, ahead, hand, floor_under, floor_ahead)
         sizes = (len(CELL_TYPES), len(CELL_TYPES), len(HANDS), len(FLOORS), len(FLOORS))
         distinct, of_node = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
         columns = np.stack(np.unravel_index(distinct, sizes), axis=1)

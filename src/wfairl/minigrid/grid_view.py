@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.minigrid import physics
-from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR, unpack_all
+from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, OPEN_DOOR, unpack_all
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -25,9 +25,6 @@ class GridView:
         grid_numbers: which of `grids` the state shows, shape [states] of int64.
         grids: the distinct grids without the agent, an index into `CELL_TYPES` per cell;
             shape [grids, height, width] of uint8.
-        under: what the agent stands on, an index into `CELL_TYPES`; shape [states] of int64.
-        ahead: what is in front of it, a wall beyond the edge; shape [states] of int64.
-        floor_under, floor_ahead: the colour of the floor there, an index into `FLOORS`; shape [states] of int64.
     """
 
     cells: NDArray[np.int64]
@@ -35,10 +32,6 @@ class GridView:
     carried: NDArray[np.int64]
     grid_numbers: NDArray[np.int64]
     grids: NDArray[np.uint8]
-    under: NDArray[np.int64]
-    ahead: NDArray[np.int64]
-    floor_under: NDArray[np.int64]
-    floor_ahead: NDArray[np.int64]
 
 
 def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
@@ -52,20 +45,12 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
     cells, directions = fields[:, physics.AGENT].astype(np.int64), fields[:, physics.DIRECTION].astype(np.int64)
     grid_numbers, examples = _distinct_grids(world, fields)
     grids = _draw(world, fields[examples])
-    front = world.layout.cells[cells, physics.FRONT + directions]
-    ahead = np.where(front == NOTHING, physics.WALL, grids[grid_numbers, front])
-    terrain, color = world.layout.cells[:, physics.TERRAIN], world.layout.cells[:, physics.TERRAIN_COLOR]
-    floors = np.where(terrain == physics.FLOOR, 1 + color, 0).astype(np.int64)
     return GridView(
         cells=cells,
         directions=directions,
         carried=_carried(world, fields),
         grid_numbers=grid_numbers,
         grids=grids.reshape(len(grids), -1, world.layout.width),
-        under=grids[grid_numbers, cells].astype(np.int64),
-        ahead=ahead.astype(np.int64),
-        floor_under=floors[cells],
-        floor_ahead=np.where(front == NOTHING, 0, floors[front]),
     )
 
 

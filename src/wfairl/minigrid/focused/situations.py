@@ -10,13 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import AHEADS, ANY_HAND, IDLE, WILD
-from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable, cell_entry, fields_count, pack, unpack
-
-SIZES = (len(physics.CELL_TYPES), len(physics.FLOORS), len(physics.FLOORS), len(physics.CELL_TYPES), len(physics.HANDS))
-"""A situation's dense number is that of (under, floor under, floor ahead, ahead, hand)."""
+from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, pack
+from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 
 DOOR_TYPES = (physics.OPEN_DOOR, physics.CLOSED_DOOR, physics.LOCKED_DOOR)
 
@@ -49,24 +46,24 @@ class Situations:
         for pose in poses.tolist():
             under, floor_under, floor_ahead = distinct[class_of[pose]].tolist()
             for ahead, hand, fields in _arrange(layout, initial, int(walkable[pose // 4]), pose % 4):
-                number = int(np.ravel_multi_index((under, floor_under, floor_ahead, ahead, hand), SIZES))
+                number = int(np.ravel_multi_index((under, floor_under, floor_ahead, ahead, hand), SITUATION_SIZES))
                 words = np.empty(layout.words, np.uint64)
                 pack(layout.table, fields, words)
                 examples[number] = words
         dense = np.array(sorted(examples), np.int64)
-        number_of = np.full(int(np.prod(SIZES)), NOTHING, np.int32)
+        number_of = np.full(int(np.prod(SITUATION_SIZES)), NOTHING, np.int32)
         number_of[dense] = np.arange(len(dense))
         return cls(layout, dense, np.array([examples[number] for number in dense.tolist()]), number_of)
 
     def number(self, states: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The situations of packed states, shape [states]."""
-        return number_situations(self.layout.table, self.number_of, states)
+        return self.number_of[find_situations(self.layout.table, states)]
 
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """The least cost of each price, and to remove an obstacle; shape [prices]."""
-        table = np.full((int(np.prod(SIZES)), len(CONTROLS)), np.inf)
+        table = np.full((int(np.prod(SITUATION_SIZES)), len(CONTROLS)), np.inf)
         table[self.dense] = costs
-        table = table.reshape(*SIZES, len(CONTROLS))
+        table = table.reshape(*SITUATION_SIZES, len(CONTROLS))
         walkable = np.flatnonzero(self.layout.cells[:, physics.TERRAIN] != physics.WALL)
         distinct, _ = price_classes(self.layout, walkable)
         pose_costs = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
@@ -152,49 +149,3 @@ def _arrange(
 
 def _door_bits(cell_type: int) -> int:
     return {physics.OPEN_DOOR: physics.IS_OPEN, physics.LOCKED_DOOR: physics.IS_LOCKED}.get(cell_type, 0)
-
-
-@njit(cache=True, nogil=True)
-def number_situations(
-    layout: LayoutTable, number_of: NDArray[np.int32], states: NDArray[np.uint64]
-) -> NDArray[np.int32]:
-    """The situations of packed states, shape [states]."""
-    numbers = np.empty(states.shape[0], np.int32)
-    fields = np.empty(fields_count(layout), np.int32)
-    for i in range(states.shape[0]):
-        unpack(layout, states[i], fields)
-        cell = fields[physics.AGENT]
-        front = physics.cell_in_front(layout, fields)
-        obj = physics.carried_object(layout, fields)
-        hand = 0 if obj == NOTHING else 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
-        number = _cell_type(layout, fields, cell)
-        number = (number * len(physics.FLOORS) + _floor(layout, cell)) * len(physics.FLOORS) + _floor(layout, front)
-        numbers[i] = number_of[
-            (number * len(physics.CELL_TYPES) + _cell_type(layout, fields, front)) * len(physics.HANDS) + hand
-        ]
-    return numbers
-
-
-@njit(cache=True, nogil=True)
-def _floor(layout: LayoutTable, cell: int) -> int:
-    """The colour of a floor, an index into `FLOORS`."""
-    if cell == NOTHING or cell_entry(layout, cell, physics.TERRAIN) != physics.FLOOR:
-        return 0
-    return 1 + cell_entry(layout, cell, physics.TERRAIN_COLOR)
-
-
-@njit(cache=True, nogil=True)
-def _cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
-    """What a cell shows, an index into `CELL_TYPES`."""
-    if cell == NOTHING:
-        return physics.WALL
-    terrain = cell_entry(layout, cell, physics.TERRAIN)
-    if terrain == physics.DOOR:
-        state = physics.door_state(layout, fields, cell_entry(layout, cell, physics.DOOR_AT))
-        if state & physics.IS_OPEN:
-            return physics.OPEN_DOOR
-        return physics.LOCKED_DOOR if state & physics.IS_LOCKED else physics.CLOSED_DOOR
-    obj = physics.object_at(layout, fields, cell)
-    return (
-        terrain if obj == NOTHING else physics.LOCKED_DOOR + 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
-    )
