@@ -19,7 +19,7 @@ from wfairl.core.worlds.graph import GraphWorld
 from wfairl.floors.floor_plan import FloorPlan, resample
 from wfairl.floors.refining import Band, RefinedPath, refine_path
 from wfairl.floors.roadmap import Roadmap, draw_roadmap
-from wfairl.floors.shapes import circle
+from wfairl.floors.shapes import circle, corners_of
 from wfairl.floors.workshop import (
     BAYS,
     PRICES,
@@ -90,7 +90,7 @@ def with_margins(plan: FloorPlan) -> FloorPlan:
     for number, (x, y) in enumerate(BAYS, start=1):
         regions[f"bay {number}"] = circle(x, y, 0.4)
     for name in [name for name in regions if name.startswith("welding")]:
-        middle = regions[name].vertices.mean(axis=0)
-        radius = float(np.linalg.norm(regions[name].vertices - middle, axis=1).min())
+        middle = corners_of(regions[name]).mean(axis=0)
+        radius = float(np.linalg.norm(corners_of(regions[name]) - middle, axis=1).min())
         regions[name] = circle(*middle, radius + 0.15)
     return replace(plan, regions=regions)

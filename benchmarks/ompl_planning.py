@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ompl import base, geometric, util
 
-from wfairl.floors import FloorPlan, Shape
-from wfairl.floors.shapes import Chains, Points, ShapeSet
+from wfairl.floors import FloorPlan
+from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, corners_of
 
 GOALS_AROUND = 12
 """Places near the edge of a goal region that OMPL may aim at, besides its middle."""
@@ -87,7 +87,7 @@ def plan_with_ompl(
     Raises:
         NoPathError: a leg was not found in its time.
     """
-    stops = np.array([np.asarray(start)[:2], *(goal.vertices.mean(axis=0) for goal in goals)])
+    stops = np.array([np.asarray(start)[:2], *(corners_of(goal).mean(axis=0) for goal in goals)])
     apart = np.linalg.norm(np.diff(stops, axis=0), axis=1) + 1.0
     path = [stops[0]]
     for goal, share in zip(goals, apart / apart.sum(), strict=True):
@@ -130,8 +130,8 @@ def _plan_leg(
 
 
 def _places_in(goal: Shape) -> list[Points]:
-    middle = goal.vertices.mean(axis=0)
-    edge = goal.vertices[:: max(1, len(goal.vertices) // GOALS_AROUND)]
+    middle = corners_of(goal).mean(axis=0)
+    edge = corners_of(goal)[:: max(1, len(corners_of(goal)) // GOALS_AROUND)]
     return [middle, *(middle + JUST_INSIDE * (edge - middle))]
 
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_continuous import FLOOR, to_shapely
+from strategies_continuous import FLOOR, are_inside, sides_crossed
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import build_product, find_plan
@@ -64,8 +63,9 @@ def test_the_roadmap_of_a_car_is_free_and_a_plan_on_it_shows_what_it_runs_throug
     product = build_product(world, visit_in_order("a", "b"))
     found = find_plan(product, feature_cost(lambda features: features.sum(axis=1))(product))
     path = roadmap.path(found.path.states)
-    blocked = shapely.union_all([to_shapely(obstacle) for obstacle in plan.obstacles])
-    assert not blocked.intersects(shapely.LineString(path[:, :2]))
+    for obstacle in plan.obstacles:
+        assert not are_inside(obstacle, path[:, :2]).any()
+        assert not sides_crossed(obstacle, path[:, :2])
     assert plan.word(path)[-1] == frozenset({"b"})
     places = roadmap.configurations[list(found.path.states)]
     assert found.cost == pytest.approx(steering.lengths(places[:-1], places[1:]).sum())

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import assume, given, settings
 from strategies_continuous import FLOOR, SEEDS, dense_word, random_walk, small_roadmap
 
@@ -60,7 +61,6 @@ def test_a_snapped_path_makes_no_detours(seed):
 
 
 def test_the_largest_error_bounds_the_frechet_distance():
-    shapely = pytest.importorskip("shapely")
     roadmap = small_roadmap()
     for seed in range(10):
         path = np.random.default_rng(seed).uniform((0.5, 0.5), (3.5, 7.5), (4, 2))

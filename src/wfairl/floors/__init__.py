@@ -9,7 +9,6 @@ _MODULES = {
     "RefinedPath": "refining",
     "Roadmap": "roadmap",
     "STRAIGHT": "steering",
-    "Shape": "shapes",
     "Steering": "steering",
     "circle": "shapes",
     "draw_roadmap": "roadmap",

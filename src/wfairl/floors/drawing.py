@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.floors.shapes import Points, Shape
+from wfairl.floors.shapes import Points, Shape, corners_of
 from wfairl.pages.world_drawing import AGENT, FLOOR, INK, LARGEST, WALL
 
 if TYPE_CHECKING:
@@ -116,12 +116,12 @@ class FloorDrawing:
             is_zone = name in self.roadmap.plan.zones
             if not is_zone and name not in self.meanings:
                 continue
-            x, y = self._fine(shape.vertices).mean(axis=0).tolist()
+            x, y = self._fine(corners_of(shape)).mean(axis=0).tolist()
             text, ink = (name, "#5a7fa0") if is_zone else (self.meanings[name], INK)
             draw.text((x, y), text, ink, font, anchor="mm", stroke_width=2 * FINER, stroke_fill=FLOOR)
 
     def _corners(self, shape: Shape) -> list[tuple[float, ...]]:
-        return [tuple(corner) for corner in self._fine(shape.vertices).tolist()]
+        return [tuple(corner) for corner in self._fine(corners_of(shape)).tolist()]
 
 
 def _swatches(colour: str) -> tuple[Image.Image, Image.Image]:

@@ -61,7 +61,7 @@ class FloorPlan:
         if OUTSIDE_ZONES in self.zones:
             raise BrokenFloorPlanError(f"no zone may be called {OUTSIDE_ZONES!r}, the name of all outside the zones")
         for (one, first), (other, second) in combinations(self.zones.items(), 2):
-            if _overlap(first, second):
+            if first.intersection(second).area > 1e-9:
                 raise BrokenFloorPlanError(f"the zones {one!r} and {other!r} overlap, and a metre has one price")
 
     @property
@@ -105,25 +105,33 @@ class FloorPlan:
 
     def word(self, path: Points) -> Word:
         """The regions that a path is in, from its first point on."""
-        names = tuple(self.regions)
-        labels = self.labels(path[:1])
-        for _, number in self.region_set.crossings(path):
-            labels.append(labels[-1] ^ {names[number]})
-        return compress(labels)
+        return compress(self.stretches(path)[0])
+
+    def stretches(self, path: Points) -> tuple[list[Label], NDArray[np.float64]]:
+        """The path cut where it meets outlines of regions.
+
+        Returns:
+            The regions that each stretch is in, and the metres from the start of the path to the start of each.
+        """
+        numbers, cuts = np.arange(len(path)), self.region_set.crossings(path)
+        ends = np.concatenate([[0.0], cuts, [len(path) - 1.0]])
+        middles = (ends[:-1] + ends[1:]) / 2
+        points = np.stack([np.interp(middles, numbers, path[:, axis]) for axis in (0, 1)], axis=1)
+        return self.labels(points), np.interp(ends[:-1], numbers, path_lengths(path))
 
     @cached_property
     def obstacle_set(self) -> ShapeSet:
-        """The obstacles, packed."""
+        """The obstacles."""
         return ShapeSet(self.obstacles)
 
     @cached_property
     def region_set(self) -> ShapeSet:
-        """The regions in their order, packed."""
+        """The regions in their order."""
         return ShapeSet(tuple(self.regions.values()))
 
     @cached_property
     def zone_set(self) -> ShapeSet:
-        """The zones in their order, packed."""
+        """The zones in their order."""
         return ShapeSet(tuple(self.zones.values()))
 
 
@@ -140,11 +148,3 @@ def resample(path: Points, spacing: float) -> Points:
         parts.append(one + np.linspace(0, 1, steps + 1)[1:, None] * (other - one))
         parts[-1][-1] = other
     return np.concatenate(parts)
-
-
-def _overlap(one: Shape, other: Shape) -> bool:
-    """Whether two shapes share an area: the outline of one runs through the other."""
-    return any(
-        ShapeSet([shape]).metres_inside(join_chains([np.vstack([outline.vertices, outline.vertices[:1]])])).sum() > 1e-9
-        for shape, outline in ((one, other), (other, one))
-    )

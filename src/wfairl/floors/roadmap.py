@@ -33,7 +33,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
 from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan
-from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, join_chains
+from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, join_chains, rectangle
 from wfairl.floors.steering import STRAIGHT, Configurations, Steering
 
 VERTICES_OF_A_REGION = 8
@@ -178,9 +178,7 @@ def draw_roadmap(
 
 def _draw_vertices(plan: FloorPlan, samples: int, seed: int, dimensions: int) -> Configurations:
     """Free configurations: everywhere, and some in each region."""
-    left, bottom, right, top = plan.bounds
-    everywhere = Shape(np.array([(left, bottom), (right, bottom), (right, top), (left, top)]))
-    parts = [_draw_in(plan, everywhere, samples, [seed, 0], dimensions, "the floor")]
+    parts = [_draw_in(plan, rectangle(*plan.bounds), samples, [seed, 0], dimensions, "the floor")]
     for number, (name, region) in enumerate(plan.regions.items(), start=1):
         parts.append(_draw_in(plan, region, VERTICES_OF_A_REGION, [seed, number], dimensions, f"the region {name!r}"))
     return np.concatenate(parts)
@@ -192,8 +190,8 @@ def _draw_in(
     from scipy.stats import qmc  # slow to import
 
     sequence = qmc.Halton(dimensions, rng=np.random.default_rng(seed))
-    low, high = shape.box
-    low, high = np.append(low, -math.pi)[:dimensions], np.append(high, math.pi)[:dimensions]
+    left, bottom, right, top = shape.bounds
+    low, high = (np.array(ends)[:dimensions] for ends in ((left, bottom, -math.pi), (right, top, math.pi)))
     inside = ShapeSet([shape])
     samples: list[Configurations] = []
     for _ in range(MAX_ROUNDS):

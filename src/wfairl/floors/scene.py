@@ -63,15 +63,9 @@ class FloorScene:
 
     def recorded_word(self, path: Points) -> Word:
         """The word of a recorded path; where it leaves a region only to return at once, it has not left it."""
-        plan = self.roadmap.plan
-        names, along = tuple(plan.regions), path_lengths(path)
-        (regions,) = plan.labels(path[:1])
-        labels, begins = [self.to_label(regions)], [0.0]
-        for place, number in plan.region_set.crossings(path):
-            regions = regions ^ {names[number]}
-            labels.append(self.to_label(regions))
-            begins.append(float(np.interp(place, np.arange(len(along)), along)))
-        lengths = np.diff([*begins, float(along[-1])])
+        regions, begins = self.roadmap.plan.stretches(path)
+        labels = [self.to_label(one) for one in regions]
+        lengths = np.diff([*begins, path_lengths(path)[-1]])
         is_gap = [
             0 < i < len(labels) - 1 and lengths[i] < SHORT_GAP and label < labels[i - 1] and label < labels[i + 1]
             for i, label in enumerate(labels)

@@ -4,18 +4,25 @@ Twelve bays stand along the walls and between the machines; which of them is the
 changes from scene to scene, and so does which of forty places the robot starts from. Where somebody is welding, the
 robot must not go. A metre on the wet floor costs as much as four on dry floor, one on the forklift lane as much as two:
 only demonstrations reveal that.
+
+The task is known without Shapely; its scenes need it.
 """
 
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import ModelTask
-from wfairl.floors.floor_plan import FloorPlan
-from wfairl.floors.roadmap import Roadmap, draw_roadmap
-from wfairl.floors.shapes import Points, circle, polygon, rectangle
+
+if TYPE_CHECKING:
+    from wfairl.floors.floor_plan import FloorPlan
+    from wfairl.floors.roadmap import Roadmap
 
 BAYS = (
     (1.2, 1.2), (6.4, 1.0), (13.0, 1.0), (22.6, 1.2), (22.8, 8.2), (22.6, 14.8),
@@ -24,25 +31,12 @@ BAYS = (
 """The middle of each bay."""
 
 WELDING = {
-    "welding west": circle(4.6, 8.4, 1.5),
-    "welding north": circle(12.6, 12.0, 1.4),
-    "welding east": circle(20.0, 7.0, 1.4),
-    "welding south": circle(9.6, 2.8, 1.3),
+    "welding west": (4.6, 8.4, 1.5),
+    "welding north": (12.6, 12.0, 1.4),
+    "welding east": (20.0, 7.0, 1.4),
+    "welding south": (9.6, 2.8, 1.3),
 }
-"""Places where somebody may be welding; in each scene two of them are in use."""
-
-MACHINES = (
-    rectangle(3.0, 2.8, 6.8, 4.6),
-    rectangle(2.6, 11.4, 6.4, 13.0),
-    polygon((8.6, 8.4), (11.0, 8.4), (11.0, 10.2), (9.8, 10.2), (9.8, 12.4), (8.6, 12.4)),
-    circle(7.4, 9.6, 0.5),
-    rectangle(14.6, 11.4, 15.4, 14.0),
-    rectangle(16.8, 12.2, 20.8, 13.4),
-    polygon((16.6, 2.4), (20.6, 2.4), (20.6, 4.4), (18.4, 4.4), (18.4, 5.6), (16.6, 5.6)),
-    rectangle(18.6, 9.4, 21.2, 10.8),
-    circle(21.6, 5.4, 0.4),
-    rectangle(11.4, 1.8, 12.0, 4.4),
-)
+"""Circles (x, y, radius) where somebody may be welding; in each scene two of them are in use."""
 
 PRICES = np.array([1.0, 4.0, 2.0])
 """The true price of a metre on the plain floor, on the wet floor and on the lane."""
@@ -59,10 +53,27 @@ STARTS = 40
 @cache
 def workshop_plan() -> FloorPlan:
     """The floor."""
+    from wfairl.floors.floor_plan import FloorPlan
+    from wfairl.floors.shapes import circle, polygon, rectangle
+
     return FloorPlan(
         bounds=(0, 0, 24, 16),
-        obstacles=MACHINES,
-        regions={**{f"bay {i}": circle(x, y, 0.7) for i, (x, y) in enumerate(BAYS, start=1)}, **WELDING},
+        obstacles=(
+            rectangle(3.0, 2.8, 6.8, 4.6),
+            rectangle(2.6, 11.4, 6.4, 13.0),
+            polygon((8.6, 8.4), (11.0, 8.4), (11.0, 10.2), (9.8, 10.2), (9.8, 12.4), (8.6, 12.4)),
+            circle(7.4, 9.6, 0.5),
+            rectangle(14.6, 11.4, 15.4, 14.0),
+            rectangle(16.8, 12.2, 20.8, 13.4),
+            polygon((16.6, 2.4), (20.6, 2.4), (20.6, 4.4), (18.4, 4.4), (18.4, 5.6), (16.6, 5.6)),
+            rectangle(18.6, 9.4, 21.2, 10.8),
+            circle(21.6, 5.4, 0.4),
+            rectangle(11.4, 1.8, 12.0, 4.4),
+        ),
+        regions={
+            **{f"bay {i}": circle(x, y, 0.7) for i, (x, y) in enumerate(BAYS, start=1)},
+            **{name: circle(*where) for name, where in WELDING.items()},
+        },
         zones={
             "wet": polygon((11.8, 5.2), (15.6, 4.6), (16.4, 8.0), (15.2, 10.6), (12.2, 10.2), (11.4, 7.4)),
             "lane": rectangle(2.0, 5.2, 10.6, 6.9),
@@ -73,11 +84,13 @@ def workshop_plan() -> FloorPlan:
 @cache
 def workshop_roadmap(samples: int = SAMPLES, seed: int = 0) -> Roadmap:
     """The workshop as a graph."""
+    from wfairl.floors.roadmap import draw_roadmap
+
     return draw_roadmap(workshop_plan(), samples, seed, places=start_places())
 
 
 @cache
-def start_places() -> Points:
+def start_places() -> NDArray[np.float64]:
     """The starts of the robot: free places outside all regions, the same on every roadmap; shape [STARTS, 2]."""
     plan = workshop_plan()
     left, bottom, right, top = plan.bounds
