@@ -33,8 +33,8 @@ from wfairl.core.demonstrations.expert import solve
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.rational.caution import CautiousPolicy
-from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.tables import canonical
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task

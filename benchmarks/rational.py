@@ -27,7 +27,7 @@ from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import expert_policy
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.rational import CautiousPolicy, RationalSettings
-from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
@@ -250,11 +250,11 @@ def marked_square(
 
 
 PARTS = {
-    "worlds": "scenes.py:scenes_of",
+    "worlds": "exploration.py:observe",
     "moves": "moves.py:neighbours",
     "prior": "prior.py:log_prior",
     "tables": "compact_automaton.py:to_table",
-    "planning": "evidence.py:evaluate",
+    "planning": "evidence.py:of_scenes_if",
     "support": "support.py:measure_support",
 }
 """Where the time of the search may go: file and function of `wfairl.core.rational`."""

@@ -5,7 +5,7 @@ import math
 import networkx as nx
 import numpy as np
 
-from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 
 DEAD, ACCEPTED = -1, -2
 

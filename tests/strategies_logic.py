@@ -10,7 +10,7 @@ from wfairl.core.demonstrations import solve
 from wfairl.core.planning import UnsatisfiableTaskError
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
-from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 from wfairl.core.worlds import GraphWorld, TransitionTable
 
 NAMES = ("a", "b", "c", "n")

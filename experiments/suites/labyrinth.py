@@ -28,8 +28,8 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.planning.policy import probabilities
-from wfairl.core.rational.rational import NothingExplainedError, RationalLearner
-from wfairl.core.rational.scenes import scenes_of
+from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.rational_learner import NothingExplainedError, RationalLearner
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.pages.captioned_figure import CaptionedFigure
 
@@ -187,11 +187,11 @@ def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
     """The automaton under which trajectories without padding are most rational; `GO_HOME` if none beats chance."""
     demonstrations = [data.demonstration(int(i), _length(data, i)) for i in numbers]
     world = data.world(int(numbers[0]))
-    labels, scenes = scenes_of(demonstrations, lambda _: world, n_jobs=1)
+    observations = observe(demonstrations, lambda _: world, n_jobs=1)
     words = [one.word for one in demonstrations]
     posterior: TaskPosterior | None = None
     try:
-        posterior = RationalLearner().fit(labels, scenes)
+        posterior = RationalLearner().fit(observations)
         automaton, text = posterior.chosen.automaton, posterior.chosen.text
     except NothingExplainedError:
         automaton, text = GO_HOME, HOME_ASSUMED

@@ -12,7 +12,7 @@ from experiments.public_data.trajectories import save_trajectories
 from experiments.suites import borlange, compute, labyrinth, shanghai
 from experiments.suites.data_suite import Outcome, find_data_suite, mean_and_spread
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.rational.rational import NothingExplainedError
+from wfairl.core.rational.rational_learner import NothingExplainedError
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, r
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
-from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.files import write_json

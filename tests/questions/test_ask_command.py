@@ -6,7 +6,7 @@ from PIL import Image
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.demonstrations.answers import read_answers
-from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds.task_registry import find_task
 

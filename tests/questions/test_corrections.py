@@ -14,9 +14,7 @@ from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.rules import visit_all, visit_in_order
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import find_learner
-from wfairl.core.rational.kernels import read_word
-from wfairl.core.rational.scenes import explore_scenes
-from wfairl.core.rational.tables import live_table
+from wfairl.core.rational.tables import live_table, read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
@@ -30,6 +28,7 @@ from wfairl.questions.corrections import (
     without_edge,
 )
 from wfairl.questions.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
+from wfairl.questions.explored_scenes import explore_scenes
 
 NAMES = ("a", "b", "c")
 LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from posteriors import posterior_over
 from strategies_logic import random_table
 
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.demonstrations.storage import load, save
-from wfairl.core.rational.kernels import ACCEPTED, read_word
-from wfairl.core.rational.learners import RationalTaskLearner
-from wfairl.core.rational.rational import RationalSettings
-from wfairl.core.rational.scenes import explore_scenes
+from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.tables import read_word
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.explored_scenes import explore_scenes
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.proposals import find_scene, log_likelihood
 from wfairl.questions.questions import (
@@ -211,16 +211,17 @@ def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, d
 
 
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
-    from wfairl.core.rational.evidence import DemonstratedScene, Evidence
+    from wfairl.core.rational.evidence import Evidence
+    from wfairl.core.rational.observations import DemonstratedScene, Observations
     from wfairl.questions.table_plans import plan_tables
 
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))
-    evidence = Evidence(explored.labels, [scene], np.array([0.5]), 0.01, 10_000)
+    evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
     for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
         found = log_likelihood(plan, scene, 0.5, 0.01)
-        assert found == pytest.approx(evidence.evaluate_all(plan.table)[0, 0], abs=1e-6)
+        assert found == pytest.approx(evidence.of_scenes(plan.table)[0, 0], abs=1e-6)
 
 
 def test_answers_come_back_with_their_demonstrations(tmp_path, answered):

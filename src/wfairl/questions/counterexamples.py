@@ -28,14 +28,14 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.learners import RationalTaskLearner
-from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
-from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
 from wfairl.core.rational.search import Candidate
+from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of, required_posterior
 from wfairl.core.worlds.task import Task
 from wfairl.questions.corrections import BadCorrectionError, Correction, obeying
+from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.table_plans import plan_tables
 
 COUNTEREXAMPLES = 3
@@ -90,7 +90,7 @@ def weigh_correction(
             break
         remaining = counterexamples(correction, learned, scenes, rng)
         if not remaining and not any(_contradicts(learned, one) for one in answers):
-            best = posterior.log_posterior - CERTAIN * len(answers) * log1p(-DEFAULT_ANSWER_ERROR)
+            best = posterior.log_posterior - CERTAIN * len(answers) * log1p(-RationalSettings.answer_error)
             weight = max(_weight(one, best, answers, dataset) for one in disobedient)
             return tuple(replace(one, weight=weight) for one in answers)
         disobedient.append(learned)
@@ -106,7 +106,7 @@ def _weight(model: TaskModel, best: float, answers: Sequence[Answer], dataset: D
     contradicted = sum(_contradicts(model, one) for one in answers)
     successes = sum(one.is_success for one in dataset)
     gap = required_posterior(model).log_posterior - best
-    odds = log1p(-DEFAULT_ANSWER_ERROR) - log(DEFAULT_ANSWER_ERROR)
+    odds = log1p(-RationalSettings.answer_error) - log(RationalSettings.answer_error)
     return max(1.0, (successes + 1) / successes * gap / (contradicted * odds)) if contradicted else 1.0
 
 

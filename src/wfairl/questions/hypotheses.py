@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.words import format_label
-from wfairl.core.rational import kernels
-from wfairl.core.rational.tables import canonical, live_table, requiring
+from wfairl.core.rational.tables import canonical, live_table, read_word, requiring
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
 MAX_HYPOTHESES = 60
@@ -48,7 +47,7 @@ class Hypothesis:
 
     def accepts(self, word: NDArray[np.int32]) -> bool:
         """Whether the task is fulfilled by the end of a word of label indices, shape [steps]."""
-        return kernels.read_word(self.table, word) > 0
+        return read_word(self.table, word) > 0
 
 
 def hypotheses_of(posterior: TaskPosterior, labels: Sequence[Label]) -> tuple[Hypothesis, ...]:

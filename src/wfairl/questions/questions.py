@@ -27,13 +27,13 @@ from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
-from wfairl.core.rational.evidence import ArrayWorld
-from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
-from wfairl.core.rational.scenes import explore_scenes
+from wfairl.core.rational.observations import ArrayWorld
+from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import TaskPosterior, required_posterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
+from wfairl.questions.explored_scenes import explore_scenes
 from wfairl.questions.hypotheses import deadly_odds, hypotheses_of
 from wfairl.questions.table_plans import plan_tables
 
@@ -109,7 +109,7 @@ def find_question(
     rng: np.random.Generator,
     *,
     cost: Cost | None = None,
-    answer_error: float = DEFAULT_ANSWER_ERROR,
+    answer_error: float = RationalSettings.answer_error,
     n_jobs: int = 2,
 ) -> Question:
     """The most informative question; among those that are about as informative, the one with the shortest path.

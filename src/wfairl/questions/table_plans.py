@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.policy import sample_control
-from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import general_cost_to_go, pack_world, reverse_table
 
 

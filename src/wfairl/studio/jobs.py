@@ -20,7 +20,7 @@ from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
-from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
 from wfairl.questions.corrections import Correction, obey

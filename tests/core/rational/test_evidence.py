@@ -5,8 +5,10 @@ import pytest
 from oracles_logic import accepts, log_likelihood
 from strategies_logic import random_scene, random_table
 
-from wfairl.core.rational.evidence import BadSceneError, Evidence
-from wfairl.core.rational.kernels import log_mean
+from wfairl.core.rational.evidence import Evidence
+from wfairl.core.rational.likelihood import log_mean
+from wfairl.core.rational.observations import BadSceneError, Observations
+from wfairl.core.rational.settings import RationalSettings
 
 LABELS = tuple(frozenset({str(i)}) for i in range(4))
 TEMPERATURES = np.array([0.2, 0.7, 2.0])
@@ -14,7 +16,8 @@ OUTLIER = 0.03
 
 
 def make_evidence(scenes, max_states=1000):
-    return Evidence(LABELS, scenes, TEMPERATURES, OUTLIER, max_states)
+    settings = RationalSettings(outlier_probability=OUTLIER, max_world_states=max_states)
+    return Evidence(Observations(LABELS, tuple(scenes)), TEMPERATURES, settings)
 
 
 def ended(scene, table):
@@ -30,7 +33,7 @@ def test_evidence_is_that_of_the_boltzmann_policy_or_of_an_outlier(unit):
     for _ in range(150):
         table = random_table(rng)
         scene = ended(random_scene(rng, unit), table)
-        evidence = make_evidence([scene]).evaluate_all(table)[0]
+        evidence = make_evidence([scene]).of_scenes(table)[0]
         choices = np.prod((scene.world.successors[scene.visited[:-1]] >= 0).sum(axis=1))
         for temperature, found in zip(TEMPERATURES, evidence, strict=True):
             follows = np.exp(log_likelihood(scene, table, temperature))
@@ -45,8 +48,8 @@ def test_scenes_count_one_by_one_whatever_stands_beside_them():
     together = make_evidence(scenes)
     for _ in range(20):
         table = random_table(rng)
-        apart = np.concatenate([make_evidence([scene]).evaluate_all(table) for scene in scenes])
-        np.testing.assert_allclose(together.evaluate_all(table), apart)
+        apart = np.concatenate([make_evidence([scene]).of_scenes(table) for scene in scenes])
+        np.testing.assert_allclose(together.of_scenes(table), apart)
 
 
 def test_a_candidate_is_given_up_only_if_its_evidence_stays_below_what_is_needed():
@@ -55,9 +58,9 @@ def test_a_candidate_is_given_up_only_if_its_evidence_stays_below_what_is_needed
     for _ in range(100):
         table = random_table(rng)
         evidence = make_evidence([ended(random_scene(rng, True), table) for _ in range(5)])
-        total = log_mean(evidence.evaluate_all(table).sum(axis=0))
+        total = log_mean(evidence.of_scenes(table).sum(axis=0))
         needed = total + rng.normal()
-        found = evidence.evaluate(table, needed)
+        found = evidence.of_scenes_if(table, needed)
         if found is None:
             given_up += 1
             assert total < needed
@@ -71,15 +74,15 @@ def test_the_cost_of_a_step_is_the_unit_of_temperature():
     for _ in range(30):
         scene, table = random_scene(rng, False), random_table(rng)
         tripled = replace(scene, world=replace(scene.world, costs=3 * scene.world.costs))
-        found = make_evidence([tripled]).evaluate_all(table, 3 * TEMPERATURES)
-        np.testing.assert_allclose(found, make_evidence([scene]).evaluate_all(table))
+        found = make_evidence([tripled]).of_scenes(table, 3 * TEMPERATURES)
+        np.testing.assert_allclose(found, make_evidence([scene]).of_scenes(table))
 
 
 def test_states_far_from_the_demonstration_may_be_left_out_only_on_request():
     rng = np.random.default_rng(4)
     scene = random_scene(rng, True)
     few = make_evidence([scene], max_states=1)
-    assert few.evaluate_all(random_table(rng)).shape == (1, 3)
+    assert few.of_scenes(random_table(rng)).shape == (1, 3)
 
 
 def test_a_demonstration_that_cannot_have_happened_is_refused():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from strategies_logic import random_table
 
-from wfairl.core.rational.kernels import read_word
-from wfairl.core.rational.tables import is_forced, requiring
+from wfairl.core.rational.tables import is_forced, read_word, requiring
 
 LABELS, LENGTH = 3, 5
 

@@ -25,9 +25,14 @@ from math import comb, inf, log, log2
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, description_order
 
-POSITIVE = 0.9
-NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
-ANOTHER_COMMON = 0.05
+P_POSITIVE = 0.9
+"""Probability that a literal is positive."""
+
+P_NEW_STATE, P_DONE, P_KNOWN_STATE, P_DEAD = 0.4, 0.3, 0.25, 0.05
+"""Probabilities of the kinds of targets."""
+
+P_ANOTHER_OF_ANY = 0.05
+"""Probability that another edge of any state follows."""
 
 
 def log_prior(automaton: CompactAutomaton, propositions: int) -> float:
@@ -93,13 +98,13 @@ def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], proposi
 
 def _edge_bits(automaton: CompactAutomaton, propositions: int) -> float:
     used: list[Guard] = []
-    bits = 1.0 + automaton.states - log2(1 - ANOTHER_COMMON)  # the ends of all lists
+    bits = 1.0 + automaton.states - log2(1 - P_ANOTHER_OF_ANY)  # the ends of all lists
     for edge in automaton.edges:
         if edge.source == ANY and edge.target == DEAD:
             bits += 1 + _guard_bits(edge.guard, used, propositions)
     mentioned = 1
     for edge in description_order(automaton.edges):
-        bits += -log2(ANOTHER_COMMON) if edge.source == ANY else 1
+        bits += -log2(P_ANOTHER_OF_ANY) if edge.source == ANY else 1
         bits += _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
         mentioned = max(mentioned, edge.target + 1)
     return bits
@@ -112,7 +117,7 @@ def literal_bits(guard: Guard, propositions: int) -> float:
     count = positive + negative
     if not count:
         return inf
-    return count + log2(comb(propositions, count)) - positive * log2(POSITIVE) - negative * log2(1 - POSITIVE)
+    return count + log2(comb(propositions, count)) - positive * log2(P_POSITIVE) - negative * log2(1 - P_POSITIVE)
 
 
 def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
@@ -125,9 +130,9 @@ def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
 
 def _target_bits(edge: CompactEdge, mentioned: int) -> float:
     if edge.target == DEAD:
-        return -log2(HOPELESS)
+        return -log2(P_DEAD)
     if edge.target == ACCEPTED:
-        return -log2(DONE)
+        return -log2(P_DONE)
     if edge.target >= mentioned:
-        return -log2(NEW)
-    return -log2(KNOWN) + log2(max(1, mentioned - 1))
+        return -log2(P_NEW_STATE)
+    return -log2(P_KNOWN_STATE) + log2(max(1, mentioned - 1))

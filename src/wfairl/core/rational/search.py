@@ -14,7 +14,7 @@ that read the labels of the scenes alike are evaluated once. Nothing here is ran
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import inf, log, log1p
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.kernels import log_mean
+from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.moves import neighbours, starts
 from wfairl.core.rational.prior import log_prior
+from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import canonical
 from wfairl.core.support.parallel import map_in_threads
 
@@ -60,53 +61,33 @@ class Candidate:
         return self.log_prior + self.log_evidence
 
 
-@dataclass(frozen=True)
-class SearchSettings:
-    """How far the search goes.
-
-    Attributes:
-        beam_width: number of best candidates to expand before the search ends.
-        window: candidates this many nats below the best are not expanded.
-        max_states: of an automaton, acceptance not counted.
-        max_literals: of a guard.
-    """
-
-    beam_width: int = 8
-    window: float = 30.0
-    max_states: int = 8
-    max_literals: int = 3
-
-
-def search(
-    posterior: "Posterior", settings: SearchSettings, progress: Callable[[Candidate], None] | None = None
-) -> list[Candidate]:
+def search(evaluator: "Evaluator", progress: Callable[[Candidate], None] | None = None) -> list[Candidate]:
     """All automata that were evaluated completely, the best first.
 
     Args:
-        posterior: evaluates candidates.
-        settings: how far to go.
+        evaluator: evaluates candidates.
         progress: called with each candidate that is expanded.
     """
-    labels = posterior.evidence.labels
-    posterior.evaluate_all(starts(posterior.propositions))
+    labels, settings = evaluator.evidence.labels, evaluator.evidence.settings
+    evaluator.evaluate_all(starts(evaluator.propositions))
     expanded: set[CompactAutomaton] = set()
     while True:
-        beam = _beam(posterior.candidates, settings)
+        beam = _beam(evaluator.candidates, settings)
         best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
         if best is None:
-            return sorted(posterior.candidates, key=lambda candidate: -candidate.log_posterior)
+            return sorted(evaluator.candidates, key=lambda candidate: -candidate.log_posterior)
         if progress is not None:
             progress(best)
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
-        visits = posterior.evidence.visits(best.automaton.to_table(labels))
+        visits = evaluator.evidence.visits(best.automaton.to_table(labels))
         moves = neighbours(
-            best.automaton, posterior.propositions, labels, visits, settings.max_states, settings.max_literals
+            best.automaton, evaluator.propositions, labels, visits, settings.max_states, settings.max_literals
         )
-        posterior.evaluate_all(moves, needed, best)
+        evaluator.evaluate_all(moves, needed, best)
 
 
-def _beam(candidates: Iterable[Candidate], settings: SearchSettings) -> list[Candidate]:
+def _beam(candidates: Iterable[Candidate], settings: RationalSettings) -> list[Candidate]:
     """The best promising candidates that are not too far behind the best."""
     ranked = sorted((c for c in candidates if c.promising), key=lambda candidate: -candidate.log_posterior)
     least = ranked[0].log_posterior - settings.window
@@ -126,26 +107,20 @@ _Evaluated = tuple[NDArray[np.float64] | None, float]
 """Log evidence of every scene at every temperature, None if it was given up; and that of failures and answers."""
 
 
-class Posterior:
+class Evaluator:
     """Evaluates automata, each once, several at a time.
 
-    The required log posterior does not change meanwhile, so the result does not depend on how many those are.
+    The required log posterior does not change meanwhile, so that the result does not depend on how many those are.
 
     Attributes:
         evidence: the demonstrations, failures and answers.
         propositions: those that guards may contain.
-        failure_error: probability that a demonstration that fulfils the task is reported as a failure.
-        answer_error: probability that an answer to a question is wrong.
         tables_evaluated: how many candidates had to be evaluated.
     """
 
-    def __init__(
-        self, evidence: Evidence, propositions: Sequence[str], failure_error: float, answer_error: float, n_jobs: int
-    ) -> None:
+    def __init__(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> None:
         self.evidence = evidence
         self.propositions = tuple(propositions)
-        self.failure_error = failure_error
-        self.answer_error = answer_error
         self._n_jobs = n_jobs
         self.tables_evaluated = 0
         self._generated: set[CompactAutomaton] = set()
@@ -198,8 +173,8 @@ class Posterior:
         return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
 
     def _evaluate(self, one: _Pending, needed: float) -> _Evaluated:
-        verdicts = self.verdict_evidence(one.table)
-        return self.evidence.evaluate(one.table, needed - one.log_prior - verdicts), verdicts
+        verdicts = self.evidence.of_verdicts(one.table)
+        return self.evidence.of_scenes_if(one.table, needed - one.log_prior - verdicts), verdicts
 
     def _record(
         self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, _Evaluated]
@@ -218,16 +193,3 @@ class Posterior:
         total = log_mean(evidence.sum(axis=0)) + verdicts
         promising = parent is None or one.log_prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
         self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, evidence, total, promising)
-
-    def verdict_evidence(self, table: NDArray[np.int32]) -> float:
-        """Log probability of the verdicts on words: that demonstrations failed, and the answers to questions."""
-        accepted = self.evidence.failures_accepted(table)
-        contradicted = self.evidence.answers_contradicted(table)
-        return _log_binary(accepted, len(self.evidence.failures), self.failure_error) + _log_binary(
-            contradicted, sum(one.weight for one in self.evidence.answers), self.answer_error
-        )
-
-
-def _log_binary(wrong: float, count: float, error: float) -> float:
-    """Log probability of `count` verdicts of which `wrong` given ones are wrong."""
-    return wrong * log(error) + (count - wrong) * log1p(-error)

@@ -1,12 +1,10 @@
 """Support: the evidence for every pair of a state and a label of a learned automaton."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton
-from wfairl.core.rational.kernels import log_mean
-from wfairl.core.rational.search import Posterior
+from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.tables import is_forced, requiring
 from wfairl.core.rational.task_posterior import Support
 
@@ -16,9 +14,7 @@ DEADLY_HERE = 0.02
 """Odds that a label is deadly in one state alone, as a fraction of the odds that it is deadly in every state."""
 
 
-def measure_support(
-    posterior: Posterior, automaton: CompactAutomaton, deadly_odds: float, needed_odds: float
-) -> Support:
+def measure_support(evidence: Evidence, automaton: CompactAutomaton) -> Support:
     """Change every pair of state and label in turn, and compare the evidence.
 
     The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
@@ -33,12 +29,8 @@ def measure_support(
 
         need = odds / (1 + odds),    odds = needed_odds * E(also requires the label) / E(as it is)
     """
-    evidence = posterior.evidence
-    table = automaton.to_table(evidence.labels)
-
-    def log_evidence(changed: NDArray[np.int32]) -> float:
-        return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.verdict_evidence(changed)
-
+    table, log_evidence = automaton.to_table(evidence.labels), evidence.log_probability
+    deadly_odds, needed_odds = evidence.settings.deadly_odds, evidence.settings.needed_odds
     chosen = log_evidence(table)
     margin, deadly = np.full(table.shape, np.inf), np.full(table.shape, -np.inf)  # deadly: log evidence
     for label in range(table.shape[1]):

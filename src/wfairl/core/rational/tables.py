@@ -1,6 +1,8 @@
-"""Automata as tables over the distinct labels of some worlds, the form that compiled kernels read.
+"""An automaton as a table over the labels of some worlds: the form in which automata are evaluated and compared.
 
-A table has the state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32. State 0 is the initial one.
+    table[q, a] = state after label a in state q, or `DEAD`, or `ACCEPTED`;    [states, labels] of int32
+
+State 0 is the initial one. Acceptance is an entry and no state: what happens after it does not count.
 """
 
 from collections.abc import Sequence
@@ -9,9 +11,19 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
 from wfairl.core.support.compiling import njit
+
+
+def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of an automaton; accepting states keep their rows, though no label leads to them."""
+    columns = [automaton.successor_row(label) for label in labels]
+    return np.ascontiguousarray(np.reshape(columns, (len(labels), automaton.states)).T, np.int32)
+
+
+def live_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of an automaton whose last state is the only accepting one, without the row of that state."""
+    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
 
 
 @lru_cache(maxsize=65536)
@@ -20,20 +32,34 @@ def holding(guard: Guard, labels: tuple[Label, ...]) -> NDArray[np.bool_]:
     return np.array([guard.holds(label) for label in labels])
 
 
-def to_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table of an automaton; accepting states keep their rows, though no label leads to them by number."""
-    labels = tuple(labels)
-    table = np.repeat(np.arange(automaton.states, dtype=np.int32)[:, None], len(labels), axis=1)
-    for state, edges in enumerate(automaton.edges):
-        for edge in reversed(edges):
-            ends = edge.target != DEAD and automaton.accepting[edge.target]
-            table[state, holding(edge.guard, labels)] = ACCEPTED if ends else edge.target
-    return table
+@njit(cache=True, nogil=True)
+def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
+    """Number of labels read until acceptance, 0 if the word is not accepted."""
+    state = 0
+    for step in range(len(word)):
+        state = table[state, word[step]]
+        if state == ACCEPTED:
+            return step + 1
+        if state == DEAD:
+            return 0
+    return 0
 
 
-def live_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table of an automaton whose last state is the only accepting one, without the row of that state."""
-    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
+@njit(cache=True, nogil=True)
+def count_visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many words read a label in a state, [states, labels]; word i lies from first[i] to first[i + 1]."""
+    counts = np.zeros(table.shape, np.int64)
+    last = np.full(table.shape, -1, np.int64)
+    for i in range(len(first) - 1):
+        q = 0
+        for t in range(first[i], first[i + 1]):
+            if last[q, word[t]] != i:
+                last[q, word[t]] = i
+                counts[q, word[t]] += 1
+            q = table[q, word[t]]
+            if q < 0:
+                break
+    return counts
 
 
 def requiring(table: NDArray[np.int32], label: int) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.trainer import TrainingResult, train
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import TaskLearner
-from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.worlds.task import Task

@@ -1,21 +1,30 @@
-"""Compiled loops: how likely demonstrations are under an automaton, and how it reads words.
+"""Compiled loops of `evidence`: how likely demonstrations are under an automaton given as a table.
 
 The scenes lie one after another in flat arrays, so that one call evaluates an automaton in all of them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD
-from wfairl.core.rational.table_cost_to_go import PackedWorld, general_cost_to_go, reverse_table, unit_cost_to_go
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.rational.observations import DemonstratedScene
+from wfairl.core.rational.table_cost_to_go import (
+    PackedWorld,
+    general_cost_to_go,
+    pack_world,
+    reverse_table,
+    unit_cost_to_go,
+)
+from wfairl.core.rational.tables import read_word
 from wfairl.core.support.compiling import njit
 
-TABULATED = 32
+TABULATED_GAPS = 32
 """Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
 
-LARGE = 1e250
+LARGEST_PARTITION = 1e250
 """Partition functions are multiplied up to this number before their logarithm is taken."""
 
 
@@ -61,6 +70,81 @@ class PackedScenes(NamedTuple):
     log_follows: float
 
 
+def pack_scenes(
+    scenes: Sequence[DemonstratedScene],
+    labels: int,
+    max_states: int,
+    log_outlier: NDArray[np.float64],
+    log_follows: float,
+) -> PackedScenes:
+    """Demonstrations for `evaluate`; of each world only the `max_states` states nearest to the demonstration."""
+    worlds, steps, states, transitions = [], [], [0], 0
+    for scene in scenes:
+        world = scene.world
+        near = _nearest_states(world.successors, scene.visited, max_states)
+        number = np.full(len(world.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
+        number[near] = np.arange(len(near))
+        packed = pack_world(number[world.successors[near]], world.label_index[near], world.costs[near], labels)
+        worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
+        steps.append(_pack_steps(scene, number))
+        states.append(states[-1] + len(near))
+        transitions += len(packed.source)
+    return PackedScenes(
+        worlds=PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
+        state_first=np.array(states, np.int64),
+        unit=np.array([bool((packed.cost == 1).all()) for packed in worlds]),
+        steps=Steps(*(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
+        step_first=np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
+        log_outlier=log_outlier,
+        log_follows=log_follows,
+    )
+
+
+def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> Steps:
+    """The steps of a demonstration, with states numbered anew."""
+    world, visited = scene.world, scene.visited[:-1]
+    return Steps(
+        number[world.successors[visited]],
+        world.label_index[visited].astype(np.int16),
+        world.costs[visited].astype(np.float64),
+        number[visited],
+        scene.word,
+        scene.controls.astype(np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], most: int) -> NDArray[np.int32]:
+    """The states nearest to some starts, in the order of their distance in steps; shape [kept].
+
+    All states of a distance are kept or none, as long as these are not more than `most` states in all.
+    """
+    states, controls = successors.shape
+    is_queued = np.zeros(states, np.bool_)
+    queue = np.empty(states, np.int32)
+    filled = 0
+    for start in starts:
+        if not is_queued[start]:
+            is_queued[start] = True
+            queue[filled] = start
+            filled += 1
+    scanned, kept = 0, filled
+    while scanned < filled:
+        if scanned == kept:
+            if filled > most:
+                return queue[:kept].copy()
+            kept = filled
+        state = queue[scanned]
+        scanned += 1
+        for u in range(controls):
+            after = successors[state, u]
+            if after >= 0 and not is_queued[after]:
+                is_queued[after] = True
+                queue[filled] = after
+                filled += 1
+    return queue[:filled].copy()
+
+
 @njit(cache=True, nogil=True)
 def evaluate(
     table: NDArray[np.int32],
@@ -91,8 +175,8 @@ def evaluate(
     for i in range(number):
         room = max(room, table.shape[0] * (scenes.state_first[i + 1] - scenes.state_first[i]))
     V, queue = np.empty(room), np.empty(room, np.int32)
-    weight = np.empty((TABULATED, number_of_temperatures))
-    for gap in range(TABULATED):
+    weight = np.empty((TABULATED_GAPS, number_of_temperatures))
+    for gap in range(TABULATED_GAPS):
         for k in range(number_of_temperatures):
             weight[gap, k] = np.exp(-gap / temperatures[k])
     follows = np.empty(number_of_temperatures)
@@ -192,80 +276,18 @@ def _log_likelihoods(
             total = 0.0
             for u in range(controls):
                 gap = Q[u] - least
-                if unit and gap < TABULATED:
+                if unit and gap < TABULATED_GAPS:
                     total += weight[int(gap), k]
                 elif gap < np.inf:
                     total += np.exp(-gap / temperatures[k])
             gap_sum[k] += Q[steps.control[t]] - least
             partition[k] *= total
-            if partition[k] > LARGE:
+            if partition[k] > LARGEST_PARTITION:
                 result[k] -= np.log(partition[k])
                 partition[k] = 1.0
         q = table[q, steps.word[t]]
     for k in range(number):
         result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
-
-
-@njit(cache=True, nogil=True)
-def nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], most: int) -> NDArray[np.int32]:
-    """The states nearest to some starts, in the order of their distance in steps; shape [kept].
-
-    All states of a distance are kept or none, as long as these are not more than `most` states in all.
-    """
-    states, controls = successors.shape
-    is_queued = np.zeros(states, np.bool_)
-    queue = np.empty(states, np.int32)
-    filled = 0
-    for start in starts:
-        if not is_queued[start]:
-            is_queued[start] = True
-            queue[filled] = start
-            filled += 1
-    scanned, kept = 0, filled
-    while scanned < filled:
-        if scanned == kept:
-            if filled > most:
-                return queue[:kept].copy()
-            kept = filled
-        state = queue[scanned]
-        scanned += 1
-        for u in range(controls):
-            after = successors[state, u]
-            if after >= 0 and not is_queued[after]:
-                is_queued[after] = True
-                queue[filled] = after
-                filled += 1
-    return queue[:filled].copy()
-
-
-@njit(cache=True, nogil=True)
-def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
-    """Number of labels read until acceptance, 0 if the word is not accepted."""
-    state = 0
-    for step in range(len(word)):
-        state = table[state, word[step]]
-        if state == ACCEPTED:
-            return step + 1
-        if state == DEAD:
-            return 0
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many words read a label in a state, [states, labels]; word i lies from first[i] to first[i + 1]."""
-    counts = np.zeros(table.shape, np.int64)
-    last = np.full(table.shape, -1, np.int64)
-    for i in range(len(first) - 1):
-        q = 0
-        for t in range(first[i], first[i + 1]):
-            if last[q, word[t]] != i:
-                last[q, word[t]] = i
-                counts[q, word[t]] += 1
-            q = table[q, word[t]]
-            if q < 0:
-                break
-    return counts
 
 
 @njit(cache=True, nogil=True)

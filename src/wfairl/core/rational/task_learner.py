@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
-from wfairl.core.rational.rational import NothingExplainedError, RationalLearner, RationalSettings
-from wfairl.core.rational.scenes import judged_words, scenes_of
+from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.rational_learner import NothingExplainedError, RationalLearner
 from wfairl.core.rational.search import Candidate
+from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task import Task
 
@@ -31,19 +34,22 @@ class RationalTaskLearner:
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
         price = nominal_cost(task) if cost is None else cost
-        labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
-        labels, answers = judged_words(dataset.answers, labels)
+        observations = observe(dataset.demonstrations, task.make_world, price, n_jobs, dataset.answers)
         try:
-            posterior = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers, n_jobs)
+            posterior = RationalLearner(self.settings).fit(observations, self.progress, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
-        words = [one.word for i, one in enumerate(dataset) if one.is_success and i not in posterior.outliers]
+        successes = [i for i, one in enumerate(dataset) if one.is_success]
+        outliers = np.zeros(len(dataset))
+        outliers[successes] = posterior.outlier_probabilities
+        posterior = replace(posterior, outlier_probabilities=outliers, answers=len(dataset.answers))
+        words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
         return TaskModel.of_automaton(
             posterior.chosen.automaton,
             RATIONAL,
             dataset.words,
             dataset.scores,
             sentences=(posterior.chosen.text,),
-            record=replace(posterior, demonstrated_words=tuple(dict.fromkeys(words)), answers=len(dataset.answers)),
+            record=replace(posterior, demonstrated_words=tuple(words)),
         )

@@ -8,7 +8,7 @@ from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
-from wfairl.core.rational.scenes import _orders
+from wfairl.core.rational.exploration import _orders
 from wfairl.core.worlds.task_registry import find_task
 
 

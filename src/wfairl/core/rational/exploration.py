@@ -1,0 +1,134 @@
+"""Exploration: the worlds of demonstrations as arrays, each as far as any demonstration goes.
+
+Thousands of automata are planned for in each world. So as little of it is explored as will do:
+
+- A world of up to `SMALL_WORLD` states is explored completely.
+- A larger one is explored until the end. The end is a proposition that demonstrations have at their last step and never
+  before: no demonstration goes on after it. In MiniGrid these are a few per cent of the reachable states. One state
+  stands for all that lie behind the end, and its transitions have the empty label.
+- A world too large to enumerate explores itself, along cheapest paths only (`OwnPlanning.explore_paths`): from each
+  demonstrated state, after each control there, to the propositions that occur in demonstrations, and from one of these
+  to the next.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.demonstration import Demonstration, follow_controls
+from wfairl.core.demonstrations.tracing import trace
+from wfairl.core.planning.cost import Cost, unit_cost
+from wfairl.core.planning.planner import planning_of_large_world
+from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene, JudgedWord, Observations
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import track
+from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
+from wfairl.core.worlds.world import World
+
+SMALL_WORLD = 100_000
+"""States up to which a world is explored completely."""
+
+MOST_PROPOSITIONS, LONGEST_ORDER = 4, 3
+"""In a world too large to enumerate: propositions whose orders are planned for, and how many of them in a row."""
+
+
+def observe(
+    demonstrations: Sequence[Demonstration],
+    make_world: Callable[[int], World[Any]],
+    cost: Cost = unit_cost,
+    n_jobs: int = 2,
+    answers: Sequence[Answer] = (),
+) -> Observations:
+    """The observations of demonstrations of one task, and of answers to questions about it.
+
+    Args:
+        demonstrations: of one task.
+        make_world: the world of a demonstration's seed.
+        cost: of transitions.
+        n_jobs: worlds to explore at once.
+        answers: of a person.
+
+    Raises:
+        BadDemonstrationError: a world gives other labels than a demonstration has, or cannot follow it.
+    """
+    words = [one.labels for one in demonstrations if one.is_success]
+    end, orders = end_of_words(words), _orders(words)
+    numbers = LabelNumbers()
+
+    def explore_demonstrated(demonstration: Demonstration) -> Product | None:
+        if not demonstration.is_success:
+            return None
+        world = make_world(demonstration.seed)
+        own = planning_of_large_world(world)
+        if own is None:
+            return explore(world, end)
+        states, labels = follow_controls(world, demonstration.controls, demonstration.seed)
+        return own.explore_paths(states, labels, orders, cost)
+
+    def numbered(word: Sequence[Label]) -> NDArray[np.int32]:
+        return np.array([numbers.number(label) for label in word], np.int32)
+
+    scenes, failures = [], []
+    products = map_in_threads(explore_demonstrated, demonstrations, n_jobs)
+    for one, product in zip(demonstrations, track(products, "worlds", total=len(demonstrations)), strict=True):
+        if product is None:
+            failures.append(numbered(one.labels))
+        else:
+            deque(trace(one, product), maxlen=0)  # checks every step
+            scenes.append(DemonstratedScene(to_arrays(product, cost, numbers), np.array(one.controls, np.int32)))
+    judged = tuple(JudgedWord(numbered(one.labels), one.is_right, one.weight) for one in answers)
+    return Observations(tuple(numbers.labels), tuple(scenes), tuple(failures), judged)
+
+
+def explore(world: World[Any], end: Automaton) -> Product:
+    """The reachable part of a small world; of a larger one, the part that is reached before an automaton accepts."""
+    try:
+        return build_product(world, IGNORE_LABELS, SMALL_WORLD)
+    except ProductTooLargeError:
+        return build_product(world, end)
+
+
+def to_arrays(product: Product, cost: Cost, numbers: LabelNumbers) -> ArrayWorld:
+    """The world of a product; its last state stands for all that lies behind acceptance, and leads to itself."""
+    end, controls = product.successors.shape
+    successors = np.full((end + 1, controls), end, np.int32)
+    successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
+    successors[:-1][product.successors == UNAVAILABLE] = NO_SUCCESSOR
+    number = np.array([numbers.number(label) for label in product.labels], np.int16)
+    label_index = np.full((end + 1, controls), numbers.number(frozenset()), np.int16)
+    label_index[:-1] = number[product.label_index]
+    costs: NDArray[np.float64] = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
+    if cost is not unit_cost:
+        costs = np.vstack([cost(product), np.ones(controls)])
+    return ArrayWorld(successors, label_index, 0, costs)
+
+
+def end_of_words(words: Sequence[Word]) -> Automaton:
+    """Accepts as soon as one of the `last_propositions` holds."""
+    ends = tuple(Edge(Guard(frozenset({name})), 1) for name in sorted(last_propositions(words)))
+    return GuardedAutomaton((ends, ()), np.array([False, True]))
+
+
+def last_propositions(words: Sequence[Word]) -> frozenset[str]:
+    """The propositions that hold at the end of at least half of the words and nowhere before."""
+    before = frozenset().union(*(label for word in words for label in word[:-1]))
+    ends = Counter(name for word in words if word for name in word[-1])
+    return frozenset(name for name, times in ends.items() if 2 * times >= len(words)) - before
+
+
+def _orders(words: Sequence[Word]) -> list[tuple[str, ...]]:
+    """Orders of the propositions that come true in most words; nothing follows what the words end with."""
+    times = Counter(name for word in words for name in frozenset().union(*word))
+    often = sorted([name for name, count in times.most_common() if 2 * count >= len(words)][:MOST_PROPOSITIONS])
+    last = last_propositions(words)
+    orders = (order for size in range(1, LONGEST_ORDER + 1) for order in permutations(often, size))
+    return [order for order in orders if last.isdisjoint(order[:-1])]

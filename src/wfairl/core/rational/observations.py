@@ -1,0 +1,152 @@
+"""Observations: all that the rational learner is given, as arrays.
+
+A demonstration that succeeded comes with the world in which it happened. Of one that failed only the word counts, and
+so it does of a path that a person judged in an answer. Labels are numbers into one list that all of them share.
+`exploration` makes the observations of a data set.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.support.errors import BadInputError
+
+NO_SUCCESSOR = -1
+"""Successor of a control that is unavailable."""
+
+
+class BadSceneError(BadInputError):
+    """A demonstration that cannot have happened in its scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayWorld:
+    """A world as arrays.
+
+    Attributes:
+        successors: state after each control, or `NO_SUCCESSOR`; [states, controls] of int32.
+        label_index: index of the label of each transition; [states, controls].
+        start: the initial state.
+        costs: of each transition, above zero; [states, controls].
+    """
+
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.integer]
+    start: int
+    costs: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
+            raise BadSceneError(
+                f"successors {self.successors.shape}, labels {self.label_index.shape} and costs {self.costs.shape} "
+                "must have the same shape [states, controls]"
+            )
+        if not (self.costs.min() > 0 and self.costs.max() < np.inf):
+            raise BadSceneError("costs must be finite and above zero")
+
+    @property
+    def possible_labels(self) -> NDArray[np.integer]:
+        """Indices of the labels of all transitions that can be taken."""
+        is_available, states = self.successors != NO_SUCCESSOR, np.arange(len(self.successors))
+        is_entered = states == self.start
+        is_entered[self.successors[is_available & (self.successors != states[:, None])]] = True
+        # The state that stands for all unexplored ones has no transition into it if the world was explored completely.
+        return self.label_index[is_available & is_entered[:, None]]
+
+
+@dataclass(frozen=True, eq=False)
+class DemonstratedScene:
+    """A successful demonstration and the world in which it happened.
+
+    Attributes:
+        world: the world; the demonstration begins in its initial state.
+        controls: the demonstrated controls, [steps].
+    """
+
+    world: ArrayWorld
+    controls: NDArray[np.integer]
+
+    def __post_init__(self) -> None:
+        if not len(self.controls):
+            raise BadSceneError("a demonstration needs at least one control")
+        if (self.world.successors[self.visited[:-1], self.controls] < 0).any():
+            raise BadSceneError("the demonstration takes a control where it is not available")
+
+    @cached_property
+    def visited(self) -> NDArray[np.int32]:
+        """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
+        states = [self.world.start]
+        for control in self.controls:
+            states.append(int(self.world.successors[states[-1], control]))
+        return np.array(states, np.int32)
+
+    @property
+    def word(self) -> NDArray[np.int32]:
+        """Index of the label of every step, shape [steps]."""
+        return self.world.label_index[self.visited[:-1], self.controls].astype(np.int32)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """The cost of every step, shape [steps]."""
+        return self.world.costs[self.visited[:-1], self.controls]
+
+    @property
+    def log_uniform(self) -> float:
+        """log(1 / prod_t available controls): of the demonstrated controls, if controls are drawn uniformly."""
+        return -float(np.log((self.world.successors[self.visited[:-1]] >= 0).sum(axis=1)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedWord:
+    """A word, and a person's answer whether it fulfils the task.
+
+    Attributes:
+        word: index of the label of every step, [steps].
+        is_right: whether the task is fulfilled by its end.
+        weight: how many answers it counts for.
+    """
+
+    word: NDArray[np.int32]
+    is_right: bool
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What is known of a task.
+
+    Attributes:
+        labels: what the label indices of worlds and words mean.
+        scenes: the successful demonstrations.
+        failures: words of the failed demonstrations, each [steps].
+        answers: words that a person has judged.
+    """
+
+    labels: tuple[Label, ...]
+    scenes: tuple[DemonstratedScene, ...]
+    failures: tuple[NDArray[np.int32], ...] = ()
+    answers: tuple[JudgedWord, ...] = ()
+
+    def with_possible_labels(self) -> "Observations":
+        """The same observations over those labels alone that a transition or a word has."""
+        is_possible = np.zeros(len(self.labels), bool)
+        for scene in self.scenes:
+            is_possible[scene.world.possible_labels] = True
+        for word in (*self.failures, *(answer.word for answer in self.answers)):
+            is_possible[word] = True
+        if is_possible.all():
+            return self
+        number = np.maximum(np.cumsum(is_possible) - 1, 0).astype(np.int16)  # any number for an impossible transition
+
+        def renumbered(scene: DemonstratedScene) -> DemonstratedScene:
+            return replace(scene, world=replace(scene.world, label_index=number[scene.world.label_index]))
+
+        return Observations(
+            tuple(label for label, is_kept in zip(self.labels, is_possible, strict=True) if is_kept),
+            tuple(map(renumbered, self.scenes)),
+            tuple(number[word].astype(np.int32) for word in self.failures),
+            tuple(replace(answer, word=number[answer.word].astype(np.int32)) for answer in self.answers),
+        )

@@ -1,0 +1,45 @@
+"""The settings of the rational learner."""
+
+from dataclasses import dataclass
+
+from wfairl.core.support.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class RationalSettings:
+    """What the learner assumes about demonstrators, and how far it searches.
+
+    Attributes:
+        temperature: eta of the demonstrators; None if it is unknown.
+        outlier_probability: e, that a demonstration follows no task at all.
+        failure_error: probability that a demonstration that fulfils the task is reported as a failure.
+        answer_error: probability that an answer to a question is wrong, by inattention or misunderstanding.
+        deadly_odds: prior odds that a label which no demonstration tests ends the task in failure; for caution only.
+        needed_odds: prior odds that a demonstrated label is needed; for caution only.
+        max_world_states: how many states of each scene are planned through, those nearest to the demonstration.
+        max_alternatives: how many automata are kept beside the best one.
+        beam_width: how many of the best automata the search expands before it ends.
+        window: automata this many nats below the best are not expanded.
+        max_states: of an automaton, acceptance not counted.
+        max_literals: of a guard.
+    """
+
+    temperature: float | None = None
+    outlier_probability: float = 0.01
+    failure_error: float = 0.05
+    answer_error: float = 0.02
+    deadly_odds: float = 0.125
+    needed_odds: float = 0.25
+    max_world_states: int = 200_000
+    max_alternatives: int = 20
+    beam_width: int = 8
+    window: float = 30.0
+    max_states: int = 8
+    max_literals: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("outlier_probability", "failure_error", "answer_error"):
+            if not 0 < getattr(self, name) < 1:
+                raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        if self.temperature is not None and not self.temperature > 0:
+            raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
