@@ -1,8 +1,8 @@
 """Plans on a roadmap refined in the plane: cheaper, with the same word.
 
-A band of stations is laid along the plan, each with some configurations drawn around it. The cheapest path through the
-band that touches no obstacle and has the word of the plan, letter by letter, is found exactly; it is the next plan, and
-the next band is narrower. The plan itself is one of these paths, so that the cost never rises.
+Stations stand along the plan, and some configurations are drawn around each station: a band. The cheapest path through
+the band that touches no obstacle and has the word of the plan, letter by letter, is found exactly. It is the next plan,
+and the next band is narrower. The plan itself is a path through its band, so that the cost never rises.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from scipy.sparse.csgraph import dijkstra
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import path_lengths
+from wfairl.floors.roadmap import Roadmap, edge_metres
 from wfairl.floors.steering import Configurations
 
 if TYPE_CHECKING:
-    from wfairl.floors.roadmap import Roadmap
     from wfairl.floors.scene import FloorScene
 
 
@@ -99,13 +99,14 @@ def refine_path(
     for done in range(band.rounds):
         best = _refine_once(scene, best, word, prices, band, band.first_width * shrink**done, rng)
     path = roadmap.path_through(best)
-    metres = roadmap.edge_metres(best[:-1], best[1:]).sum(axis=0)
+    steering, ends = roadmap.steering, (best[:-1], best[1:])
+    metres = edge_metres(roadmap.plan, steering.chains(*ends), steering.lengths(*ends)).sum(axis=0)
     return RefinedPath(best, path, metres, float(metres @ prices), scene.shown_word(path))
 
 
 def _refine_once(
     scene: FloorScene,
-    plan: Configurations,
+    rough: Configurations,
     word: Word,
     prices: NDArray[np.float64],
     band: Band,
@@ -113,19 +114,19 @@ def _refine_once(
     rng: np.random.Generator,
 ) -> Configurations:
     """The cheapest path through one band."""
-    spine, corners = _spine(scene.roadmap, plan, band.stations)
+    spine, corners = _spine(scene.roadmap, rough, band.stations)
     station = np.repeat(np.arange(len(spine)), band.around)
     drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
     is_own = np.arange(len(station)) % band.around == 0
     drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
     source, target = _pairs(station, corners * band.around, band.reach)
-    starts, ends = drawn[source], drawn[target]
-    chains = scene.roadmap.steering.chains(starts, ends)
+    plan, steering, ends = scene.roadmap.plan, scene.roadmap.steering, (drawn[source], drawn[target])
+    chains = steering.chains(*ends)
     number = {label: i for i, label in enumerate(dict.fromkeys(word))}
     labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
     changes = scene.meaningful.count_crossings(chains).sum(axis=1)
-    is_edge = (changes == (labels[source] != labels[target])) & scene.roadmap.plan.are_free(chains)
-    costs = scene.roadmap.edge_metres(starts, ends, chains)[is_edge] @ prices
+    is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(chains)
+    costs = edge_metres(plan, chains, steering.lengths(*ends))[is_edge] @ prices
     letters = np.array([number[label] for label in word])
     return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
 

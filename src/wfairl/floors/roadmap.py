@@ -3,15 +3,16 @@
     roadmap = draw_roadmap(plan, samples=1000, seed=0)
     world = roadmap.world(start, {"bay 1": "store", "bay 4": "dock"})
 
-A vertex is a configuration of a scrambled Halton sequence, an edge the steering's path to one of the
+The vertices are configurations of a scrambled Halton sequence. The steering joins each vertex to its
 
     k = ceil(e (1 + 1 / d) ln n)        (k-PRM* of Karaman and Frazzoli, 2011; d dimensions, n vertices)
 
-nearest others, if it touches no obstacle. The features of an edge are its metres outside the zones and in each of them.
+nearest others; a path that touches no obstacle is an edge. The features of an edge are its metres outside the zones and
+in each of them.
 
-The label of an edge is the regions that its end is in. Edges along which that changes more than once are left out, so
-that no region is crossed unnoticed: the word of a path is then exactly the regions that it runs through. Every region
-has vertices of its own, so that it can be entered. All scenes share one table; they give regions their propositions.
+The label of an edge is the set of regions at its end. An edge along which that set changes more than once is left out,
+so that no region is crossed unnoticed: the word of a path is exactly the regions that the path runs through. Every
+region has vertices of its own, so that it can be entered. All scenes share one table and give regions propositions.
 """
 
 from __future__ import annotations
@@ -100,17 +101,6 @@ class Roadmap:
         parts = [self.steering.path(one, other)[1:] for one, other in pairwise(configurations)]
         return np.concatenate([configurations[:1], *parts])
 
-    def edge_metres(
-        self, starts: Configurations, ends: Configurations, chains: Chains | None = None
-    ) -> NDArray[np.float64]:
-        """The metres of paths from starts to ends outside the zones and in each of them, shape [paths, 1 + zones].
-
-        Args:
-            starts, ends: configurations.
-            chains: the paths, computed if None.
-        """
-        return _edge_metres(self.plan, self.steering, starts, ends, chains)
-
     def marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
         """The labels of vertices that are not empty, given the propositions of regions.
 
@@ -161,13 +151,14 @@ def draw_roadmap(
     given = np.empty((0, steering.dimensions)) if places is None else np.asarray(places, np.float64)
     configurations = np.concatenate([given, _draw_vertices(plan, samples, seed, steering.dimensions)])
     source, target = _neighbours(configurations, steering)
-    chains = steering.chains(configurations[source], configurations[target])
+    starts, ends = configurations[source], configurations[target]
+    chains = steering.chains(starts, ends)
     inside = plan.region_set.contain(configurations)
     changes = plan.region_set.count_crossings(chains)
     # Regions change at most once along an edge, and as its ends show: the label of its end is all of its word.
     is_labelled = (changes == (inside[source] != inside[target])).all(axis=1) & (changes.sum(axis=1) <= 1)
     is_edge = plan.are_free(chains) & is_labelled
-    metres = _edge_metres(plan, steering, configurations[source], configurations[target], chains)[is_edge]
+    metres = edge_metres(plan, chains, steering.lengths(starts, ends))[is_edge]
     vertices, source, target, joined = _largest_component(len(configurations), source[is_edge], target[is_edge])
     if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
         raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
@@ -239,13 +230,16 @@ def _shortest(
     return (rows * len(configurations) + other.reshape(lengths.shape)[rows, chosen]).reshape(-1)
 
 
-def _edge_metres(
-    plan: FloorPlan, steering: Steering, starts: Configurations, ends: Configurations, chains: Chains | None = None
-) -> NDArray[np.float64]:
-    chains = steering.chains(starts, ends) if chains is None else chains
+def edge_metres(plan: FloorPlan, chains: Chains, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The metres of each path outside the zones and in each of them, shape [paths, 1 + zones].
+
+    Args:
+        plan: the floor.
+        chains: the paths; the chords of a curve are a little shorter than the curve.
+        lengths: true metres of each path, shape [paths]; the metres of a row sum to them.
+    """
     metres = plan.all_metres(chains)
-    chords = np.maximum(metres.sum(axis=1), np.finfo(float).tiny)  # a little shorter than curves
-    return metres * (steering.lengths(starts, ends) / chords)[:, None]
+    return metres * (lengths / np.maximum(metres.sum(axis=1), np.finfo(float).tiny))[:, None]
 
 
 def _largest_component(

@@ -62,7 +62,7 @@ class FloorScene:
         return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
 
     def recorded_word(self, path: Points) -> Word:
-        """The word of a recorded path; where it leaves a region only to return at once, it has not left it."""
+        """The word of a recorded path. A path that leaves a region and returns at once has not left it."""
         regions, begins = self.roadmap.plan.stretches(path)
         labels = [self.to_label(one) for one in regions]
         lengths = np.diff([*begins, path_lengths(path)[-1]])
