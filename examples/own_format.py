@@ -20,7 +20,7 @@ def to_mermaid(automaton, edge_counts):
     return "\n".join(lines) + "\n"
 
 
-FORMATS["mermaid"] = Format("mermaid", (".mmd",), to_mermaid)
+FORMATS.register("mermaid", Format("mermaid", (".mmd",), to_mermaid))
 
 if __name__ == "__main__":
     from wfairl import all_of, avoid, visit_in_order

@@ -16,7 +16,7 @@ from wfairl.core.costs.storage import COST_MODELS
 from wfairl.core.demonstrations.learners import LEARNERS
 from wfairl.core.runs.methods import METHODS
 from wfairl.core.worlds import task_registry as registry
-from wfairl.specifications import formats
+from wfairl.specifications.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LONGEST = 60
@@ -50,10 +50,9 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "examples"))
-    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, SUITES, SOURCES):
+    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, FORMATS, SUITES, SOURCES):
         monkeypatch.setattr(one, "_entries", dict(one._entries))
     monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
-    monkeypatch.setattr(formats, "FORMATS", dict(formats.FORMATS))
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -227,14 +227,14 @@ def diff(
         wfairl diff old.json new.json -o difference.svg
     """
     from wfairl.core.automata.task_model import TaskModel
-    from wfairl.specifications.comparison import compare, write_comparison
+    from wfairl.specifications.comparison import compare_automata, write_comparison
     from wfairl.specifications.formats import find_format
 
     if output is not None:
         find_format(None, output, lambda form: form.name in ("svg", "png"))
     models = TaskModel.load(one), TaskModel.load(other)
     known = {label for model in models for label in model.labels_seen}
-    found = compare((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
+    found = compare_automata((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
     if output is not None:
         write_comparison(output, found)
     if as_json:

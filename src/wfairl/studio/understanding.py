@@ -14,7 +14,7 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.pages.automata.images import to_svg
 from wfairl.pages.automata.layout import lay_out
-from wfairl.specifications.comparison import compare
+from wfairl.specifications.comparison import compare_automata
 
 DONE, LOST = "done", "lost"
 
@@ -115,7 +115,7 @@ def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
     """Words that the old automaton and the new one judge differently."""
     posterior = posterior_of(model)
     labels = () if posterior is None else posterior.labels
-    comparison = compare(("before", "now"), (before.finite, model.finite), labels, most=2)
+    comparison = compare_automata(("before", "now"), (before.finite, model.finite), labels, most=2)
     return [f"{format_word(word)}: {', now '.join(comparison.verdicts(word))}" for word in comparison.words]
 
 

@@ -6,8 +6,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD
-from wfairl.pages.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, DrawnEdge
+from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts
+from wfairl.pages.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, DrawnEdge, lay_out
 
 INK, PAPER, ACCENT, MARK = "#1b1f24", "#ffffff", "#1f6f54", "#b3261e"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
@@ -19,6 +19,16 @@ FONT = "DejaVu Sans"
 
 Marked = Collection[tuple[int, int]]
 """Edges to show in another colour, by their ends."""
+
+
+def automaton_svg(automaton: Automaton, edge_counts: EdgeCounts) -> str:
+    """The drawing of an automaton in SVG, with how often its edges were taken."""
+    return to_svg(lay_out(automaton, edge_counts))
+
+
+def automaton_png(automaton: Automaton, edge_counts: EdgeCounts) -> bytes:
+    """The drawing of an automaton as pixels, with how often its edges were taken."""
+    return to_png(lay_out(automaton, edge_counts))
 
 
 def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:

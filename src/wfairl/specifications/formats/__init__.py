@@ -3,35 +3,28 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.support.files import read_text, write_atomically
-from wfairl.pages.automata.dot import to_dot
-from wfairl.pages.automata.images import to_png, to_svg
-from wfairl.pages.automata.layout import lay_out
-from wfairl.specifications.formats.hoa import from_hoa, to_hoa
-from wfairl.specifications.formats.ltlf import from_ltlf, to_ltlf
-from wfairl.specifications.formats.python_module import to_python
-from wfairl.specifications.formats.reward_machine import from_reward_machine, to_reward_machine
+from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.registry import Registry
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "from_hoa",
-    "from_ltlf",
-    "from_reward_machine",
-    "read_automaton",
-    "to_dot",
-    "to_hoa",
-    "to_ltlf",
-    "to_png",
-    "to_python",
-    "to_reward_machine",
-    "to_svg",
-    "write_automaton",
-]
+_MODULES = {
+    "from_hoa": "hoa",
+    "from_ltlf": "ltlf",
+    "from_reward_machine": "reward_machine",
+    "to_hoa": "hoa",
+    "to_ltlf": "ltlf",
+    "to_python": "python_module",
+    "to_reward_machine": "reward_machine",
+}
+
+__all__ = ["FORMATS", "Format", "read_automaton", "write_automaton", *_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)
 
 
 class UnknownFormatError(BadInputError):
@@ -55,18 +48,33 @@ class Format:
     read: Callable[[str], GuardedAutomaton] | None = None
 
 
-FORMATS = {
-    one.name: one
-    for one in (
-        Format("svg", (".svg",), lambda automaton, counts: to_svg(lay_out(automaton, counts))),
-        Format("png", (".png",), lambda automaton, counts: to_png(lay_out(automaton, counts))),
-        Format("dot", (".dot", ".gv"), to_dot),
-        Format("hoa", (".hoa",), lambda automaton, _: to_hoa(automaton), from_hoa),
-        Format("ltlf", (".ltlf",), lambda automaton, _: to_ltlf(automaton), from_ltlf),
-        Format("reward-machine", (".rm",), lambda automaton, _: to_reward_machine(automaton), from_reward_machine),
-        Format("python", (".py",), lambda automaton, _: to_python(automaton)),
-    )
-}
+def _lazily(place: str, arguments: int = 1) -> Callable[..., Any]:
+    """The function at a place, "module:NAME", which is imported when it is called; it takes the first arguments."""
+    return lambda *given: resolve_name(place)(*given[:arguments])
+
+
+_HERE, _DRAWING = "wfairl.specifications.formats", "wfairl.pages.automata"
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        one.name: one
+        for one in (
+            Format("svg", (".svg",), _lazily(f"{_DRAWING}.images:automaton_svg", 2)),
+            Format("png", (".png",), _lazily(f"{_DRAWING}.images:automaton_png", 2)),
+            Format("dot", (".dot", ".gv"), _lazily(f"{_DRAWING}.dot:to_dot", 2)),
+            Format("hoa", (".hoa",), _lazily(f"{_HERE}.hoa:to_hoa"), _lazily(f"{_HERE}.hoa:from_hoa")),
+            Format("ltlf", (".ltlf",), _lazily(f"{_HERE}.ltlf:to_ltlf"), _lazily(f"{_HERE}.ltlf:from_ltlf")),
+            Format(
+                "reward-machine",
+                (".rm",),
+                _lazily(f"{_HERE}.reward_machine:to_reward_machine"),
+                _lazily(f"{_HERE}.reward_machine:from_reward_machine"),
+            ),
+            Format("python", (".py",), _lazily(f"{_HERE}.python_module:to_python")),
+        )
+    },
+)
 """The formats by name; a model for PRISM is of a world, too, and so in `wfairl.specifications.prism`."""
 
 DRAWINGS = ("svg", "png", "dot", "hoa")

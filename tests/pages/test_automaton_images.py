@@ -1,6 +1,7 @@
 """Laws of drawings: nothing is lost, nothing overlaps, and other tools can read them."""
 
 import re
+from io import BytesIO
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +16,7 @@ from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.images import MARK, to_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
+from wfairl.pages.automata.side_by_side import AutomataPair, pair_png, pair_svg
 from wfairl.specifications.formats import FORMATS, write_automaton
 
 NOTHING, KEY = frozenset(), frozenset({"key"})
@@ -162,3 +164,26 @@ def test_marked_edges_and_no_others_have_another_colour():
         if group.get("data-source") and group[0].get("stroke") == MARK
     }
     assert marked == {(0, 1), (2, 3)}
+
+
+def test_a_picture_of_two_shows_both_automata_and_the_words_as_text():
+    nasty = AutomataPair(
+        ("<script>", "b.json"), (visit_in_order("<b>", "&"), visit_in_order("&")), (frozenset("&"),), ("These differ:",)
+    )
+    root = ElementTree.fromstring(pair_svg(nasty))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "<script>" in texts
+    assert "These differ:" in texts
+    assert [text for text in texts if text.isdigit()] == ["0", "1", "2", "0", "1"]
+    marked = [g for g in root.iter("{http://www.w3.org/2000/svg}path") if g.get("stroke") == MARK]
+    assert len(marked) == 1  # '&' moves the second automaton alone
+
+
+def test_a_picture_of_two_in_pixels_is_twice_as_large_as_that_in_svg():
+    found = AutomataPair(("one", "other"), (RULE, AVOIDING), (ALL, KEY), ("These differ:",))
+    root = ElementTree.fromstring(pair_svg(found))
+    with Image.open(BytesIO(pair_png(found))) as picture:
+        width, height = picture.size
+        assert (abs(width - 2 * float(root.get("width"))), abs(height - 2 * float(root.get("height")))) <= (2, 2)
+        colours = {colour for _, colour in picture.convert("RGB").getcolors(10**7)}
+    assert tuple(bytes.fromhex(MARK[1:])) in colours
