@@ -24,7 +24,11 @@ _MODULES = {
 }
 
 __all__ = ["FORMATS", "Format", "read_automaton", "write_automaton", *_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, _ = load_lazily(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class UnknownFormatError(BadInputError):
