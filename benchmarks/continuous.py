@@ -42,7 +42,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import find_learner
-from wfairl.core.planning import build_product
+from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import Cost, feature_cost, true_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.rational.caution import CautiousPolicy
@@ -112,9 +112,9 @@ def learn_and_plan(source: str, demonstrate: Callable[[int], tuple[Dataset, floa
     kept, costs, best, seconds = [], [], [], 0.0
     for scene in test_scenes(TESTS):
         begun = time.process_time()
-        automaton, priced = policy.choose(scene)
-        product = build_product(scene, automaton)
-        refined, word = plan_refined(scene, cost.prices, find_plan(product, priced(product)).path.states)
+        choice = policy.choose(scene)
+        plan = ExactPlanner().solve(scene, choice.automaton, choice.cost).plan()
+        refined, word = plan_refined(scene, cost.prices, plan.path.states)
         seconds += time.process_time() - begun
         kept.append(WORKSHOP.rule.fulfilled_at(word[1:]) is not None)
         costs.append(float(refined.metres @ PRICES))

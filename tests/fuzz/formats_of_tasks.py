@@ -17,7 +17,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.core.demonstrations import collect
-from wfairl.core.rational.demonstrated import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of, untested_labels

@@ -152,12 +152,12 @@ def _plan_cautiously(
     from wfairl.core.planning.plan import Plan
     from wfairl.core.planning.product import states_alone
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
-    from wfairl.core.rational.demonstrated import DemonstratedWords
+    from wfairl.core.rational.demonstrated_words import DemonstratedWords
     from wfairl.core.rational.task_posterior import posterior_of, untested_steps
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
-    automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    cautious = planner.solve(world, automaton, priced).plan()
+    choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
+    cautious = planner.solve(world, choice.automaton, choice.cost).plan()
     path = follow_controls(world, model.finite, cautious.path.controls, world.initial_state)
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Label
-from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
-from wfairl.core.planning.agent import Agent, Status
+from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import follow_controls
-from wfairl.core.planning.policies import PlannedPolicy, Policy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import untested_steps
 from wfairl.core.worlds.task import Task
@@ -90,10 +88,7 @@ def explain_episode(
     """
     world = task.make_world(seed)
     imposed = controls_through(world, imposed, waypoints, seed)
-    policy = policy_of(model, cost, task)
-    automaton, policy_cost = policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
-    agent = Agent(automaton, policy_cost, 0.0, np.random.default_rng(seed))
-    agent.start(world)
+    agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
     best_cost = float(agent.control_cost_to_go.min())
     controls: list[int] = []
     labels: list[Label] = []
@@ -144,11 +139,9 @@ def explain_episode(
     return episode, encode_film(world, states)
 
 
-def policy_of(model: TaskModel, cost: Cost, task: Task) -> Policy:
-    """The greedy policy of a model: cautious if its learner keeps alternatives, but it refuses no doubtful plan."""
-    if isinstance(model.finite, GuardedAutomaton):
-        return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
-    return PlannedPolicy("learned", model.finite, cost, 0.0)
+def policy_of(model: TaskModel, cost: Cost, task: Task) -> CautiousPolicy:
+    """The greedy policy of a model: cautious, but it refuses no doubtful plan."""
+    return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
 
 
 def _reasons(

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,11 +7,11 @@ from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.demonstrations import collect, find_learner
-from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_policy, find_plan, unit_cost
+from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_policy, find_plan, planner, unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.rational import CautiousPolicy, Support, caution
 from wfairl.core.rational.caution import DoubtfulPlanError, goals_of
-from wfairl.core.rational.scene_risks import SceneRisks
+from wfairl.core.rational.risks import LabelRisks
 from wfairl.core.rational.task_posterior import posterior_of, untested_steps
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds import find_task
@@ -36,9 +37,11 @@ def model_of(alternatives, risk=None, demonstrated=(), need=None):
 def word_of(policy, seed):
     """The labels of the cautious plan in a scene."""
     world = TASK.make_world(seed)
-    automaton, cost = policy.choose(world)
-    product = build_product(world, automaton)
-    return find_plan(product, cost(product)).path.labels
+    choice = policy.choose(world)
+    product = build_product(world, choice.automaton)
+    plan = find_plan(product, choice.cost(product))
+    assert choice.solution.plan() == plan  # what is handed on is what planning again would give
+    return plan.path.labels
 
 
 def test_a_cautious_agent_does_what_all_probable_automata_want():
@@ -94,9 +97,8 @@ def test_what_is_less_needed_is_left_out_first_where_a_demonstrated_word_cannot_
     model = model_of([(OFFICE, 0.5)], need={"f": 0.5, "e": 0.2}, demonstrated=DEMONSTRATED)
     world = TASK.make_world(3)
     without_mail = replace(world, marks={cell: label for cell, label in world.marks.items() if "e" not in label})
-    automaton, cost = CautiousPolicy("", model, unit_cost, 0.0).choose(without_mail)
-    product = build_product(without_mail, automaton)
-    assert COFFEE_THEN_OFFICE.fulfilled_at(find_plan(product, cost(product)).path.labels) is not None
+    plan = CautiousPolicy("", model, unit_cost, 0.0).choose(without_mail).solution.plan()
+    assert COFFEE_THEN_OFFICE.fulfilled_at(plan.path.labels) is not None
 
 
 def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_doubt_is_worth():
@@ -151,7 +153,7 @@ def test_a_label_is_deadly_only_as_far_as_the_scene_can_be_done_without_it():
     parts = set()
     for seed in range(25):
         world = TASK.make_world(seed)
-        risks = SceneRisks.in_world(posterior_of(model), world, 10_000)
+        risks = LabelRisks.in_scene(posterior_of(model), partial(build_product, world))
         for name, risk in risk_of.items():
             part = sum(weight for rule, weight in weights.items() if can_be_done(world, all_of(rule, avoid(name))))
             odds = part * risk / (1 - risk)
@@ -173,7 +175,7 @@ def test_a_plan_that_fails_too_probably_is_refused_with_its_reasons():
     world = TASK.make_world(3)
     without_coffee = replace(world, marks={cell: label for cell, label in world.marks.items() if "f" not in label})
     policy = CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=0.31)
-    assert policy.choose(without_coffee)[0].accepts((frozenset({"g"}),))
+    assert policy.choose(without_coffee).automaton.accepts((frozenset({"g"}),))
     with pytest.raises(DoubtfulPlanError, match="probability of 30%: it leaves out 'f', which may be needed"):
         replace(policy, largest_doubt=0.29).choose(without_coffee)
 
@@ -196,6 +198,22 @@ def test_where_the_safest_goals_are_too_large_a_plan_is_judged_by_what_it_does(m
             refused.append(True)
     assert refused == [COFFEE_THEN_OFFICE.fulfilled_at(word) is None for word in words]
     assert 0 < sum(refused) < 60
+
+
+def test_an_episode_builds_no_product_twice(monkeypatch):
+    built = []
+
+    def build(world, automaton, *limits):
+        built.append(automaton)
+        return build_product(world, automaton, *limits)
+
+    monkeypatch.setattr(caution, "build_product", build)
+    monkeypatch.setattr(planner, "build_product", build)
+    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)], {"n": 0.3, "a": 0.1}, DEMONSTRATED, {"e": 0.2})
+    for seed in range(5):
+        built.clear()
+        CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=1.0).actor(TASK.make_world(seed), None)
+        assert len(built) == len(set(map(id, built))) > 2
 
 
 def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():

@@ -62,8 +62,8 @@ class Agent:
         self.automaton, self.cost, self.temperature, self.rng = automaton, cost, temperature, rng
         self.planner: Planner = AutoPlanner() if planner is None else planner
 
-    def start(self, world: World[Any]) -> None:
-        """Plan for a world, and begin in its initial state.
+    def start(self, world: World[Any], solution: Solution | None = None) -> None:
+        """Plan for a world, unless a solution is at hand, and begin in its initial state.
 
         Raises:
             UnsatisfiableTaskError: no controls fulfil the task in this world.
@@ -72,7 +72,7 @@ class Agent:
         self.world = world
         self.replans = 0
         self.automaton_state, self.status = 0, Status.RUNNING
-        self.solution = self.planner.solve(world, self.automaton, self.cost)
+        self.solution = self.planner.solve(world, self.automaton, self.cost) if solution is None else solution
         self._move_to(world.initial_state)
         if self.status is Status.LOST:
             self.solution.plan()  # which says why there is none

@@ -1,28 +1,22 @@
-"""Caution: plans that follow a demonstrated word, or that all probable automata accept.
+"""Caution: how an agent acts on a posterior that leaves things open.
 
-A failure has a price, in units of the mean cost of a step. A plan pays for the probability of
+A plan for the most probable automaton fails if the task requires more, or if it reads a label that no demonstration
+tests and that ends the task. So the agent chooses among several goals, and pays for both probabilities:
 
-- **an insufficient goal** (`goals`): it plans for a demonstrated word, perhaps without labels that are hardly needed,
-  or for what several probable automata accept, but the task requires more;
-- **deadly labels** (`scene_risks`): it reads an untested label that ends the task. A label that continues a
-  demonstrated word is no risk.
+    minimise over goals and plans for them    cost of the plan
+                                              + price * probability that the goal is not enough       `goals`
+                                              + price * sum of the risks of the labels that it reads  `risks`
 
-The agent solves
-
-    minimise over goals and plans    cost of the plan + price * sum of the risks of the labels that it reads
-                                                      + price * probability that the goal is not enough
-
-among the plans within the horizon, since a longer one fails as well. The doubt of a plan is the probability that it
-fails,
+The price of a failure is in units of the mean cost of a step. The safest goals are demonstrated words, because what was
+demonstrated is right whatever the task is. A plan that ends within the horizon is preferred to any that does not, since
+that one fails as well. The doubt of a plan is the probability that it fails:
 
     doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
 
-If even the best plan is too doubtful, the agent refuses to act and gives the reasons. In a large scene the goals from
-which least may be missing can be too large to plan for; there a plan may fulfil more than its goal, and its doubt is
-computed from the labels that it reads.
+If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -35,12 +29,11 @@ from wfairl.core.automata.words import format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls, check_satisfiable
-from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
-from wfairl.core.planning.policies import Actor
+from wfairl.core.planning.planner import ExactPlanner, ProductSolution, planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
-from wfairl.core.rational.scene_risks import SceneRisks
+from wfairl.core.rational.risks import LabelRisks
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.world import World
 
@@ -57,17 +50,31 @@ LEAST_REASON = 0.05
 """Probability from which on a refusal names a label as a reason."""
 
 MOST_NODES = 1_000_000
-"""Goals whose product with the world is larger are left out. Where that of the most probable automaton has half as
-many, it is planned for alone."""
+"""Goals with a larger product are left out. If the most probable automaton alone needs more than half of these nodes,
+no other goal is tried."""
 
 
 class DoubtfulPlanError(UnsatisfiableTaskError):
     """Even the best plan is too likely to fail, given the demonstrations."""
 
 
+class Choice(NamedTuple):
+    """What a cautious agent plans for in a scene.
+
+    Attributes:
+        automaton: to plan for.
+        cost: including the price of risky labels.
+        solution: of these two, where the choice needed one.
+    """
+
+    automaton: Automaton
+    cost: Cost
+    solution: ProductSolution | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class CautiousPolicy:
-    """Follows a demonstrated word, or plans for all probable automata at once, where its price is worth it.
+    """Follows a demonstrated word, or plans for several probable automata at once, where that is worth its price.
 
     Attributes:
         name: for people and reports.
@@ -92,52 +99,70 @@ class CautiousPolicy:
         """The most probable automaton."""
         return self.model.finite
 
-    def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
-        automaton, cost = self.choose(world)
-        agent = Agent(automaton, cost, self.temperature, rng)
-        agent.start(world)
+    def actor(self, world: World[Any], rng: np.random.Generator) -> Agent:
+        choice = self.choose(world)
+        agent = Agent(choice.automaton, choice.cost, self.temperature, rng)
+        agent.start(world, choice.solution)
         return agent
 
-    def choose(self, world: World[Any]) -> tuple[Automaton, Cost]:
-        """The automaton to plan for in a world, and the cost including the price of risky labels.
+    def choose(self, world: World[Any]) -> Choice:
+        """What to plan for in a world.
 
         Raises:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
             DoubtfulPlanError: it can, but every plan is too doubtful.
         """
-        posterior = self._posterior
-        if posterior is None or planning_of_large_world(world) is not None:  # it takes costs of situations, not labels
-            return self.automaton, self.cost
-        plain = ExactPlanner().solve(world, self.automaton, self.cost)
+        posterior = posterior_of(self.model)
+        if posterior is None or planning_of_large_world(world) is not None:  # its planner takes no cost of labels
+            return Choice(self.automaton, self.cost)
+        alone = chosen_alone(posterior)
+        plain = ExactPlanner().solve(world, alone.automaton, self.cost)
         check_satisfiable(plain.product, plain.solution)
         price = self.price * float(self.cost(plain.product).mean())
         if 2 * len(plain.product) > MOST_NODES:
-            return self.automaton, self._priced(SceneRisks(posterior.support), chosen_alone(posterior), price)
-        risks = SceneRisks.in_world(posterior, world, MOST_NODES)
-        best = self._best(world, posterior, risks, price, least=float(plain.solution.cost_to_go[0]))
+            priced = self._priced(LabelRisks(posterior.support), alone, price)
+            solution = cost_to_go(plain.product.graph, priced(plain.product))
+            return Choice(alone.automaton, priced, ProductSolution(plain.product, solution))
+
+        def build(automaton: Automaton) -> Product:
+            is_built = automaton is alone.automaton
+            return plain.product if is_built else build_product(world, automaton, MOST_NODES)
+
+        risks = LabelRisks.in_scene(posterior, build)
+        best = self._best(posterior, build, risks, price, least=float(plain.solution.cost_to_go[0]))
         if best.doubt > self.largest_doubt:
-            raise self._refusal(best, posterior)
-        return best.joint.automaton, self._priced(risks, best.joint, best.price)
+            raise _refusal(best, posterior)
+        return Choice(best.joint.automaton, self._priced(risks, best.joint, best.price), best.solution)
 
     def _best(
-        self, world: World[Any], posterior: TaskPosterior, risks: SceneRisks, price: float, least: float
+        self,
+        posterior: TaskPosterior,
+        build: Callable[[Automaton], Product],
+        risks: LabelRisks,
+        price: float,
+        least: float,
     ) -> "_CandidatePlan":
         """The plan to follow; `least` is a lower bound on the cost of any plan."""
-        best, is_all = _CandidatePlan(True, np.inf, 0.0, chosen_alone(posterior), 0.0, {}, ()), True
-        for goal in self._goals:  # in the order of what may be missing
-            if not best.is_late and least + price * goal.missing >= best.total:
+        best: _CandidatePlan | None = None
+        is_any_left_out = False
+        for goal in self._goals:  # those with the least missing first
+            if best is not None and not best.is_late and least + price * goal.missing >= best.total:
                 break
             try:
-                product = build_product(world, goal.joint.automaton, MOST_NODES)
+                product = build(goal.joint.automaton)
             except ProductTooLargeError:
-                is_all = False
+                is_any_left_out = True
                 continue
-            best = min((best, *self._candidates(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
-        if is_all or not best.word:
+            for plan in self._candidates(product, goal, risks, price):
+                if best is None or (plan.is_late, plan.total) < (best.is_late, best.total):
+                    best = plan
+        assert best is not None  # the most probable automaton alone is a goal, and can be satisfied
+        if not is_any_left_out:
             return best
+        # The plan may fulfil more than its goal, such as one that was left out: its labels tell.
         return best._replace(doubt=min(best.doubt, _doubt(missing_after(posterior, best.word), best.read)))
 
-    def _candidates(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_CandidatePlan"]:
+    def _candidates(self, product: Product, goal: Goal, risks: LabelRisks, price: float) -> Iterator["_CandidatePlan"]:
         """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
         costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
         for fraction in PRICE_FRACTIONS:
@@ -159,33 +184,17 @@ class CautiousPolicy:
                 price=fraction * price,
                 read=read,
                 word=word,
+                solution=ProductSolution(product, solution),
             )
             if not is_late:
                 return
 
-    def _refusal(self, best: "_CandidatePlan", posterior: TaskPosterior) -> DoubtfulPlanError:
-        """The error that gives the reasons why a plan is doubtful."""
-        need = posterior.support.needed_labels
-        left_out = {label: probability for label, probability in need.items() if label not in best.read}
-        reasons = (
-            *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
-            *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
-        )
-        return DoubtfulPlanError(
-            f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
-            f"{' and '.join(reasons) or 'is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
-            "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
-        )
-
-    @property
-    def _posterior(self) -> TaskPosterior | None:
-        return posterior_of(self.model)
-
     @cached_property
     def _goals(self) -> list[Goal]:
-        return [] if self._posterior is None else goals_of(self._posterior)
+        posterior = posterior_of(self.model)
+        return [] if posterior is None else goals_of(posterior)
 
-    def _priced(self, risks: SceneRisks, joint: JointAutomaton, price: float) -> Cost:
+    def _priced(self, risks: LabelRisks, joint: JointAutomaton, price: float) -> Cost:
         """The cost including the price of risky labels."""
         return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
 
@@ -201,6 +210,7 @@ class _CandidatePlan(NamedTuple):
         price: of risky labels, for which it is the cheapest.
         read: the labels that it reads, with their risk.
         word: its labels in order.
+        solution: that it is the best of.
     """
 
     is_late: bool
@@ -210,10 +220,26 @@ class _CandidatePlan(NamedTuple):
     price: float
     read: Mapping[Label, float]
     word: tuple[Label, ...]
+    solution: ProductSolution
 
 
 def _doubt(missing: float, read: Mapping[Label, float]) -> float:
     return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in read.values()]))
+
+
+def _refusal(best: _CandidatePlan, posterior: TaskPosterior) -> DoubtfulPlanError:
+    """The error that gives the reasons why a plan is doubtful."""
+    need = posterior.support.needed_labels
+    left_out = {label: probability for label, probability in need.items() if label not in best.read}
+    reasons = (
+        *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
+        *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
+    )
+    return DoubtfulPlanError(
+        f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
+        f"{' and '.join(reasons) or 'is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
+        "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
+    )
 
 
 def _likely(probabilities: Mapping[Label, float]) -> list[str]:

@@ -1,15 +1,15 @@
-"""Goals: automata for which a cautious agent may plan, and the probability that fulfilling one is not enough.
+"""Goals: what a cautious agent may plan for, and the probability that fulfilling it is not enough.
 
-All accept only what the most probable automaton accepts.
+All goals accept only what the most probable automaton accepts. There are two kinds:
 
-- **Probable automata**: the most probable one alone, with the second, and so on. What may be missing is what the other
-  automata require, by their weight, and labels that none of these requires.
-- **Demonstrated words** (`demonstrated`), whole or with some labels erased. A whole word is right whatever the task is;
-  what may be missing of the others are the erased labels.
+- **Probable automata**: the most probable one alone, together with the second, and so on. Other automata may require
+  more, with the probability that is left to them, and labels may be needed that none of these automata requires.
+- **Demonstrated words** (`demonstrated_words`), whole or with some labels erased. A whole word is right whatever the
+  task is. Of the others, an erased label may be needed.
 
-With the probabilities `Support.need` that labels are needed, for a set of labels that a goal does not require,
+With the probability `Support.need` that a label is needed, and the labels that a goal does not require,
 
-    missing = 1 - prod over these labels of (1 - need of the label)
+    missing = 1 - (1 - weight of other automata) * prod over these labels of (1 - need of the label)
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.guarded import GuardedAutomaton, conjunction_with_pairs
-from wfairl.core.rational.demonstrated import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.tables import is_forced, to_table
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
@@ -33,10 +33,10 @@ MOST_AUTOMATA, MOST_STATES = 6, 200
 """Largest number of automata to plan for at once, and of their states together."""
 
 NEGLIGIBLE_NEED = 0.001
-"""Probability of need below which labels are erased together."""
+"""Labels that are needed with a smaller probability are erased together."""
 
 MOST_ERASED = 5
-"""Number of other labels, the least needed ones, that are erased in every combination; the rest never is."""
+"""How many other labels, the least needed ones, are erased in every combination."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class JointAutomaton:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """An automaton to plan for.
+    """What to plan for.
 
     Attributes:
         missing: probability that the task requires more.
@@ -73,7 +73,7 @@ class Goal:
 
 
 def goals_of(posterior: TaskPosterior) -> list[Goal]:
-    """The goals of a posterior, those from which least may be missing first."""
+    """The goals of a posterior, those with the least missing first."""
     return sorted([*_probable_automata(posterior), *_demonstrated(posterior)], key=lambda goal: goal.missing)
 
 
@@ -84,7 +84,7 @@ def missing_after(posterior: TaskPosterior, word: Sequence[Label]) -> float:
         if one.automaton.fulfilled_at(word) is not None:
             others -= one.weight
     need = posterior.support.needed_labels
-    return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
+    return _missing(max(others, 0.0), need, need.keys() - set(word))
 
 
 def chosen_alone(posterior: TaskPosterior) -> JointAutomaton:
@@ -93,14 +93,17 @@ def chosen_alone(posterior: TaskPosterior) -> JointAutomaton:
     return JointAutomaton(chosen, np.arange(chosen.states))
 
 
-def _missing(need: dict[Label, float], labels: Collection[Label]) -> float:
+def _missing(others: float, need: dict[Label, float], labels: Collection[Label]) -> float:
+    """The equation above; `others` is the weight of other automata."""
+    return 1.0 - (1.0 - others) * (1.0 - _any_needed(need, labels))
+
+
+def _any_needed(need: dict[Label, float], labels: Collection[Label]) -> float:
     return 1.0 - float(np.prod([1.0 - need[label] for label in labels]))
 
 
 def _probable_automata(posterior: TaskPosterior) -> Iterator[Goal]:
-    """The most probable automaton alone, with the second, and so on."""
-    others = 1.0 - posterior.chosen.weight
-    joint = chosen_alone(posterior)
+    others, joint = 1.0 - posterior.chosen.weight, chosen_alone(posterior)
     yield _goal(joint, others, posterior.support)
     for one in posterior.alternatives[1:MOST_AUTOMATA]:
         automaton, pairs = conjunction_with_pairs(joint.automaton, one.automaton)
@@ -112,32 +115,30 @@ def _probable_automata(posterior: TaskPosterior) -> Iterator[Goal]:
 
 
 def _goal(joint: JointAutomaton, others: float, support: Support) -> Goal:
-    """A conjunction of automata; what the others require may be missing, and labels that these do not require."""
     need, table = support.needed_labels, to_table(joint.automaton, support.labels)
-    skipped = [label for label in need if not is_forced(table, support.number[label])]
-    return Goal(1.0 - (1.0 - others) * (1.0 - _missing(need, skipped)), lambda: joint)
+    not_required = [label for label in need if not is_forced(table, support.number[label])]
+    return Goal(_missing(others, need, not_required), lambda: joint)
 
 
 def _demonstrated(posterior: TaskPosterior) -> Iterator[Goal]:
-    """The demonstrated words, whole and with labels erased."""
-    words, chosen, need = posterior.demonstrated_words, posterior.chosen.automaton, posterior.support.needed_labels
+    words, need = posterior.demonstrated_words, posterior.support.needed_labels
     if not words:
         return
 
     def follow(erased: Collection[Label]) -> Goal:
-        return Goal(_missing(need, erased), lambda: _follow(DemonstratedWords.of(words, erased), chosen))
+        return Goal(_any_needed(need, erased), lambda: _follow(DemonstratedWords.of(words, erased), posterior))
 
     yield follow(())
     ranked = sorted(need, key=lambda label: need[label])
-    hardly = [label for label in ranked if need[label] < NEGLIGIBLE_NEED]
-    rest = ranked[len(hardly) :][:MOST_ERASED]
-    for size in range(len(rest) + 1):
-        for some in combinations(rest, size):
-            if hardly or some:
-                yield follow((*hardly, *some))
+    negligible = [label for label in ranked if need[label] < NEGLIGIBLE_NEED]
+    others = ranked[len(negligible) :][:MOST_ERASED]
+    for size in range(len(others) + 1):
+        for some in combinations(others, size):
+            if negligible or some:
+                yield follow((*negligible, *some))
 
 
-def _follow(words: DemonstratedWords, chosen: GuardedAutomaton) -> JointAutomaton:
-    automaton, pairs = conjunction_with_pairs(words.automaton, chosen)
+def _follow(words: DemonstratedWords, posterior: TaskPosterior) -> JointAutomaton:
+    automaton, pairs = conjunction_with_pairs(words.automaton, posterior.chosen.automaton)
     followed, states = np.array(pairs).T
     return JointAutomaton(automaton, states, (words, followed))

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata.words import compress
-from wfairl.core.rational.demonstrated import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import DemonstratedWords
 
 LABELS = tuple(frozenset(name) for name in ("", "a", "b", "ab"))
 words = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=5), min_size=1, max_size=4)

@@ -1,8 +1,8 @@
 """The risks of labels in one scene.
 
-By `Support`, the demonstrations give the probability that a label ends the task. A scene is evidence too: an agent that
-is asked to do the task there may assume that this is possible. If a label l were deadly, it would have to be possible
-without l, so that the odds of l are multiplied by
+From the demonstrations, `Support` has the probability that a label ends the task in failure. The scene is evidence too:
+an agent that is asked to do the task there may assume that this is possible. If a label l were deadly, the task would
+have to be possible without l. So the odds of l are multiplied by
 
     P(the scene can be done | l is deadly)  =  weight of the automata that are satisfied there without reading l
                                              / weight of those that are satisfied there at all
@@ -10,28 +10,26 @@ without l, so that the odds of l are multiplied by
 over the probable automata. A label that cannot be avoided is no risk.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Label
-from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.planning.product import Product, ProductTooLargeError
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational.goals import LEAST_WEIGHT, MOST_AUTOMATA, JointAutomaton
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
-from wfairl.core.worlds.world import World
 
-SMALLEST = 1e-12
+SMALLEST_DENOMINATOR = 1e-12
 
 LEAST_RISK = 0.005
 """Risk below which it is not computed whether a label can be avoided in a scene."""
 
 
 @dataclass(frozen=True, eq=False)
-class SceneRisks:
+class LabelRisks:
     """The probability that labels end the task in failure, in one scene.
 
     Attributes:
@@ -43,8 +41,13 @@ class SceneRisks:
     avoidable: Mapping[Label, float] = field(default_factory=dict)
 
     @classmethod
-    def in_world(cls, posterior: TaskPosterior, world: World[Any], most_nodes: int) -> "SceneRisks":
-        """The risks in a world, by the probable automata; those whose product is too large are left out."""
+    def in_scene(cls, posterior: TaskPosterior, build: Callable[[Automaton], Product]) -> "LabelRisks":
+        """The risks in a scene.
+
+        Args:
+            posterior: the probable automata and their support.
+            build: makes the product of the scene and an automaton; automata whose product is too large do not count.
+        """
         support = posterior.support
         risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
         without, total = dict.fromkeys(risky, 0.0), 0.0
@@ -52,7 +55,7 @@ class SceneRisks:
             if one.weight < LEAST_WEIGHT or not risky:
                 break
             try:
-                product = build_product(world, one.automaton, most_nodes)
+                product = build(one.automaton)
             except ProductTooLargeError:
                 continue
             if _can_do_without(product, None):
@@ -64,7 +67,7 @@ class SceneRisks:
     def by_transition(self, joint: JointAutomaton, product: Product) -> NDArray[np.float64]:
         """The risk of every transition of the product with a joint automaton, shape [nodes, controls].
 
-        A label that continues a demonstrated word is no risk, where the automaton follows one.
+        If the automaton follows demonstrated words, a label that continues one of them is no risk.
         """
         states = joint.chosen_states[product.automaton_states]
         risks = self.by_label(product.labels)[states[:, None], product.label_index]
@@ -77,15 +80,15 @@ class SceneRisks:
     def by_label(self, labels: tuple[Label, ...]) -> NDArray[np.float64]:
         """The risk of each label in each state of the most probable automaton, shape [states, labels].
 
-        In the accepting state, the last, it is the highest of the others: an agent goes on after acceptance because
-        another automaton may be the task.
+        In the last state, the accepting one, the risk is the highest of all other states: an agent goes on after
+        acceptance only because another automaton may be the task.
         """
         support = self.support
         risks = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
         for i, label in enumerate(labels):
             if label in support.number:
                 risk, part = support.risk[:, support.number[label]], self.avoidable.get(label, 1.0)
-                odds = part * risk / np.maximum(1 - risk, SMALLEST)
+                odds = part * risk / np.maximum(1 - risk, SMALLEST_DENOMINATOR)
                 risks[:-1, i] = np.where(risk < 1, odds / (1 + odds), 1.0)
                 risks[-1, i] = risks[:-1, i].max()
         return risks
