@@ -46,6 +46,6 @@ def test_every_public_name_is_in_the_reference(site):
 
 
 def test_every_example_is_in_the_gallery():
-    pages = "".join((ROOT / "docs" / name).read_text() for name in ("gallery.md", "own-tasks.md"))
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("gallery.md", "your-own-world.md"))
     for path in (ROOT / "examples").glob("*.py"):
         assert f'--8<-- "examples/{path.name}"' in pages, path.name

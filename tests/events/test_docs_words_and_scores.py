@@ -14,7 +14,7 @@ from wfairl.core.spectral.selection import preset
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 
-TUTORIAL = (Path(__file__).parents[2] / "docs" / "words-and-scores.md").read_text()
+TUTORIAL = (Path(__file__).parents[2] / "docs" / "words-and-event-logs.md").read_text()
 
 
 def blocks(language):
@@ -27,7 +27,7 @@ def in_a_directory_with_words(tmp_path, monkeypatch):
     (words,) = blocks("json")
     Path("words.jsonl").write_text(words)
     (make_log,) = (snippet for snippet in blocks("python") if 'Path("orders.csv").write_text' in snippet)
-    exec(compile(make_log, "docs/words-and-scores.md", "exec"), {})
+    exec(compile(make_log, "docs/words-and-event-logs.md", "exec"), {})
     return tmp_path
 
 
@@ -54,7 +54,7 @@ def test_the_commands_of_the_tutorial_run():
 def test_the_snippets_of_the_tutorial_run():
     names = {}
     for snippet in blocks("python"):
-        exec(compile(snippet, "docs/words-and-scores.md", "exec"), names)
+        exec(compile(snippet, "docs/words-and-event-logs.md", "exec"), names)
     assert names["automaton"].closed
 
 

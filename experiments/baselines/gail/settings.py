@@ -17,7 +17,7 @@ scene; in new scenes it only gives rewards."""
 
 @dataclass(frozen=True)
 class GailConfig:
-    """How to train; the defaults were chosen on validation scenes (docs/baselines.md).
+    """How to train; the defaults were chosen on validation scenes (experiments/RESULTS.md).
 
     Attributes:
         rewards: rewards of the generator to try; the better one is kept.

@@ -20,7 +20,7 @@ Executor = Annotated[
     str | None,
     typer.Option(
         help="Where to compute instead of in this process: local (--jobs processes), dask://HOST:PORT or mpi; see"
-        " docs/clusters.md.",
+        " docs/paper.md.",
         show_default=False,
     ),
 ]

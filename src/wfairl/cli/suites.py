@@ -62,7 +62,7 @@ def reproduce_command(
     jobs: Annotated[int, typer.Option(min=1, help="Number of cells to compute in parallel, one per core.")] = 2,
     executor: Annotated[
         str,
-        typer.Option(help="Where to compute: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
+        typer.Option(help="Where to compute: local processes, dask://HOST:PORT, or mpi; see docs/paper.md."),
     ] = "local",
     as_json: AsJson = False,
 ) -> None:

@@ -22,7 +22,7 @@ from wfairl.core.worlds.task import Task
 LEAST_PREFERENCE = 0.03
 """More than twice what training finds where there is nothing to learn: of 33 costs learned from experts to whom every
 step costs 1, the largest preference is 1.2 %. The terrain with a hidden cost has 9.8 % from four demonstrations and
-32 % from 32. See docs/learning.md."""
+32 % from 32. See docs/learning-the-cost.md."""
 
 SCENES = 8
 

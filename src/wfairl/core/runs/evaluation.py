@@ -1,6 +1,6 @@
 """A policy run in the simulator of a task, one episode per scene, and how well it did.
 
-The return of an episode is the paper's (as recovered in docs/protocol.md):
+The return of an episode is the paper's (as recovered in docs/paper.md):
 
     1 - 0.9 * steps / horizon   if it succeeds within the horizon, else 0.
 

@@ -190,5 +190,5 @@ def _mpi_pool() -> Any:
     try:
         from mpi4py.futures import MPIPoolExecutor
     except ImportError:
-        raise BadInputError("--executor mpi: needs mpi4py and an MPI library; see docs/clusters.md") from None
+        raise BadInputError("--executor mpi: needs mpi4py and an MPI library; see docs/paper.md") from None
     return MPIPoolExecutor()

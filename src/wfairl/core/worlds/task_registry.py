@@ -28,7 +28,7 @@ def _load(name: str, module: str) -> Task:
 
 
 _tasks: Registry[Task] = Registry(
-    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md", _load
+    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/your-own-world.md", _load
 )
 _installed: list[str] = []
 """The entry points that have been followed."""
@@ -74,7 +74,7 @@ def load_tasks(source: str) -> tuple[Task, ...]:
     try:
         new = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
         if not new and source.endswith((".py", ".json")):
-            raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
+            raise BadInputError("there is no task at its top level; see docs/your-own-world.md")
         for task in new:
             if tasks.get(task.name) is not task:
                 check_task(task)
