@@ -14,8 +14,8 @@ app = command_group()
 def tasks(as_json: AsJson = False) -> None:
     """List the tasks: goals, propositions and step limits.
 
-    Define your own task in a Python file, and name the file before any command with --tasks (docs/your-own-world.md). An
-    installed package provides tasks through the entry-point group wfairl.tasks. Example:
+    Define your own task in a Python file, and name the file before any command with --tasks (docs/your-own-world.md).
+    An installed package provides tasks through the entry-point group wfairl.tasks. Example:
 
         wfairl --tasks my_tasks.py tasks
     """

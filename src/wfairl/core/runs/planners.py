@@ -133,7 +133,7 @@ def describe(trained: TrainedRun) -> Trained:
         lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
     elif chosen == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely"))
-        lines.append(("", "(which is right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"))
+        lines.append(("", "(right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"))
     else:
         lines.append(("cost", f"{kind}, of epoch {chosen} of {last}"))
     if before is not None and after is not None:
