@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -27,11 +28,22 @@ CONFIRMED = """() => [
 ]"""
 
 
-def start(directory, port, log):
-    """The server in a process of its own, and the address that it prints."""
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def start(directory, log):
+    """The server in a process of its own, and the address that it prints once it listens.
+
+    Its port is new, so that no page of a server before it finds it and loads itself again.
+    """
     command = [sys.executable, "-m", "wfairl", "studio", "errand", "-d", str(directory), "--no-browser"]
     with log.open("w") as output:
-        process = subprocess.Popen([*command, *port], stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            [*command, "--port", str(free_port())], stdout=output, stderr=output, start_new_session=True
+        )
     for _ in range(600):
         found = re.search(r"http://\S+", log.read_text())
         if found:
@@ -91,7 +103,7 @@ def test_what_lies_on_the_disk_at_any_moment_is_all_that_was_shown(browser, tmp_
     pytest.importorskip("nicegui")
     rng = random.Random(seed)
     directory = tmp_path / "studio"
-    process, address = start(directory, [], tmp_path / "log")
+    process, address = start(directory, tmp_path / "log")
     page = browser.new_page()
     page.goto(address)
     page.wait_for_selector("canvas[data-drawn]", timeout=120_000)
@@ -118,14 +130,11 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
     pytest.importorskip("nicegui")
     rng = random.Random(seed)
     directory, log = tmp_path / "studio", tmp_path / "log"
-    process, address = start(directory, [], log)
-    origin, token = address.split("/begin")[0], address.split("?")[1]
-    port = ["--port", origin.rsplit(":", 1)[1]]
+    process, address = start(directory, log)
     page = browser.new_page()
     page.goto(address)
     page.wait_for_selector("canvas[data-drawn]", timeout=60_000)
-    session_page = page.url
-    name = session_page.rsplit("/", 1)[1]
+    name = page.url.rsplit("/", 1)[1]
     pressed = []  # what reached the journal, and what was pressed since the last kill
     for moment in range(MOMENTS):
         session = Session(directory / name)
@@ -137,8 +146,8 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
 
         pressed, place, state = check(directory / name, pressed, drawn, kept)
 
-        process, _ = start(directory, port, log)
-        page.goto(f"{session_page}?{token}")
+        process, address = start(directory, log)
+        page.goto(address.replace("/begin/errand", f"/session/{name}"))
         page.wait_for_selector(f"canvas[data-drawn='{place}']", timeout=60_000)
         page.wait_for_selector(
             f".rows li:has-text('#{len(state.demonstrations)}')" if state.demonstrations else ".rows"

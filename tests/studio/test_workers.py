@@ -2,11 +2,11 @@
 
 import os
 import time
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
 import pytest
 
+from wfairl.core.support.executors import WorkerDiedError
 from wfairl.studio.workers import CancelledJobError, JobRunner
 
 pytestmark = pytest.mark.slow
@@ -66,6 +66,6 @@ def test_a_job_that_never_ticks_again_is_interrupted(workers):
 
 
 def test_a_worker_that_dies_is_replaced(workers):
-    with pytest.raises(BrokenProcessPool):
+    with pytest.raises(WorkerDiedError):
         workers.submit(die).future.result(60)
     assert workers.submit(count, 2).future.result(120) == 2

@@ -1,27 +1,26 @@
 """Worker processes for jobs, with progress and cancellation.
 
-The pool is the standard library's. Two small shared arrays have a slot for each waiting or running job: its number of
-ticks so far, and whether it was cancelled. A worker that dies fails its own job only; one whose job is cancelled is
-interrupted wherever it is, as by Ctrl-C.
+Two small shared arrays have a slot for each waiting or running job: its number of ticks so far, and whether it was
+cancelled. A worker that dies fails its own job only. A worker whose job is cancelled is interrupted wherever it is, as
+by Ctrl-C, and stays warm for the next job.
 """
 
 import asyncio
 import multiprocessing
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Any
 
 from wfairl.core.support.errors import FailedRunError
+from wfairl.core.support.executors import LocalProcesses, WorkerDiedError
 from wfairl.core.worlds.task_registry import load_tasks, loaded_sources
 
 SLOTS = 256
-WARM_UP = SLOTS - 1
-"""Jobs that may wait or run at once, and the slot of the warm-up job."""
+"""Jobs that may wait or run at once."""
 
 POLL_SECONDS = 0.2
 """Between two checks whether the running job was cancelled."""
@@ -72,14 +71,17 @@ class JobRunner:
     """Runs jobs in worker processes.
 
     Args:
-        warm_up: the first job of every process; its result is dropped.
+        warm_up: what every process does before its first job; the result is dropped.
     """
 
     def __init__(self, processes: int = 1, warm_up: Callable[[Tick], Any] | None = None) -> None:
-        self._processes, self._warm_up = processes, warm_up
-        self._context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("spawn")
+        self._shared = context.Array("q", SLOTS, lock=False), context.Array("b", SLOTS, lock=False)
         self._used_slots: set[int] = set()
-        self._start()
+        prepare = partial(_prepare, self._shared, loaded_sources(), warm_up)
+        self._processes = LocalProcesses(processes, prepare, attempts=1)
+        for _ in range(processes):
+            self._processes.submit(int)  # starts a process
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
         """Run a module-level function; its first argument is a `Tick`.
@@ -87,34 +89,18 @@ class JobRunner:
         Raises:
             TooBusyError: too many jobs are waiting.
         """
-        slot = next((slot for slot in range(WARM_UP) if slot not in self._used_slots), None)
+        slot = next((slot for slot in range(SLOTS) if slot not in self._used_slots), None)
         if slot is None:
             raise TooBusyError("too many jobs are waiting; try again in a moment")
         self._shared[0][slot] = self._shared[1][slot] = 0
-        try:
-            future = self._pool.submit(_run, slot, job, arguments)
-        except BrokenProcessPool:  # a worker was killed, perhaps out of memory
-            self._start()
-            future = self._pool.submit(_run, slot, job, arguments)
         self._used_slots.add(slot)
+        future = self._processes.submit(_run, slot, job, arguments)
         future.add_done_callback(lambda _: self._used_slots.discard(slot))
         return QueuedJob(future, self._shared, slot)
 
     def close(self) -> None:
         """Cancel all jobs, and end the processes."""
-        processes = list((self._pool._processes or {}).values())  # `terminate_workers` comes with Python 3.14
-        for process in processes:
-            process.terminate()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _start(self) -> None:
-        self._shared = (self._context.Array("q", SLOTS, lock=False), self._context.Array("b", SLOTS, lock=False))
-        self._pool = ProcessPoolExecutor(
-            self._processes, self._context, initializer=_initialize, initargs=(self._shared, loaded_sources())
-        )
-        if self._warm_up is not None:
-            for _ in range(self._processes):
-                self._pool.submit(_run, WARM_UP, self._warm_up, ())
+        self._processes.terminate()
 
 
 class StoppedError(FailedRunError):
@@ -165,7 +151,7 @@ class Progress:
             return await asyncio.wrap_future(job.future)
         except (CancelledJobError, asyncio.CancelledError, CancelledError):
             raise StoppedError(f"Stopped {activity}." if self._job is job else "") from None
-        except BrokenProcessPool:
+        except WorkerDiedError:
             raise FailedRunError(f"The worker process died while {activity}; try again.") from None
         finally:
             refreshing.cancel()
@@ -179,23 +165,16 @@ class Progress:
             self._changed()
 
 
-def _initialize(shared: Any, sources: tuple[str, ...]) -> None:
+def _prepare(shared: Any, sources: tuple[str, ...], warm_up: Callable[[Tick], Any] | None) -> None:
     """Prepare a worker: it has the same tasks as the process that started it."""
     global _shared
     _shared = shared
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGUSR1, _interrupt)
     threading.Thread(target=_interrupt_cancelled, daemon=True).start()
     for source in sources:
         load_tasks(source)
-
-
-def _exit_with(parent: Any) -> None:
-    """Exit with the server, even if it is killed."""
-    parent.join()
-    os._exit(1)
+    if warm_up is not None:
+        warm_up(lambda: None)
 
 
 def _interrupt_cancelled() -> None:

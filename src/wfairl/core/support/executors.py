@@ -91,13 +91,18 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
 class LocalProcesses(Executor):
     """Processes of this machine, started when they are needed.
 
-    A process that dies is replaced by another, which repeats its job; a job that kills `ATTEMPTS` processes fails
-    alone, where a `ProcessPoolExecutor` would fail as a whole. If this process is killed, they end too, so that they do
-    not write into the files of a restarted one.
+    A process that dies is replaced by another, which repeats its job; a job whose processes die fails alone, where a
+    `ProcessPoolExecutor` would fail as a whole. If this process is killed, they end too, so that they do not write into
+    the files of a restarted one.
+
+    Args:
+        n_jobs: the number of processes.
+        prepare: a function that each process calls first; it must be picklable.
+        attempts: how often a job is tried whose process dies.
     """
 
-    def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None):
-        self._prepare = prepare
+    def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None, attempts: int = ATTEMPTS):
+        self._prepare, self._attempts = prepare, attempts
         self._is_stopped = False
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n_jobs)]
@@ -121,13 +126,17 @@ class LocalProcesses(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:  # such as Ctrl-C: do not wait for running jobs
-            self._is_stopped = True
-            self.shutdown(wait=False, cancel_futures=True)
-            while any(thread.is_alive() for thread in self._threads):  # a thread may still start its process
-                for process in multiprocessing.active_children():
-                    process.terminate()
-                time.sleep(SECONDS_TO_END)
+            self.terminate()
         self.shutdown(wait=True)
+
+    def terminate(self) -> None:
+        """End all child processes of this process at once, whatever they do."""
+        self._is_stopped = True
+        self.shutdown(wait=False, cancel_futures=True)
+        while any(thread.is_alive() for thread in self._threads):  # a thread may still start its process
+            for process in multiprocessing.active_children():
+                process.terminate()
+            time.sleep(SECONDS_TO_END)
 
     def _serve(self) -> None:
         """The loop of a thread: run one call after the other in the thread's own process."""
@@ -140,13 +149,13 @@ class LocalProcesses(Executor):
             future, function = call
             if not future.set_running_or_notify_cancel():
                 continue
-            for attempt in range(1, ATTEMPTS + 1):
+            for attempt in range(1, self._attempts + 1):
                 process = process or self._start()
                 try:
                     future.set_result(process.submit(function).result())
                 except BrokenProcessPool:
                     process = None
-                    if attempt == ATTEMPTS or self._is_stopped:
+                    if attempt == self._attempts or self._is_stopped:
                         future.set_exception(WorkerDiedError("its process was killed, perhaps for lack of memory"))
                 except BaseException as error:
                     future.set_exception(error)
