@@ -4,7 +4,7 @@
 
 Every scene is a new random office; demonstrators act at temperature 0.5, and there are no failures. The answers follow
 the true rule. After 4 demonstrations (--first), either questions are answered one by one or more demonstrations are
-given, with --demonstrate also in scenes that `find_scene` chooses.
+given, with --demonstrate also in scenes that `propose_scene` chooses.
 
     kept      fraction of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
     cautious  the same for the cautious policy, the default of agents
@@ -39,8 +39,8 @@ from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.offices.office import PROPOSITIONS
-from wfairl.questions.proposals import find_scene
-from wfairl.questions.questions import NothingToAskError, find_question, take_answer
+from wfairl.questions.question import NothingToAskError, add_answer, find_question
+from wfairl.questions.scene_proposal import propose_scene
 
 TASKS = ("coffee", "mail", "coffee-mail", "patrol")
 QUESTIONS, CHOSEN = 5, 4
@@ -136,7 +136,7 @@ def _ask(
 ) -> Dataset:
     """The data set with the true answer to the best question."""
     question = find_question(model, dataset, task, candidates, rng, n_jobs=1)
-    return take_answer(dataset, question, bool(task.rule.fulfilled_at(question.labels)))
+    return add_answer(dataset, question, bool(task.rule.fulfilled_at(question.labels)))
 
 
 def _demonstrate(
@@ -144,7 +144,7 @@ def _demonstrate(
 ) -> Dataset:
     """The data set with a demonstration in the scene that is most worth it."""
     left = [seed for seed in candidates if seed not in dataset.seeds]
-    proposal = find_scene(model, dataset, task, left, rng, n_jobs=1)
+    proposal = propose_scene(model, dataset, task, left, rng, n_jobs=1)
     world = task.make_world(proposal.seed)
     expert = solve(world, task.rule)
     while True:

@@ -19,12 +19,12 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
     BadCorrectionError,
-    Before,
+    HoldsBefore,
     NeverHolds,
     NoEdge,
+    automaton_under_laws,
     correction_of_document,
-    obey,
-    obeying,
+    enforce_laws,
     without_edge,
 )
 from wfairl.questions.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
@@ -37,7 +37,7 @@ NOTHING = Dataset("errand", ())
 
 laws = st.one_of(
     st.sampled_from(NAMES).map(NeverHolds),
-    st.permutations(NAMES).map(lambda names: Before(names[0], names[1])),
+    st.permutations(NAMES).map(lambda names: HoldsBefore(names[0], names[1])),
 )
 
 
@@ -68,7 +68,7 @@ def fulfils(automaton, word):
 )
 def test_what_obeys_accepts_what_was_accepted_and_the_laws_allow(automaton, some):
     try:
-        model = obey(learned(automaton), some, NOTHING)
+        model = enforce_laws(learned(automaton), some, NOTHING)
     except BadCorrectionError:
         assert not any((done := fulfils(automaton, word)) and all(keeps(done, law) for law in some) for word in WORDS)
         return
@@ -84,12 +84,12 @@ def test_what_obeys_accepts_what_was_accepted_and_the_laws_allow(automaton, some
 def test_an_edge_that_is_taken_out_changes_nothing_any_more():
     automaton = visit_all("a", "b")
     law = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
-    model = obey(learned(automaton), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+    model = enforce_laws(learned(automaton), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
     assert not model.finite.accepts([frozenset({"a"}), frozenset({"b"})])
     assert model.finite.accepts([frozenset({"b"}), frozenset({"a"})])
-    assert obey(learned(automaton), [law], NOTHING).finite.accepts([frozenset({"b"}), frozenset({"a"})])
+    assert enforce_laws(learned(automaton), [law], NOTHING).finite.accepts([frozenset({"b"}), frozenset({"a"})])
     with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
-        obey(learned(visit_in_order("a")), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+        enforce_laws(learned(visit_in_order("a")), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
 
 
 @given(laws)
@@ -119,7 +119,7 @@ def errand():
 def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(errand):
     task, dataset, model = errand
     scenes = explore_scenes(range(100, 106), dataset, task, n_jobs=1)
-    for correction in (NeverHolds("corner"), Before("goal", "corner")):
+    for correction in (NeverHolds("corner"), HoldsBefore("goal", "corner")):
         found = counterexamples(correction, model, scenes, np.random.default_rng(0))
         assert len({one.seed for one in found}) == len(found) == 3
         for one in found:
@@ -128,7 +128,7 @@ def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(erra
             assert not keeps(one.labels, correction)
             states = task.make_world(one.seed).follow_controls(one.controls)
             assert tuple(states[1]) == one.labels
-    assert counterexamples(Before("corner", "goal"), model, scenes, np.random.default_rng(0)) == ()
+    assert counterexamples(HoldsBefore("corner", "goal"), model, scenes, np.random.default_rng(0)) == ()
 
 
 def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
@@ -148,7 +148,7 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
 
 @given(st.permutations(NAMES), st.sampled_from([visit_in_order, visit_all]))
 def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
-    one, other = obeying(rule(*names[:2]), []), obeying(rule(*names[:2]), [NeverHolds(names[2])])
+    one, other = (automaton_under_laws(rule(*names[:2]), laws) for laws in ([], [NeverHolds(names[2])]))
     for left, right in ((one, other), (other, one)):
         table = difference(live_table(left, LABELS), live_table(right, LABELS))
         for word in WORDS:
@@ -160,9 +160,9 @@ def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, r
 
 def test_a_step_that_the_task_cannot_do_without_is_left_out():
     law = NoEdge((), Guard(frozenset({"a"})))
-    assert obey(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("0 -b-> done",)
+    assert enforce_laws(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("0 -b-> done",)
     later = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
-    model = obey(learned(visit_in_order("a", "b", "c")), [later], NOTHING)
+    model = enforce_laws(learned(visit_in_order("a", "b", "c")), [later], NOTHING)
     single = [frozenset({name}) for name in NAMES]  # where propositions come one at a time
     for word in (word for length in range(1, 4) for word in product(single, repeat=length)):
         assert (fulfils(model.finite, word) is None) == (fulfils(visit_in_order("a", "c"), word) is None)
@@ -192,7 +192,7 @@ def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(err
     with pytest.raises(OutweighedError, match="explains the demonstrations"):
         weigh_correction(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
     with pytest.raises(BadCorrectionError, match="obeys already"):
-        weigh_correction(Before("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+        weigh_correction(HoldsBefore("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))
 
 
 def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
@@ -200,7 +200,7 @@ def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
     edge = without_edge(model, 1, "goal")
     assert model.finite.run(edge.word)[-1] == 1
     with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
-        obey(model, [edge], dataset)
+        enforce_laws(model, [edge], dataset)
     for source, text in ((0, "goal"), (7, "corner"), (-1, "corner")):
         with pytest.raises(BadCorrectionError, match="no such edge"):
             without_edge(model, source, text)
@@ -208,7 +208,7 @@ def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
 
 def test_support_is_carried_over_to_what_obeys(errand):
     _, dataset, model = errand
-    under = obey(model, [Before("corner", "goal")], dataset)
+    under = enforce_laws(model, [HoldsBefore("corner", "goal")], dataset)
     support = posterior_of(under).support
     goal = support.labels.index(frozenset({"goal"}))
     assert len(support.risk) == under.finite.states - 1

@@ -20,16 +20,16 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.explored_scenes import explore_scenes
 from wfairl.questions.hypotheses import hypotheses_of
-from wfairl.questions.proposals import find_scene, log_likelihood
-from wfairl.questions.questions import (
+from wfairl.questions.question import (
     LEAST_INFORMATION,
     TIE,
     NothingToAskError,
+    add_answer,
     expected_information,
     find_question,
     passing_through,
-    take_answer,
 )
+from wfairl.questions.scene_proposal import log_likelihood, propose_scene
 
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)
@@ -66,7 +66,7 @@ def question(model, dataset):
 
 @pytest.fixture(scope="module")
 def answered(dataset, question):
-    told = take_answer(dataset, question, is_right(question))
+    told = add_answer(dataset, question, is_right(question))
     return told, learn(told)
 
 
@@ -118,7 +118,7 @@ def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
     told, after = answered
     assert weight_of_truth(after) >= weight_of_truth(model) > 0
     again = ask(after, told)
-    assert weight_of_truth(learn(take_answer(told, again, is_right(again)))) >= weight_of_truth(after)
+    assert weight_of_truth(learn(add_answer(told, again, is_right(again)))) >= weight_of_truth(after)
 
 
 def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
@@ -150,7 +150,7 @@ def test_what_was_answered_is_not_asked_again(answered, question):
 
 def test_an_answer_is_soft_evidence(model, dataset, question):
     doubtful = RationalSettings(answer_error=0.49)
-    wrong = take_answer(dataset, question, not is_right(question))
+    wrong = add_answer(dataset, question, not is_right(question))
     assert RationalTaskLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
     with pytest.raises(BadInputError, match="answer_error"):
         RationalSettings(answer_error=0.0)
@@ -161,13 +161,13 @@ def sure(model):
     return replace(model, record=posterior_over(model.automaton))
 
 
-@pytest.mark.parametrize("find", [find_question, find_scene])
+@pytest.mark.parametrize("find", [find_question, propose_scene])
 def test_who_is_sure_has_nothing_to_ask(model, dataset, find):
     with pytest.raises(NothingToAskError, match="scenes that were tried"):
         find(sure(model), dataset, TASK, SCENES[:2], np.random.default_rng(0), n_jobs=1)
 
 
-@pytest.mark.parametrize("find", [find_question, find_scene])
+@pytest.mark.parametrize("find", [find_question, propose_scene])
 def test_without_scenes_or_alternatives_the_error_says_so(model, dataset, find):
     with pytest.raises(BadInputError, match="no scenes"):
         find(model, dataset, TASK, [], np.random.default_rng(0))
@@ -202,7 +202,7 @@ def test_passing_through_accepts_what_the_automaton_accepts_after_all_pairs_were
 
 
 def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, dataset):
-    best = find_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
+    best = propose_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
     assert best.seed in SCENES
     assert best.information > LEAST_INFORMATION
     assert len(best.plans) > 1

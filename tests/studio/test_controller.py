@@ -22,7 +22,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task_registry import find_task, task_of_document
-from wfairl.questions.proposals import find_scene
+from wfairl.questions.scene_proposal import propose_scene
 from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController
 from wfairl.studio.downloads import download
@@ -311,7 +311,7 @@ def test_one_points_where_controls_have_no_keys():
 
 def test_the_most_telling_scene_is_proposed_and_gone_to(controller):
     session, seeds = controller.session, range(1000003 + 1, 1000003 + 13)
-    proposal = find_scene(session.model, session.dataset, session.task, seeds, np.random.default_rng(0))
+    proposal = propose_scene(session.model, session.dataset, session.task, seeds, np.random.default_rng(0))
     scene = send(controller, {"do": "mode", "mode": "watch"}, {"do": "propose"}).view("scene")
     assert (scene["mode"], scene["seed"]) == ("demonstrate", proposal.seed)
     assert [one["weight"] for one in scene["proposal"]] == [one.weight for one in proposal.plans[:4]]

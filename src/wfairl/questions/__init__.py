@@ -1,14 +1,14 @@
-"""What to ask the demonstrator, what to show next, and what the answers change."""
+"""What to ask the demonstrator, what to show next, and what answers and corrections change; see README.md."""
 
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
-    "Before": "corrections",
+    "HoldsBefore": "corrections",
+    "add_answer": "question",
     "correction_of_document": "corrections",
-    "find_question": "questions",
-    "find_scene": "proposals",
-    "obey": "corrections",
-    "take_answer": "questions",
+    "enforce_laws": "corrections",
+    "find_question": "question",
+    "propose_scene": "scene_proposal",
 }
 
 __all__ = [*_MODULES]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from wfairl.core.automata.task_model import TaskModel
     from wfairl.core.demonstrations.demonstration import Dataset
     from wfairl.core.worlds.task import Task
-    from wfairl.questions.proposals import Proposal
-    from wfairl.questions.questions import Question
+    from wfairl.questions.question import Question
+    from wfairl.questions.scene_proposal import SceneProposal
 
 app = command_group()
 
@@ -84,8 +84,8 @@ def ask(
     from wfairl.core.demonstrations.storage import load
     from wfairl.core.worlds.task_registry import find_task
     from wfairl.pages.film import check_format
-    from wfairl.questions.proposals import find_scene
-    from wfairl.questions.questions import find_question, take_answer
+    from wfairl.questions.question import add_answer, find_question
+    from wfairl.questions.scene_proposal import propose_scene
 
     if demonstrate and answer is not None:
         raise BadInputError("--demonstrate proposes a scene and takes no --answer; give one of the two")
@@ -104,7 +104,7 @@ def ask(
     model = _load_or_learn(dataset, task, task_model, jobs)
     rng, candidates = np.random.default_rng(seed), _candidates(dataset, scenes)
     if demonstrate:
-        proposal = find_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
+        proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
         _write_image(task, model, proposal.seed, (), output)
         _print_proposal(task, proposal, output, as_json)
         return
@@ -115,7 +115,7 @@ def ask(
     is_right = _reply(answer, as_json)
     updated = None
     if is_right is not None:
-        dataset = take_answer(dataset, question, is_right)
+        dataset = add_answer(dataset, question, is_right)
         write_answers((*earlier_answers, dataset.answers[-1]), answers_file)
         updated = _learn(dataset, task, task_model, jobs)
     if as_json:
@@ -197,7 +197,7 @@ def _print_question(task: "Task", model: "TaskModel", question: "Question", outp
         out.print(f"wrote {output}")
 
 
-def _print_proposal(task: "Task", proposal: "Proposal", output: Path | None, as_json: bool) -> None:
+def _print_proposal(task: "Task", proposal: "SceneProposal", output: Path | None, as_json: bool) -> None:
     from wfairl.core.automata.words import compress, format_word
 
     if as_json:

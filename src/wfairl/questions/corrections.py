@@ -74,7 +74,7 @@ class NeverHolds(Correction):
 
 
 @dataclass(frozen=True)
-class Before(Correction):
+class HoldsBefore(Correction):
     """A proposition must not hold until another has."""
 
     kind = "before"
@@ -139,7 +139,7 @@ def correction_of_document(document: Any) -> Correction:
     Raises:
         BadCorrectionError: the document is not a correction.
     """
-    kinds = {NeverHolds.kind: NeverHolds, Before.kind: Before, NoEdge.kind: _StoredEdge}
+    kinds = {NeverHolds.kind: NeverHolds, HoldsBefore.kind: HoldsBefore, NoEdge.kind: _StoredEdge}
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
@@ -180,7 +180,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
     return NoEdge(words[source], guards[0])
 
 
-def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
+def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
     """The model under laws, which its posterior records; alternatives that cannot obey are left out.
 
     Args:
@@ -220,7 +220,7 @@ def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> Task
     )
 
 
-def obeying(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
+def automaton_under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
     """An automaton under laws; it may accept nothing any more."""
     return _under(automaton, laws).to_guarded()
 

@@ -34,7 +34,7 @@ from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of, required_posterior
 from wfairl.core.worlds.task import Task
-from wfairl.questions.corrections import BadCorrectionError, Correction, obeying
+from wfairl.questions.corrections import BadCorrectionError, Correction, automaton_under_laws
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.table_plans import plan_tables
 
@@ -119,7 +119,7 @@ def counterexamples(
 ) -> tuple[Answer, ...]:
     """Plans on which the model and a correction disagree, as answers by the correction; none if the model obeys."""
     chosen = required_posterior(model).chosen.automaton
-    tables = live_table(chosen, scenes.labels), live_table(obeying(chosen, [correction]), scenes.labels)
+    tables = live_table(chosen, scenes.labels), live_table(automaton_under_laws(chosen, [correction]), scenes.labels)
 
     def disagreements(is_right: bool) -> Iterator[Answer]:
         table = difference(*(reversed(tables) if is_right else tables))

@@ -13,7 +13,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.pages.text import capitalised, counted
-from wfairl.questions.corrections import Correction, correction_of_document, obey, without_edge
+from wfairl.questions.corrections import Correction, correction_of_document, enforce_laws, without_edge
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, archive, download, report_page
 from wfairl.studio.events import PERSON
@@ -260,7 +260,8 @@ class SessionController:
         session, is_law = self.session, law is True
         answers: Any = ()
         if is_law:
-            obey(self._model, (*session.laws, correction), session.dataset)  # refused if it makes the task impossible
+            # Refused if it makes the task impossible.
+            enforce_laws(self._model, (*session.laws, correction), session.dataset)
         else:
             answers = await self._run("weighing the correction", jobs.weigh, correction)
         paths = [

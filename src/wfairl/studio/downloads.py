@@ -28,7 +28,7 @@ It needs nothing but wfairl: python repeat.py
 
 from wfairl import CautiousPolicy, Dataset, evaluate, find_learner, find_task
 from wfairl.core.demonstrations import Answer, replay
-from wfairl.questions import correction_of_document, obey
+from wfairl.questions import correction_of_document, enforce_laws
 from wfairl.core.planning import nominal_cost
 {imports}
 DEMONSTRATIONS = [  # scene, controls, whether they are right
@@ -49,7 +49,7 @@ def demonstrate(seed, controls, is_right):
 answers = [Answer(one[0], tuple(one[1]), demonstrate(*one[:3]).labels, *one[2:]) for one in ANSWERS]
 dataset = Dataset(task.name, tuple(demonstrate(*one) for one in DEMONSTRATIONS), None, tuple(answers))
 model = find_learner("rational").learn(dataset, task)
-model = obey(model, [correction_of_document(one) for one in LAWS], dataset)
+model = enforce_laws(model, [correction_of_document(one) for one in LAWS], dataset)
 print(model.sentences[0])
 
 policy = CautiousPolicy("learned", model, nominal_cost(task), temperature=0.0, horizon=task.horizon)

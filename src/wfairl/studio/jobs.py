@@ -23,10 +23,10 @@ from wfairl.core.planning.rollout import roll_out
 from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
-from wfairl.questions.corrections import Correction, obey
+from wfairl.questions.corrections import Correction, enforce_laws
 from wfairl.questions.counterexamples import weigh_correction
-from wfairl.questions.proposals import Proposal, find_scene
-from wfairl.questions.questions import NothingToAskError, Question, find_question
+from wfairl.questions.question import NothingToAskError, Question, find_question
+from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
 from wfairl.studio.events import JudgedPath
@@ -83,7 +83,7 @@ def learn(
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
     model = RationalTaskLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
-    model = obey(model, laws, dataset)
+    model = enforce_laws(model, laws, dataset)
     return model, describe(model, dataset, before)
 
 
@@ -116,7 +116,7 @@ def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[
     return Question(seed, episode.controls, labels, (), 0.0)
 
 
-def propose(tick: Tick, snapshot: SessionSnapshot) -> Proposal:
+def propose(tick: Tick, snapshot: SessionSnapshot) -> SceneProposal:
     """The scene whose demonstration is expected to be most informative.
 
     Raises:
@@ -125,7 +125,7 @@ def propose(tick: Tick, snapshot: SessionSnapshot) -> Proposal:
     tick()
     seeds = range(snapshot.next_seed, snapshot.next_seed + PROPOSED_SCENES)
     rng = np.random.default_rng(0)
-    return find_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)
+    return propose_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)
 
 
 def weigh(tick: Tick, snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:

@@ -8,8 +8,8 @@ from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.world import available_controls
-from wfairl.questions.proposals import Proposal
-from wfairl.questions.questions import Question
+from wfairl.questions.question import Question
+from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.specifications.explanation import explain_word
 from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE
@@ -43,7 +43,7 @@ class ViewState:
     mode: str = DEMONSTRATE
     encoder: FrameEncoder = field(default_factory=FrameEncoder)
     encoder_seed: int | None = None
-    proposal: Proposal | None = None
+    proposal: SceneProposal | None = None
     watched_seed: int = FIRST_TEST_SEED
     episode: AgentEpisode | None = None
     question: Question | None = None
@@ -128,7 +128,7 @@ def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
     }
 
 
-def _proposal_view(proposal: Proposal) -> list[dict[str, Any]]:
+def _proposal_view(proposal: SceneProposal) -> list[dict[str, Any]]:
     """What the probable automata would do in a proposed scene."""
     return [
         {

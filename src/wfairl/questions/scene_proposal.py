@@ -27,7 +27,7 @@ from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.worlds.task import Task
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.hypotheses import Hypothesis, hypotheses_of
-from wfairl.questions.questions import LEAST_INFORMATION, NothingToAskError
+from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
 from wfairl.questions.table_plans import TablePlan, plan_tables
 
 MAX_HYPOTHESES = 16
@@ -47,7 +47,7 @@ class PredictedPlan:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class SceneProposal:
     """A scene that is worth demonstrating.
 
     Attributes:
@@ -69,7 +69,7 @@ class Proposal:
         return {"seed": self.seed, "information": self.information, "ways": plans}
 
 
-def find_scene(
+def propose_scene(
     model: TaskModel,
     dataset: Dataset,
     task: Task,
@@ -79,7 +79,7 @@ def find_scene(
     cost: Cost | None = None,
     outlier_probability: float = RationalSettings.outlier_probability,
     n_jobs: int = 2,
-) -> Proposal:
+) -> SceneProposal:
     """The scene whose demonstration is expected to be most informative.
 
     Args and errors are those of `find_question`; here `rng` draws demonstrations, and `outlier_probability` is that of
@@ -102,7 +102,7 @@ def find_scene(
             "demonstration there is not informative. Try other scenes, or trust the task model"
         )
     predicted = _predict(plan_tables(scenes.worlds[best], tables), hypotheses, scenes, rng)
-    return Proposal(scenes.seeds[best], information[best], predicted)
+    return SceneProposal(scenes.seeds[best], information[best], predicted)
 
 
 def _information(

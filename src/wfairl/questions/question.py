@@ -10,7 +10,7 @@ probable automata, and those for the chosen automaton that pass through pairs of
 tests.
 
     question = find_question(model, dataset, task, seeds, rng)
-    dataset = take_answer(dataset, question, is_right=True)
+    dataset = add_answer(dataset, question, is_right=True)
     model = find_learner("rational").learn(dataset, task)
 """
 
@@ -157,7 +157,7 @@ def find_question(
     return question
 
 
-def take_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
+def add_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
     """The data set with an answer as evidence."""
     answer = Answer(question.seed, question.controls, question.labels, is_right)
     return replace(dataset, answers=(*dataset.answers, answer))
