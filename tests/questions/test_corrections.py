@@ -27,7 +27,7 @@ from wfairl.questions.corrections import (
     enforce_laws,
     without_edge,
 )
-from wfairl.questions.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
+from wfairl.questions.counterexamples import OutweighedError, counterexamples, table_difference, weigh_correction
 from wfairl.questions.explored_scenes import explore_scenes
 
 NAMES = ("a", "b", "c")
@@ -102,7 +102,7 @@ def test_corrections_are_read_back_from_their_documents(law):
 @pytest.mark.parametrize(
     "document",
     [None, [], {}, {"kind": "never"}, {"kind": "never", "proposition": 3}, {"kind": "exec", "proposition": "a"},
-     {"kind": "before", "first": "a", "second": "a"}, {"kind": "no edge", "word": 3, "true": [], "false": []}],
+     {"kind": "before", "first": "a", "second": "a"}, {"kind": "no edge", "word": 3, "guard": {"true": [], "false": []}}],
 )  # fmt: skip
 def test_what_is_no_correction_is_refused(document):
     with pytest.raises(BadCorrectionError):
@@ -150,7 +150,7 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
 def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
     one, other = (automaton_under_laws(rule(*names[:2]), laws) for laws in ([], [NeverHolds(names[2])]))
     for left, right in ((one, other), (other, one)):
-        table = difference(live_table(left, LABELS), live_table(right, LABELS))
+        table = table_difference(live_table(left, LABELS), live_table(right, LABELS))
         for word in WORDS:
             done = fulfils(left, word)
             wanted = done is not None and fulfils(right, done) is None

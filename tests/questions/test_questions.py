@@ -27,7 +27,7 @@ from wfairl.questions.question import (
     add_answer,
     expected_information,
     find_question,
-    passing_through,
+    requiring_pairs,
 )
 from wfairl.questions.scene_proposal import log_likelihood, propose_scene
 
@@ -187,7 +187,7 @@ def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
 
 
 @given(st.integers(0, 10**6))
-def test_passing_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
+def test_requiring_pairs_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng)
     pairs = [(int(rng.integers(len(table))), label) for label in rng.permutation(4)[:2].tolist()]
@@ -198,7 +198,7 @@ def test_passing_through_accepts_what_the_automaton_accepts_after_all_pairs_were
         state = int(table[state, label])
         if state in (DEAD, ACCEPTED):
             break
-    assert (read_word(passing_through(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
+    assert (read_word(requiring_pairs(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
 
 
 def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, dataset):

@@ -2,8 +2,8 @@
 
 A correction is used in one of two ways:
 
-    law         the automaton and its alternatives are changed so that they obey: `obey`
-    evidence    it counts for answers about plans, which later demonstrations may outweigh: `counterexamples`
+    law         `enforce_laws` changes the automaton and its alternatives so that they obey
+    evidence    `counterexamples` turns it into answers about plans, which later demonstrations may outweigh
 """
 
 from abc import ABC, abstractmethod
@@ -75,7 +75,7 @@ class NeverHolds(Correction):
 
 @dataclass(frozen=True)
 class HoldsBefore(Correction):
-    """A proposition must not hold until another has."""
+    """The second proposition must not hold until the first has held."""
 
     kind = "before"
     first: str
@@ -91,12 +91,12 @@ class HoldsBefore(Correction):
 
 @dataclass(frozen=True)
 class NoEdge(Correction):
-    """An edge is not part of the task: where it would be taken, the state stays.
+    """An edge is not part of the task: where the edge would be taken, the state stays.
 
-    Where the task could not be fulfilled without it, the step is skipped instead: the state gets its target's edges.
+    If the task could not be fulfilled without the edge, its step is skipped: the state gets the edges of its target.
 
     Attributes:
-        word: labels that lead to the state that it leaves; numbers of states change with every learning.
+        word: labels that lead to the state that the edge leaves; numbers of states change with every learning.
         guard: of the edge.
     """
 
@@ -121,16 +121,10 @@ class NoEdge(Correction):
 
     def to_document(self) -> dict[str, Any]:
         guard = {"true": sorted(self.guard.true), "false": sorted(self.guard.false)}
-        return {"kind": self.kind, "word": [sorted(label) for label in self.word], **guard}
+        return {"kind": self.kind, "word": [sorted(label) for label in self.word], "guard": guard}
 
 
-@dataclass(frozen=True)
-class _StoredEdge:
-    """A `NoEdge` on disk."""
-
-    word: tuple[Label, ...]
-    true: frozenset[str]
-    false: frozenset[str]
+KINDS: dict[str, type[Correction]] = {one.kind: one for one in (NeverHolds, HoldsBefore, NoEdge)}
 
 
 def correction_of_document(document: Any) -> Correction:
@@ -139,17 +133,16 @@ def correction_of_document(document: Any) -> Correction:
     Raises:
         BadCorrectionError: the document is not a correction.
     """
-    kinds = {NeverHolds.kind: NeverHolds, HoldsBefore.kind: HoldsBefore, NoEdge.kind: _StoredEdge}
     kind = document.get("kind") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
     try:
-        read = parse(kinds[kind], {name: value for name, value in document.items() if name != "kind"})
+        correction: Correction = parse(KINDS[kind], {name: part for name, part in document.items() if name != "kind"})
     except BadInputError as error:
         raise BadCorrectionError(f"not a correction ({error})") from None
-    if isinstance(read, Before) and read.first == read.second:
-        raise BadCorrectionError(f"{read.first} cannot come before itself")
-    return NoEdge(read.word, Guard(read.true, read.false)) if isinstance(read, _StoredEdge) else read
+    if isinstance(correction, HoldsBefore) and correction.first == correction.second:
+        raise BadCorrectionError(f"{correction.first} cannot come before itself")
+    return correction
 
 
 def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
@@ -158,7 +151,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
     Args:
         model: the model, with guards.
         source: the state that the edge leaves.
-        text: its guard as people read it.
+        text: the guard of the edge, as people read it.
 
     Raises:
         BadCorrectionError: there is no such edge.

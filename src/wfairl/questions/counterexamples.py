@@ -122,7 +122,7 @@ def counterexamples(
     tables = live_table(chosen, scenes.labels), live_table(automaton_under_laws(chosen, [correction]), scenes.labels)
 
     def disagreements(is_right: bool) -> Iterator[Answer]:
-        table = difference(*(reversed(tables) if is_right else tables))
+        table = table_difference(*(reversed(tables) if is_right else tables))
         for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
             (plan,) = plan_tables(world, [table])
             path = plan.act(0.0, scenes.horizon, rng)
@@ -132,7 +132,7 @@ def counterexamples(
     return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))
 
 
-def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+def table_difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
     """The automaton that accepts what one table accepts and the other does not.
 
     Returns:

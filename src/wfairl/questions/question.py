@@ -5,16 +5,16 @@ the expected information of an answer about which of them is the task is, in nat
 
     information = H(a) - H(e),    a = p (1 - e) + (1 - p) e,    H(x) = - x log x - (1 - x) log(1 - x)
 
-It is largest where the automata are divided in halves. The paths are cheapest plans in new scenes: those for the
-probable automata, and those for the chosen automaton that pass through pairs of state and label that no demonstration
-tests.
+The information is largest where half of the weight accepts the path. The paths are cheapest plans in new scenes: plans
+for the probable automata, and plans for the chosen automaton that pass through pairs of state and label that no
+demonstration tests.
 
     question = find_question(model, dataset, task, seeds, rng)
     dataset = add_answer(dataset, question, is_right=True)
     model = find_learner("rational").learn(dataset, task)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import TaskPosterior, required_posterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
-from wfairl.questions.explored_scenes import explore_scenes
+from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.hypotheses import deadly_odds, hypotheses_of
 from wfairl.questions.table_plans import plan_tables
 
@@ -130,31 +130,36 @@ def find_question(
     """
     scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
     posterior = required_posterior(model)
-    hypotheses = hypotheses_of(posterior, scenes.labels)
-    weights = np.array([one.weight for one in hypotheses])
     answered = {compress(answer.labels) for answer in dataset.answers}
-    least_rank: tuple[int, int] | None = None
-    question: Question | None = None
-    for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(posterior, scenes.labels, world)]
-        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
-            if path is None:
-                continue
-            accepts = np.array([one.accepts(path.word) for one in hypotheses])
-            information = expected_information(float(weights @ accepts), answer_error)
-            rank = (-round(information / TIE), len(path.controls))
-            labels = scenes.labels_along(path)
-            is_better = least_rank is None or rank < least_rank
-            if information >= LEAST_INFORMATION and compress(labels) not in answered and is_better:
-                least_rank = rank
-                opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-                question = Question(seed, tuple(map(int, path.controls)), labels, tuple(opinions), information)
-    if question is None:
+    informative = (
+        question
+        for question in _all_questions(posterior, scenes, answer_error, rng)
+        if question.information >= LEAST_INFORMATION and compress(question.labels) not in answered
+    )
+    best = min(informative, key=lambda one: (-round(one.information / TIE), len(one.controls)), default=None)
+    if best is None:
         raise NothingToAskError(
             f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "
             "to ask. Ask about other scenes, or trust the task model"
         )
-    return question
+    return best
+
+
+def _all_questions(
+    posterior: TaskPosterior, scenes: ExploredScenes, answer_error: float, rng: np.random.Generator
+) -> Iterator[Question]:
+    """A question for each plan in each scene: for a probable automaton, or through pairs that nothing tests."""
+    hypotheses = hypotheses_of(posterior, scenes.labels)
+    weights = np.array([one.weight for one in hypotheses])
+    for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(posterior, scenes.labels, world)]
+        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
+            if path is not None:
+                accepts = np.array([one.accepts(path.word) for one in hypotheses])
+                information = expected_information(float(weights @ accepts), answer_error)
+                opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
+                controls = tuple(map(int, path.controls))
+                yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information)
 
 
 def add_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
@@ -187,10 +192,10 @@ def _detours(posterior: TaskPosterior, labels: Sequence[Label], world: ArrayWorl
     if len(world.successors) < LARGE_WORLD:
         several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
         groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
-    return [passing_through(table, group) for group in groups]
+    return [requiring_pairs(table, group) for group in groups]
 
 
-def passing_through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
+def requiring_pairs(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
     """The automaton that also requires pairs of a state and a label to be read, in any order, before the end.
 
     Returns:

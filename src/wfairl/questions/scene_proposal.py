@@ -30,7 +30,7 @@ from wfairl.questions.hypotheses import Hypothesis, hypotheses_of
 from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
 from wfairl.questions.table_plans import TablePlan, plan_tables
 
-MAX_HYPOTHESES = 16
+MAX_COMPARED = 16
 """Number of most probable automata that are compared."""
 
 DRAWS = 3
@@ -87,7 +87,7 @@ def propose_scene(
     """
     scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
     posterior = required_posterior(model)
-    hypotheses = hypotheses_of(posterior, scenes.labels)[:MAX_HYPOTHESES]
+    hypotheses = hypotheses_of(posterior, scenes.labels)[:MAX_COMPARED]
     information = []
     tables = [one.table for one in hypotheses]
     for world in scenes.worlds:
