@@ -102,7 +102,8 @@ def test_corrections_are_read_back_from_their_documents(law):
 @pytest.mark.parametrize(
     "document",
     [None, [], {}, {"kind": "never"}, {"kind": "never", "proposition": 3}, {"kind": "exec", "proposition": "a"},
-     {"kind": "before", "first": "a", "second": "a"}, {"kind": "no edge", "word": 3, "guard": {"true": [], "false": []}}],
+     {"kind": "before", "first": "a", "second": "a"},
+     {"kind": "no edge", "word": 3, "guard": {"true": [], "false": []}}],
 )  # fmt: skip
 def test_what_is_no_correction_is_refused(document):
     with pytest.raises(BadCorrectionError):
