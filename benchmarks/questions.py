@@ -33,8 +33,8 @@ from wfairl.core.demonstrations.expert import solve
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.tables import canonical
-from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -93,7 +93,7 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
     optimal = evaluate(task, expert_policy(task, 0.0), scenes, n_jobs=1)
 
     def judge(dataset: Dataset, way: str) -> tuple[TaskModel, Row]:
-        model = RationalTaskLearner().learn(dataset, task, n_jobs=1)
+        model = RationalLearner().learn(dataset, task, n_jobs=1)
         plain = PlannedPolicy("plain", model.finite, unit_cost, 0.0)
         careful = CautiousPolicy("cautious", model, unit_cost, 0.0, horizon=task.horizon)
         tested = evaluate(task, careful, scenes, n_jobs=1)

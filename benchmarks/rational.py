@@ -27,12 +27,12 @@ from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import expert_policy
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.rational import CautiousPolicy, RationalSettings
-from wfairl.core.rational.task_learner import RationalTaskLearner
-from wfairl.core.rational.task_posterior import required_posterior
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.runs.run_directory import PlannerSettings
 from wfairl.core.worlds import GraphWorld, ModelTask, Task, find_task
+from wfairl.questions.hypotheses import required_posterior
 
 TEST_SEEDS = range(5000, 5064)
 
@@ -68,7 +68,7 @@ def diss(seeds: int) -> Iterable[dict[str, Any]]:
     wanted = diss_rule()
     for temperature in (0.1, None):
         for seed in range(seeds):  # nothing is random: every seed gives the same
-            learner = RationalTaskLearner(RationalSettings(temperature=temperature))
+            learner = RationalLearner(RationalSettings(temperature=temperature))
             model, seconds = timed(lambda learner=learner: learner.learn(dataset, task))
             differ, untested = differences(model, wanted)
             yield {
@@ -215,7 +215,7 @@ def growth(seeds: int) -> Iterable[dict[str, Any]]:
     marked_square(**{name.replace(" ", "_"): value for name, value in usual.items()})  # compiles what is measured
     for case in [usual, *({**usual, name: value} for name, values in wider.items() for value in values)]:
         dataset, task = marked_square(**{name.replace(" ", "_"): value for name, value in case.items()})
-        model, seconds, shares = profiled(lambda task=task, dataset=dataset: RationalTaskLearner().learn(dataset, task))
+        model, seconds, shares = profiled(lambda task=task, dataset=dataset: RationalLearner().learn(dataset, task))
         yield {
             **case,
             "found": model.finite.states,

@@ -29,7 +29,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.planning.policy import probabilities
 from wfairl.core.rational.exploration import observe
-from wfairl.core.rational.rational_learner import NothingExplainedError, RationalLearner
+from wfairl.core.rational.rational_learner import NothingExplainedError, learn_posterior
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.pages.captioned_figure import CaptionedFigure
 
@@ -191,7 +191,7 @@ def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
     words = [one.word for one in demonstrations]
     posterior: TaskPosterior | None = None
     try:
-        posterior = RationalLearner().fit(observations)
+        posterior = learn_posterior(observations)
         automaton, text = posterior.chosen.automaton, posterior.chosen.text
     except NothingExplainedError:
         automaton, text = GO_HOME, HOME_ASSUMED

@@ -125,7 +125,7 @@ def test_mice_that_no_automaton_explains_are_taken_to_go_home(tmp_path, monkeypa
         raise NothingExplainedError("chance")
 
     data = trajectories_of(write_labyrinth(tmp_path))
-    monkeypatch.setattr(labyrinth.RationalLearner, "fit", refuse)
+    monkeypatch.setattr(labyrinth, "learn_posterior", refuse)
     trained = data.split("unrestricted train")
     model = labyrinth.learn_task(data, trained)
     assert model.finite.accepts([frozenset({"home"})])

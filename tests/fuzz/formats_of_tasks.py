@@ -19,8 +19,8 @@ from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, r
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
-from wfairl.core.rational.task_learner import RationalTaskLearner
-from wfairl.core.rational.task_posterior import posterior_of, untested_labels
+from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
@@ -58,7 +58,7 @@ def read_task_model(path: Path) -> Any:
 @cache
 def rational_model() -> TaskModel:
     task = corridor_task()
-    return RationalTaskLearner().learn(collect(task, 4, 2, 0.5, seed=0, n_jobs=1), task, n_jobs=1)
+    return RationalLearner().learn(collect(task, 4, 2, 0.5, seed=0, n_jobs=1), task, n_jobs=1)
 
 
 def read_rational_model(path: Path) -> Any:
@@ -71,7 +71,7 @@ def read_rational_model(path: Path) -> Any:
     hypotheses = [(one.text, one.weight) for one in hypotheses_of(posterior, labels)]
     goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(posterior)]
     words = DemonstratedWords.of(posterior.demonstrated_words)
-    return model, untested_labels(model), hypotheses, goals, words.next_states
+    return model, posterior.untested_labels(), hypotheses, goals, words.next_states
 
 
 def task_document(path: Path) -> None:

@@ -6,7 +6,7 @@ from PIL import Image
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.demonstrations.answers import read_answers
-from wfairl.core.rational.task_learner import RationalTaskLearner
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds.task_registry import find_task
 
@@ -18,7 +18,7 @@ SCENES = ("--scenes", "11900000:11900004")
 def learned():
     """Four demonstrations that do not tell whether decorations matter, and what is learned from them."""
     dataset = collect(TASK, 4, 0, 0.5, seed=10, n_jobs=1)
-    return dataset, RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
+    return dataset, RationalLearner().learn(dataset, TASK, n_jobs=1)
 
 
 @pytest.fixture

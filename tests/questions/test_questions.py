@@ -12,9 +12,9 @@ from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.demonstrations.storage import load, save
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import read_word
-from wfairl.core.rational.task_learner import RationalTaskLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
@@ -43,7 +43,7 @@ def dataset():
 
 
 def learn(dataset):
-    return RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
+    return RationalLearner().learn(dataset, TASK, n_jobs=1)
 
 
 def ask(model, dataset, seeds=SCENES):
@@ -124,7 +124,7 @@ def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
 def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
     """Somebody passes coffee and mail on the way to the office: either may be needed."""
     task = find_task("random-office-coffee-mail")
-    model = RationalTaskLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
+    model = RationalLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
     labels = tuple(frozenset(name) for name in ("", *task.propositions))
     support = posterior_of(model).support
     hypotheses = hypotheses_of(posterior_of(model), labels)
@@ -151,7 +151,7 @@ def test_what_was_answered_is_not_asked_again(answered, question):
 def test_an_answer_is_soft_evidence(model, dataset, question):
     doubtful = RationalSettings(answer_error=0.49)
     wrong = add_answer(dataset, question, not is_right(question))
-    assert RationalTaskLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
+    assert RationalLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
     with pytest.raises(BadInputError, match="answer_error"):
         RationalSettings(answer_error=0.0)
 

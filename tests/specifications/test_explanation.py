@@ -9,7 +9,7 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
-from wfairl.core.rational.task_posterior import untested_labels
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 from wfairl.specifications.explanation import explain_word
@@ -69,7 +69,7 @@ def learned():
 
 
 def test_what_was_never_tested_by_a_demonstration_is_said(learned):
-    state, labels = next(iter(untested_labels(learned).items()))
+    state, labels = next(iter(posterior_of(learned).untested_labels().items()))
     assert state == 0
     for label in labels:
         first = explain_word(learned, (label,)).labels[0]

@@ -137,19 +137,12 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
         for number in posterior.outliers:
             chance, seed = posterior.outlier_probabilities[number], dataset.demonstrations[number].seed
             table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
-        if untested := _untested_labels(model):
-            table.add_row("not tested", untested)
+        untested = posterior.untested_labels().items()
+        if untested:
+            states = (f"in state {state}: {_format_labels(labels, '')}" for state, labels in untested)
+            table.add_row("not tested", "; ".join(states))
     table.add_row("written to", str(output))
     out.print(table)
-
-
-def _untested_labels(model: "TaskModel") -> str:
-    """The labels whose transitions no demonstration tests, by automaton state."""
-    from wfairl.core.rational.task_posterior import untested_labels
-
-    return "; ".join(
-        f"in state {state}: {_format_labels(labels, '')}" for state, labels in untested_labels(model).items()
-    )
 
 
 def _format_labels(labels: "Iterable[Label]", quote: str = "'") -> str:

@@ -153,7 +153,7 @@ def _plan_cautiously(
     from wfairl.core.planning.product import states_alone
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
     from wfairl.core.rational.demonstrated_words import DemonstratedWords
-    from wfairl.core.rational.task_posterior import posterior_of, untested_steps
+    from wfairl.core.rational.task_posterior import posterior_of
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
@@ -163,9 +163,11 @@ def _plan_cautiously(
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound), cautious.statistics)
     posterior = posterior_of(model)
-    words = () if posterior is None else posterior.demonstrated_words
+    if posterior is None:
+        return _SupportedPlan(plan)
+    words = posterior.demonstrated_words
     leaves_at = DemonstratedWords.of(words).leaves_at(path.labels) if words else None
-    return _SupportedPlan(plan, untested_steps(model, path.labels), leaves_at)
+    return _SupportedPlan(plan, posterior.untested_steps(path.labels), leaves_at)
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from wfairl import __version__
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, format_label
 from wfairl.core.demonstrations import Dataset
-from wfairl.core.rational.task_posterior import posterior_of, untested_labels
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -131,7 +131,7 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     wrong = [f"{i} ({posterior.outlier_probabilities[i]:.0%})" for i in posterior.outliers]
     if wrong:
         facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
-    for state, labels in untested_labels(model).items():
+    for state, labels in posterior.untested_labels().items():
         facts.append((f"Untested in state {state}", Chips(tuple(map(format_label, labels)))))
     caption = "The most probable automata and their posterior probabilities. An agent plans for all of them at once."
     return (Table((Column("automaton"), Column("probability", "right")), tuple(rows), caption), Facts(tuple(facts)))

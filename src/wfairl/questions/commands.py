@@ -224,7 +224,7 @@ def _print_change(before: "TaskModel", after: "TaskModel", answers_file: Path, t
 
 def _posterior(model: "TaskModel") -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
-    from wfairl.core.rational.task_posterior import required_posterior
+    from wfairl.questions.hypotheses import required_posterior
 
     return [{"rule": one.text, "weight": one.weight} for one in required_posterior(model).alternatives]
 

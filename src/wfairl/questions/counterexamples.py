@@ -28,14 +28,15 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.search import Candidate
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
-from wfairl.core.rational.task_learner import RationalTaskLearner
-from wfairl.core.rational.task_posterior import posterior_of, required_posterior
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.questions.corrections import BadCorrectionError, Correction, automaton_under_laws
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
+from wfairl.questions.hypotheses import required_posterior
 from wfairl.questions.table_plans import plan_tables
 
 COUNTEREXAMPLES = 3
@@ -84,7 +85,7 @@ def weigh_correction(
     for _ in range(MOST_ROUNDS):
         certain = tuple(replace(one, weight=CERTAIN) for one in answers)
         corrected = replace(dataset, answers=(*dataset.answers, *certain))
-        learned = RationalTaskLearner(progress=progress).learn(corrected, task, n_jobs=1)
+        learned = RationalLearner(progress=progress).learn(corrected, task, n_jobs=1)
         posterior = posterior_of(learned)
         if posterior is None:
             break

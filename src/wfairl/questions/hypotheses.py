@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.rational.tables import canonical, live_table, read_word, requiring
-from wfairl.core.rational.task_posterior import Support, TaskPosterior
+from wfairl.core.rational.task_posterior import Support, TaskPosterior, posterior_of
+from wfairl.core.support.errors import BadInputError
 
 MAX_HYPOTHESES = 60
 """Number of most probable automata that are compared."""
@@ -48,6 +50,21 @@ class Hypothesis:
     def accepts(self, word: NDArray[np.int32]) -> bool:
         """Whether the task is fulfilled by the end of a word of label indices, shape [steps]."""
         return read_word(self.table, word) > 0
+
+
+def required_posterior(model: TaskModel) -> TaskPosterior:
+    """The posterior of a model.
+
+    Raises:
+        BadInputError: the model is of a learner that has none.
+    """
+    posterior = posterior_of(model)
+    if posterior is None:
+        raise BadInputError(
+            f"a task model by {model.learner} has no alternatives to ask about; "
+            "learn it with `wfairl learn-task --learner rational`"
+        )
+    return posterior
 
 
 def hypotheses_of(posterior: TaskPosterior, labels: Sequence[Label]) -> tuple[Hypothesis, ...]:

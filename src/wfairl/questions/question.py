@@ -30,11 +30,11 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.observations import ArrayWorld
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
-from wfairl.core.rational.task_posterior import TaskPosterior, required_posterior
+from wfairl.core.rational.task_posterior import TaskPosterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
-from wfairl.questions.hypotheses import deadly_odds, hypotheses_of
+from wfairl.questions.hypotheses import deadly_odds, hypotheses_of, required_posterior
 from wfairl.questions.table_plans import plan_tables
 
 LEAST_INFORMATION = 0.002

@@ -14,7 +14,7 @@ from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import follow_controls
 from wfairl.core.rational.caution import CautiousPolicy
-from wfairl.core.rational.task_posterior import untested_steps
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.text import counted
@@ -109,7 +109,8 @@ def explain_episode(
             break
     is_success = agent.status is Status.ACCEPTED
     path = follow_controls(world, model.finite, controls, world.initial_state)
-    untested = set(untested_steps(model, path.labels))
+    posterior = posterior_of(model)
+    untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
     moments = tuple(
         Moment(
             control=controls[t] if t < len(controls) else None,

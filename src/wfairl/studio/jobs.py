@@ -20,7 +20,7 @@ from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
-from wfairl.core.rational.task_learner import RationalTaskLearner
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
 from wfairl.questions.corrections import Correction, enforce_laws
@@ -82,7 +82,7 @@ def learn(
     tick: Tick, spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
-    model = RationalTaskLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
+    model = RationalLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
     model = enforce_laws(model, laws, dataset)
     return model, describe(model, dataset, before)
 

@@ -11,7 +11,7 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.task_posterior import posterior_of, untested_labels
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.automata.images import to_svg
 from wfairl.pages.automata.layout import lay_out
 from wfairl.specifications.comparison import compare_automata
@@ -106,7 +106,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         "alternatives": [{"text": one.text, "weight": one.weight} for one in others[:SHOWN_ALTERNATIVES]],
         "untested": [
             f"{', '.join(map(format_label, labels))} in state {state}"
-            for state, labels in untested_labels(model).items()
+            for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }
 

@@ -12,7 +12,7 @@ from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.rational import CautiousPolicy, Support, caution
 from wfairl.core.rational.caution import DoubtfulPlanError, goals_of
 from wfairl.core.rational.risks import LabelRisks
-from wfairl.core.rational.task_posterior import posterior_of, untested_steps
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds import find_task
 
@@ -220,11 +220,11 @@ def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():
     model = model_of([(OFFICE, 1.0)])
     world = TASK.make_world(3)
     path = find_plan(build_product(world, OFFICE), np.ones((108, 4))[: len(build_product(world, OFFICE))]).path
-    assert untested_steps(model, path.labels) == []
     posterior = posterior_of(model)
+    assert posterior.untested_steps(path.labels) == []
     nothing = np.zeros_like(posterior.support.visits)
     unread = replace(posterior, support=replace(posterior.support, visits=nothing, margin=nothing.astype(float)))
-    assert untested_steps(replace(model, record=unread), path.labels) == list(range(1, len(path.controls) + 1))
+    assert unread.untested_steps(path.labels) == list(range(1, len(path.controls) + 1))
 
 
 def test_from_eight_demonstrations_the_learned_agent_keeps_the_rule_in_new_offices():

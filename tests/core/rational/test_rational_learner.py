@@ -13,11 +13,11 @@ from wfairl.core.rational import (
     DemonstratedScene,
     NothingExplainedError,
     Observations,
-    RationalLearner,
     RationalSettings,
+    learn_posterior,
 )
 from wfairl.core.rational.tables import canonical, live_table
-from wfairl.core.rational.task_posterior import posterior_of, untested_labels
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
 
@@ -35,26 +35,26 @@ def errand():
 
 @pytest.fixture(scope="module")
 def learned(errand):
-    return RationalLearner().fit(Observations(GRID_LABELS, errand))
+    return learn_posterior(Observations(GRID_LABELS, errand))
 
 
 @pytest.mark.parametrize("names", [("a",), ("c", "a"), ("b", "a", "c")])
 def test_a_rule_is_found_from_successes_alone(names):
     rule = chain(*names)
-    result = RationalLearner().fit(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(1))))
+    result = learn_posterior(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(1))))
     assert same_rule(result.chosen.automaton, rule)
 
 
 def test_an_order_is_found_of_things_that_the_world_asks_for_anyway():
     rng, rule = np.random.default_rng(3), chain("b", "a", "c", avoid=None)
     scenes = [hidden(grid(rng)).demonstrate(rule, 0.5, rng) for _ in range(16)]
-    result = RationalLearner().fit(Observations(GRID_LABELS, [scene for scene in scenes if scene is not None]))
+    result = learn_posterior(Observations(GRID_LABELS, [scene for scene in scenes if scene is not None]))
     assert same_rule(result.chosen.automaton, rule)
 
 
 def test_what_is_not_forbidden_is_not_learned_as_forbidden():
     rule = chain("a", "b", avoid=None)
-    result = RationalLearner().fit(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2))))
+    result = learn_posterior(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2))))
     assert same_rule(result.chosen.automaton, rule)
 
 
@@ -69,12 +69,12 @@ def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
         scene = world.demonstrate(rule, 0.5, rng)
         if scene is not None:
             scenes.append(scene)
-    result = RationalLearner().fit(Observations(world.labels, scenes))
+    result = learn_posterior(Observations(world.labels, scenes))
     assert [edge.guard for edge in result.chosen.automaton.edges[0]] == [Guard(frozenset(literals))]
 
 
 def test_the_same_demonstrations_give_the_same_result_however_many_are_judged_at_once(errand, learned):
-    again = RationalLearner().fit(Observations(GRID_LABELS, errand), n_jobs=3)
+    again = learn_posterior(Observations(GRID_LABELS, errand), n_jobs=3)
     assert again.chosen.text == learned.chosen.text
     assert again.log_posterior == learned.log_posterior
     assert [a.text for a in again.alternatives] == [a.text for a in learned.alternatives]
@@ -88,7 +88,7 @@ def test_the_temperature_is_estimated(learned):
 
 def test_the_unit_of_cost_does_not_matter(errand, learned):
     tripled = [replace(scene, world=replace(scene.world, costs=3 * scene.world.costs)) for scene in errand]
-    result = RationalLearner().fit(Observations(GRID_LABELS, tripled))
+    result = learn_posterior(Observations(GRID_LABELS, tripled))
     assert result.chosen.text == learned.chosen.text
     assert result.temperature == pytest.approx(3 * learned.temperature)
 
@@ -104,7 +104,7 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
     scenes = list(errand)
     for i in range(3):
         scenes[i] = DemonstratedScene(grid(rng), rng.integers(4, size=30))
-    result = RationalLearner().fit(Observations(GRID_LABELS, scenes))
+    result = learn_posterior(Observations(GRID_LABELS, scenes))
     assert same_rule(result.chosen.automaton, chain("a", "b"))
     assert (result.outlier_probabilities[:3] > 0.5).all()
     assert (result.outlier_probabilities[3:] < 0.5).all()
@@ -112,7 +112,7 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
 
 def test_failures_count_softly(errand):
     """A success told as a failure once does not overturn sixteen successes; told often enough, it would."""
-    result = RationalLearner().fit(Observations(GRID_LABELS, errand, (errand[0].word,)))
+    result = learn_posterior(Observations(GRID_LABELS, errand, (errand[0].word,)))
     assert same_rule(result.chosen.automaton, chain("a", "b"))
 
 
@@ -135,19 +135,19 @@ def test_support_leaves_out_labels_that_no_scene_can_produce():
     )  # fmt: skip
     model = find_learner("rational").learn(collect(task, 3, 3, 0.5, 0, n_jobs=1), task)
     assert set(posterior_of(model).labels) == {frozenset("a"), frozenset("b"), frozenset("c")}
-    assert untested_labels(model) == {}
+    assert posterior_of(model).untested_labels() == {}
 
 
 def test_walks_without_any_task_are_not_explained():
     rng = np.random.default_rng(4)
     walks = [DemonstratedScene(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
     with pytest.raises(NothingExplainedError, match="better than chance"):
-        RationalLearner().fit(Observations(GRID_LABELS, walks))
+        learn_posterior(Observations(GRID_LABELS, walks))
 
 
 def test_there_must_be_a_success(errand):
     with pytest.raises(BadInputError, match="no successful"):
-        RationalLearner().fit(Observations(GRID_LABELS, (), (errand[0].word,)))
+        learn_posterior(Observations(GRID_LABELS, (), (errand[0].word,)))
 
 
 @pytest.mark.parametrize("settings", [{"outlier_probability": 0.0}, {"failure_error": 1.0}, {"temperature": 0.0}])

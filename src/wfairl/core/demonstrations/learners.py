@@ -104,7 +104,7 @@ class WordLearner(ABC):
 LEARNERS: Registry[TaskLearner] = Registry(
     "learner",
     {
-        RATIONAL: "wfairl.core.rational.task_learner:RationalTaskLearner",
+        RATIONAL: "wfairl.core.rational.rational_learner:RationalLearner",
         SPECTRAL: "wfairl.core.spectral.task_learner:SpectralTaskLearner",
     },
     "Others are registered by a file or a module, such as gru by `wfairl --tasks experiments.baselines COMMAND`",

@@ -12,9 +12,9 @@ _MODULES = {
     "Observations": "observations",
     "RationalLearner": "rational_learner",
     "RationalSettings": "settings",
-    "RationalTaskLearner": "task_learner",
     "Support": "task_posterior",
     "TaskPosterior": "task_posterior",
+    "learn_posterior": "rational_learner",
     "posterior_of": "task_posterior",
 }
 

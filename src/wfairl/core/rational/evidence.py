@@ -1,21 +1,30 @@
 """Evidence: how probable the observations are if a given automaton A were the task.
 
-A demonstrator who knows the task is nearly rational: the better a control, the more probable it is. On the product of
-scene i and A, with Q_A(s, u) the least cost to fulfil the task after control u in state s (`table_cost_to_go`),
+The rational learner looks for the task under which the demonstrators look most rational: if coffee were not part of the
+task, the demonstrator would not have gone there. It compares automata by
+
+    log posterior(A) = log P(observations | A) + log prior(A)
+
+An automaton that forgets something makes the demonstrators look irrational. One that remembers too much pays in length
+(`prior`). This module computes the first term. A demonstrator is nearly rational: the better a control, the more
+probable it is. On the product of scene i and A, with Q_A(s, u) the least cost of fulfilling the task by a path that
+takes control u in state s (`table_cost_to_go`),
 
     pi_A(u | s) = exp(-Q_A(s, u) / eta) / sum over available u' of exp(-Q_A(s, u') / eta)
 
-A few demonstrations follow no task at all, with probability e. These draw their controls uniformly:
+With a small probability e a demonstration follows no task, and its controls are drawn uniformly:
 
     evidence_i(A, eta) = log((1 - e) prod_t pi_A(u_t | s_t) + e / prod_t number of controls available at s_t)
 
 If A does not accept a demonstration exactly at its last step, the first part is 0. The temperature eta is unknown, so
-that the evidence is averaged over a grid of temperatures. Q_A does not depend on eta and is computed once. Failed
-demonstrations and a person's answers are verdicts on words, each of which is wrong with a small probability:
+that the evidence is averaged over a grid of temperatures; Q_A does not depend on eta and is computed once. Failed
+demonstrations and answers to questions are verdicts on words, which are wrong with a small probability:
 
-    log P(observations | A) = log mean over eta of prod_i exp(evidence_i(A, eta))                   demonstrations
-                            + log P(failures | A)          each failure that A accepts costs log(failure_error)
-                            + log P(answers | A)           each answer that A contradicts costs log(answer_error)
+    log P(observations | A) = log mean over eta of prod_i exp(evidence_i(A, eta))
+                            + log P(failures | A)                  each one that A accepts costs log(failure_error)
+                            + log P(answers | A)                   each one that A contradicts costs log(answer_error)
+
+Failures and answers help, but successful demonstrations are enough.
 """
 
 from math import log, log1p

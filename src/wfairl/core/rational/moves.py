@@ -1,8 +1,13 @@
-"""Moves: small changes of an automaton, by which the search gets from one candidate to the next.
+"""Moves: the small changes by which the search gets from one automaton to the next.
 
-Beside adding, dropping and changing edges there are moves for the parts that tasks are made of: one or two events must
-happen first (`_insert`), another event must happen too, in any order (`_conjoin`), there is an alternative path
-(`_detour`), the past matters (`_split`). Each is one move, because none of its halves explains anything.
+An edge is dropped, added, changed or sent elsewhere, or two states are merged. Larger moves add what tasks are made of:
+
+    insert     one or two events must happen first, or after an edge
+    conjoin    another event must happen too, in any order with the others
+    detour     there is an alternative path
+    split      what happened before matters: a state is told apart by how it was entered
+
+Each of these is one move, because its halves explain nothing by themselves: the search would not get past them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +36,9 @@ def neighbours(
     Args:
         automaton: where to start.
         propositions: those that guards may contain.
-        labels: those that occur, which decide whether the order of two edges matters.
-        visits: how many demonstrations read a label in a state of the automaton, [states, labels]: a detour that no
-            demonstration takes is not tried, nor an order of events that are rare.
+        labels: those that occur; they decide whether the order of two edges matters.
+        visits: how many demonstrations read a label in a state of the automaton, [states, labels]. A detour that no
+            demonstration takes is not tried, and neither are rare events in a row.
         max_states: of the results.
         max_literals: of their guards.
     """
@@ -145,8 +150,8 @@ def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -
 def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
     """Another event must happen too before a target is entered, in any order with those that must happen so far.
 
-    The states before the target are doubled: in the originals the event has not happened yet, and the edges into the
-    target are gone; the copies are as the states were.
+    The states before the target are doubled. In the originals the event has not happened yet, and the edges into the
+    target are gone. The copies are what the states were.
     """
     for target in (*range(1, automaton.states), ACCEPTED):
         before = _states_before(automaton, target)

@@ -1,9 +1,9 @@
-"""The prior: how long it takes to describe an automaton.
+"""The prior: an automaton is the less probable, the longer its description.
 
     log prior(A) = - ln 2 * bits(A)
 
 The description is a prefix code: the priors of all automata add up to at most 1. Its first bit selects one of two
-codes, edges or errands; the shorter one counts.
+codes, edges or errands, and the shorter one counts:
 
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
     errands    = guards that are forbidden throughout, stages; the guards of a stage come true in any order
@@ -15,8 +15,8 @@ codes, edges or errands; the shorter one counts.
     literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
 
 States are numbered as they are first mentioned, so that numbers need no bits. An edge with a guard of its own costs
-about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times as likely. So does one more errand, however many
-states and edges it takes: "coffee and mail, then the office" is short, as it is for people.
+about 5 to 7 nats: it must make the demonstrations e^5 to e^7 times as likely. One more errand costs the same, however
+many states and edges it takes: "coffee and mail, then the office" is short, as it is for people.
 """
 
 from functools import cache

@@ -1,31 +1,42 @@
-"""RationalLearner: the task under which the demonstrators look most rational.
+"""The rational learner: from demonstrations to the posterior over tasks.
 
-If coffee were not part of the task, the demonstrator would not have gone there. So the posterior of an automaton
-combines its length with the likelihood of the demonstrations for a nearly optimal demonstrator of this task:
+    posterior = learn_posterior(observations)                        observations as arrays (`observations`)
+    model = RationalLearner().learn(dataset, task)                   demonstrations of a task, in its worlds
 
-    log posterior(A) = log prior(A)                                    `prior`: a description length
-                     + log mean_eta prod_i [ (1 - e) prod_t pi_A(u_t | s_t) + e / prod_t controls(s_t) ]   `evidence`
-                     + log P(failures | A)                             accepting one costs log(failure_error)
-                     + log P(answers | A)                              contradicting one costs log(answer_error)
+The search gives automata with their log posterior (`search`). From these the learner makes a `TaskPosterior`:
 
-An automaton that forgets something makes the demonstrator look irrational; one that remembers too much pays in length.
-Failures and answers (`questions`) are not needed.
+    weight(A)        = posterior(A) / sum of the posteriors of the best automata                    `Alternative`
+    temperature      = the eta under which the demonstrations are most likely, given the best automaton
+    outlier_i        = P(demonstration i follows no task | the best automaton)
+    support          = how well the demonstrations support each part of the best automaton          `support`
+
+An automaton that explains the demonstrations no better than controls drawn at random is no explanation, however short
+it is. If there is no other, the learner says so (`NothingExplainedError`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
+from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.rational.evidence import Evidence
+from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.support import measure_support
 from wfairl.core.rational.task_posterior import Alternative, TaskPosterior
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.worlds.task import Task
+
+DEFAULT_SETTINGS = RationalSettings()
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
 """The grid over which evidence is averaged, in units of the mean cost of a demonstrated step."""
@@ -37,59 +48,96 @@ class NothingExplainedError(FailedRunError):
     """No automaton explains the demonstrations better than chance."""
 
 
+@dataclass(frozen=True)
 class RationalLearner:
-    """Learns a task automaton from demonstrations, the worlds in which they happened, and a cost."""
+    """Learns the automaton under which the demonstrators look most rational.
 
-    def __init__(self, settings: RationalSettings | None = None) -> None:
-        self.settings = settings or RationalSettings()
+    If no automaton explains the demonstrations better than chance, the model accepts their words alone, and one of its
+    sentences says so.
 
-    def fit(
-        self, observations: Observations, progress: Callable[[Candidate], None] | None = None, n_jobs: int = 1
-    ) -> TaskPosterior:
-        """The automaton that explains the demonstrations best, and the others that are probable.
+    Attributes:
+        settings: see `RationalSettings`.
+        progress: called with each candidate that the search expands.
+    """
 
-        Args:
-            observations: of one task.
-            progress: called with each candidate that the search expands.
-            n_jobs: automata to evaluate at once; it changes nothing in the result.
+    settings: RationalSettings = DEFAULT_SETTINGS
+    progress: Callable[[Candidate], None] | None = None
 
-        Raises:
-            NothingExplainedError: no automaton explains any demonstration better than chance.
-        """
-        if not observations.scenes:
-            raise BadInputError("there is no successful demonstration to learn from")
-        settings, evidence = self.settings, self._evidence(observations)
-        evaluator = Evaluator(evidence, sorted(frozenset().union(*evidence.labels)), n_jobs)
-        if observations.answers:
-            # A search from the simplest automata may not get past an answer: start with those found without answers.
-            alone = Evaluator(self._evidence(replace(observations, answers=())), evaluator.propositions, n_jobs)
-            candidates = search(alone, progress)
-            evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
-        candidates = _explaining(evidence, search(evaluator, progress))
-        if not candidates:
-            raise NothingExplainedError(
-                "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
-                "the demonstrations end when it is done, and is the cost about right?"
-            )
-        best = candidates[0]
-        return TaskPosterior(
-            alternatives=_alternatives(candidates[: settings.max_alternatives + 1]),
-            support=measure_support(evidence, best.automaton),
-            temperature=_refine_temperature(evidence, best),
-            log_posterior=best.log_posterior,
-            log_prior=best.log_prior,
-            automata_generated=evaluator.automata_generated,
-            automata_evaluated=evaluator.tables_evaluated,
-            outlier_probabilities=_outlier_probabilities(evidence, best),
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
+        price = nominal_cost(task) if cost is None else cost
+        observations = observe(dataset.demonstrations, task.make_world, price, n_jobs, dataset.answers)
+        try:
+            posterior = learn_posterior(observations, self.settings, self.progress, n_jobs)
+        except NothingExplainedError:  # too few demonstrations, or too noisy ones
+            memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
+            return replace(memorised, sentences=(MEMORISED,))
+        successes = [i for i, one in enumerate(dataset) if one.is_success]
+        outliers = np.zeros(len(dataset))
+        outliers[successes] = posterior.outlier_probabilities
+        posterior = replace(posterior, outlier_probabilities=outliers, answers=len(dataset.answers))
+        words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
+        return TaskModel.of_automaton(
+            posterior.chosen.automaton,
+            RATIONAL,
+            dataset.words,
+            dataset.scores,
+            sentences=(posterior.chosen.text,),
+            record=replace(posterior, demonstrated_words=tuple(words)),
         )
 
-    def _evidence(self, observations: Observations) -> Evidence:
-        if self.settings.temperature is not None:
-            temperatures = np.array([self.settings.temperature])
-        else:
-            costs = np.concatenate([scene.costs for scene in observations.scenes])
-            temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
-        return Evidence(observations.with_possible_labels(), temperatures, self.settings)
+
+def learn_posterior(
+    observations: Observations,
+    settings: RationalSettings = DEFAULT_SETTINGS,
+    progress: Callable[[Candidate], None] | None = None,
+    n_jobs: int = 1,
+) -> TaskPosterior:
+    """The automata that explain observations of one task best.
+
+    Args:
+        observations: of one task.
+        settings: see `RationalSettings`.
+        progress: called with each candidate that the search expands.
+        n_jobs: automata to evaluate at once; it changes nothing in the result.
+
+    Raises:
+        NothingExplainedError: no automaton explains any demonstration better than chance.
+    """
+    if not observations.scenes:
+        raise BadInputError("there is no successful demonstration to learn from")
+    evidence = _evidence(observations, settings)
+    evaluator = Evaluator(evidence, sorted(frozenset().union(*evidence.labels)), n_jobs)
+    if observations.answers:
+        # A search from the simplest automata may not get past an answer: start with those found without answers.
+        alone = Evaluator(_evidence(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
+        candidates = search(alone, progress)
+        evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
+    candidates = _explaining(evidence, search(evaluator, progress))
+    if not candidates:
+        raise NothingExplainedError(
+            "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
+            "the demonstrations end when it is done, and is the cost about right?"
+        )
+    best = candidates[0]
+    return TaskPosterior(
+        alternatives=_alternatives(candidates[: settings.max_alternatives + 1]),
+        support=measure_support(evidence, best.automaton),
+        temperature=_refine_temperature(evidence, best),
+        log_posterior=best.log_posterior,
+        log_prior=best.log_prior,
+        automata_generated=evaluator.automata_generated,
+        automata_evaluated=evaluator.tables_evaluated,
+        outlier_probabilities=_outlier_probabilities(evidence, best),
+    )
+
+
+def _evidence(observations: Observations, settings: RationalSettings) -> Evidence:
+    if settings.temperature is not None:
+        temperatures = np.array([settings.temperature])
+    else:
+        costs = np.concatenate([scene.costs for scene in observations.scenes])
+        temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
+    return Evidence(observations.with_possible_labels(), temperatures, settings)
 
 
 def _explaining(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Candidate]:

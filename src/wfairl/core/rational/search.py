@@ -1,13 +1,13 @@
-"""Best-first search, over the moves, for the automata of highest posterior.
+"""Search: the automata of highest posterior, best first.
 
-    log posterior(A) = log prior(A) + log mean over eta of exp(sum_i evidence_i(A, eta)) + log P(failures, answers | A)
+    log posterior(A) = log prior(A) + log P(observations | A)                       `prior`, `evidence`
 
-The search expands the best candidate that is not yet expanded: it evaluates all its neighbours. It ends when the
-`beam_width` best promising candidates are all expanded. A candidate that is longer than its parent without explaining
-more is not promising: it is kept as an alternative, but not expanded.
+The search begins with the automata of one edge. It expands the best automaton that is not yet expanded: it evaluates
+all automata that are one move away (`moves`). It ends when the `beam_width` best ones are all expanded. An automaton
+that is longer than its parent without explaining more is not promising: it is kept as an alternative and not expanded.
 
-Most neighbours are refuted without planning, because they do not accept the demonstrations. The others are given up as
-soon as the scenes planned so far leave them behind the beam, whatever the rest gives: that bound is exact. Automata
+Most automata are refuted without planning, because they do not accept the demonstrations. Others are given up as soon
+as they cannot reach the beam any more, whatever the scenes that are not yet planned give: that bound is exact. Automata
 that read the labels of the scenes alike are evaluated once. Nothing here is random.
 """
 
@@ -108,9 +108,7 @@ _Evaluated = tuple[NDArray[np.float64] | None, float]
 
 
 class Evaluator:
-    """Evaluates automata, each once, several at a time.
-
-    The required log posterior does not change meanwhile, so that the result does not depend on how many those are.
+    """Evaluates automata, each once, several at a time; the result does not depend on how many at a time.
 
     Attributes:
         evidence: the demonstrations, failures and answers.

@@ -1,4 +1,19 @@
-"""Support: the evidence for every pair of a state and a label of a learned automaton."""
+"""Support: what the demonstrations say about each pair of a state and a label of the learned automaton.
+
+The automaton of highest posterior is short, and so it is silent about much: it allows labels that no demonstration
+tests, and it requires no label that may have been read by chance. Caution needs to know both. Every pair is changed in
+turn, and E = P(observations | changed automaton) is compared with that of the automaton as it is:
+
+    margin = log E(as it is) - log E(the best other target of the label)
+
+    risk   = odds / (1 + odds),   odds = deadly_odds * (E(deadly everywhere) + DEADLY_HERE * E(deadly here)) / E(as is)
+
+    need   = odds / (1 + odds),   odds = needed_odds * E(also requires the label) / E(as it is)
+
+A deadly label is mostly deadly in every state: a label that a demonstration reads in another state is hardly a risk.
+The length of the changed automaton does not count, since from a few demonstrations the shorter automaton would always
+win.
+"""
 
 import numpy as np
 
@@ -15,20 +30,7 @@ DEADLY_HERE = 0.02
 
 
 def measure_support(evidence: Evidence, automaton: CompactAutomaton) -> Support:
-    """Change every pair of state and label in turn, and compare the evidence.
-
-    The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
-    every state or in this one alone. A deadly label is mostly so in every state, so that a label which a demonstration
-    reads in another state is hardly a risk:
-
-        risk = odds / (1 + odds)
-        odds = deadly_odds * (E(deadly everywhere) + DEADLY_HERE * E(deadly here)) / E(as it is)
-
-    A demonstrated label may have been passed by chance, or because the task requires it. From a few demonstrations an
-    automaton without it has the higher posterior, being shorter; so here the length does not count:
-
-        need = odds / (1 + odds),    odds = needed_odds * E(also requires the label) / E(as it is)
-    """
+    """The support of an automaton, by the equations above."""
     table, log_evidence = automaton.to_table(evidence.labels), evidence.log_probability
     deadly_odds, needed_odds = evidence.settings.deadly_odds, evidence.settings.needed_odds
     chosen = log_evidence(table)

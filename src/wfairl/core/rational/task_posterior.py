@@ -147,6 +147,23 @@ class TaskPosterior(LearnerRecord):
     def labels(self) -> tuple[Label, ...]:
         return self.support.labels
 
+    def untested_labels(self) -> dict[int, list[Label]]:
+        """The untested labels that the chosen automaton allows, by state; states without any are left out."""
+        untested: dict[int, list[Label]] = {}
+        for state, i in np.argwhere(self.support.is_untested).tolist():
+            if self.chosen.automaton.read(state, self.labels[i]) != DEAD:
+                untested.setdefault(state, []).append(self.labels[i])
+        return untested
+
+    def untested_steps(self, labels: Sequence[Label]) -> list[int]:
+        """The steps, from 1, at which a plan with these labels reads one that is untested in its state."""
+        states = self.chosen.automaton.run(labels)
+        return [
+            step
+            for step, (state, label) in enumerate(zip(states, labels, strict=False), start=1)
+            if 0 <= state < len(self.support.visits) and self.support.is_untested_in(state, label)
+        ]
+
     def to_document(self) -> dict[str, Any]:
         support = self.support
         return {
@@ -246,43 +263,3 @@ class _StoredPosterior:
 def posterior_of(model: TaskModel) -> TaskPosterior | None:
     """The posterior of a model that a rational learner found; None for other learners."""
     return model.record if isinstance(model.record, TaskPosterior) else None
-
-
-def required_posterior(model: TaskModel) -> TaskPosterior:
-    """The posterior of a model.
-
-    Raises:
-        BadInputError: the model is of a learner that has none.
-    """
-    posterior = posterior_of(model)
-    if posterior is None:
-        raise BadInputError(
-            f"a task model by {model.learner} has no alternatives to ask about; "
-            "learn it with `wfairl learn-task --learner rational`"
-        )
-    return posterior
-
-
-def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
-    """The untested labels that the automaton allows, by state; states without any are left out."""
-    posterior = posterior_of(model)
-    untested: dict[int, list[Label]] = {}
-    if posterior is not None:
-        labels = posterior.support.labels
-        for state, i in np.argwhere(posterior.support.is_untested).tolist():
-            if model.finite.read(state, labels[i]) != DEAD:
-                untested.setdefault(state, []).append(labels[i])
-    return untested
-
-
-def untested_steps(model: TaskModel, labels: Sequence[Label]) -> list[int]:
-    """The steps, from 1, at which a plan with these labels reads an untested one."""
-    posterior = posterior_of(model)
-    steps: list[int] = []
-    if posterior is not None:
-        support = posterior.support
-        states = model.finite.run(labels)
-        for step, (state, label) in enumerate(zip(states, labels, strict=False), start=1):
-            if 0 <= state < len(support.visits) and support.is_untested_in(state, label):
-                steps.append(step)
-    return steps

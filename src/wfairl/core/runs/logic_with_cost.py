@@ -17,7 +17,7 @@ from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.trainer import TrainingResult, train
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import TaskLearner
-from wfairl.core.rational.task_learner import RationalTaskLearner
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.worlds.task import Task
@@ -66,7 +66,7 @@ def learn_logic_and_cost(
         The best explanation; the posterior of its model names others that are about as likely.
     """
     settings = (settings or PlannerSettings()).complete(task.default_cost)
-    learner = learner or RationalTaskLearner()
+    learner = learner or RationalLearner()
     rounds = [_explain(dataset, task, learner, None, n_jobs)]
     for _ in range(MOST_ROUNDS):
         training = _train(dataset, task, rounds[-1].model, settings, n_jobs)
