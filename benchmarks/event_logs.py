@@ -19,8 +19,8 @@ import numpy as np
 from reporting import make_parser, report, rows_table
 from sklearn.tree import DecisionTreeClassifier
 
-from wfairl.core.automata.corpus import encode
-from wfairl.core.automata.minimise import same_language, to_finite
+from wfairl.core.automata.dfa import same_language, to_finite
+from wfairl.core.automata.word_corpus import encode
 from wfairl.core.automata.words import sort_labels
 from wfairl.core.demonstrations.learners import Reading, find_learner
 from wfairl.events.constraints import Constraint, Occurrences, compile_constraints

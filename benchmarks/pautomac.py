@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from wfairl.core.automata.words import read_pautomac, read_pautomac_solution
-from wfairl.core.spectral.spectral import LostRankError
+from wfairl.core.spectral.spectral_learner import LostRankError
 from wfairl.events.distributions.distribution import DistributionLearner
 from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 

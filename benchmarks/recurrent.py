@@ -42,7 +42,7 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.spectral.selection import select_setting
+from wfairl.core.spectral.model_selection import select_setting
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads

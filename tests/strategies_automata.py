@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.specifications.temporal import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
+from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
 
 PROPOSITIONS = ("a", "b", "c", "d")
 

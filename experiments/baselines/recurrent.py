@@ -20,12 +20,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree, encode
+from wfairl.core.automata.word_corpus import Corpus, PrefixTree, build_prefix_tree, encode
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
 from wfairl.core.costs.epochs import DivergedError, one_torch_thread, run_epochs
-from wfairl.core.spectral.spectral import Scores, check_words
+from wfairl.core.spectral.spectral_learner import WordScores, check_words
 from wfairl.core.support.errors import BadInputError
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -98,7 +98,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         self.seed = seed
 
     @one_torch_thread()
-    def fit(self, words: Sequence[Word], scores: Scores, track: Track | None = None) -> "RecurrentLearner":
+    def fit(self, words: Sequence[Word], scores: WordScores, track: Track | None = None) -> "RecurrentLearner":
         """Train the network; `track` shows progress.
 
         Raises:
@@ -135,7 +135,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         parts = [places[first : first + PREDICTED_AT_ONCE] for first in range(0, len(corpus), PREDICTED_AT_ONCE)]
         return np.concatenate([np.zeros(0), *(self._values(self.network_, _part(corpus, part)) for part in parts)])
 
-    def score(self, words: Sequence[Word], scores: Scores) -> float:
+    def score(self, words: Sequence[Word], scores: WordScores) -> float:
         """Minus the loss of eq. (2); higher is better, as scikit-learn has it."""
         return -float(np.mean((self.predict(words) - np.asarray(scores, np.float64)) ** 2))
 

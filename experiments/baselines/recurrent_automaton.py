@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from experiments.baselines.recurrent import RecurrentLearner, Track
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, encode
+from wfairl.core.automata.dfa import Dfa, to_finite
 from wfairl.core.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
-from wfairl.core.automata.minimise import TransitionTable, to_finite
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, read_sample
 
 DEFAULT_MAX_STATES = 1_000
@@ -160,7 +160,7 @@ def approximate_automaton(
         TooManyStatesError: even the first automaton, whose only test is the empty word, has more states.
         NoAcceptedWordError: the automaton accepts no word.
     """
-    best: tuple[float, TransitionTable] | None = None
+    best: tuple[float, Dfa] | None = None
     answers = _Answers(network)
     compared = _words_to_compare(network.learner, words)
     corpus, truth = _corpus(compared), answers.of(compared)
@@ -181,13 +181,13 @@ def approximate_automaton(
         tests.update(dict.fromkeys(counterexample[i:] for i in range(len(counterexample) + 1)))
 
 
-def _smallest(table: TransitionTable, network: WordNetwork, max_states: int) -> FiniteAutomaton:
+def _smallest(table: Dfa, network: WordNetwork, max_states: int) -> FiniteAutomaton:
     """The live states of a table, merged where they read all words alike."""
     live = to_finite(table, network.learner.alphabet_)
     return quotient(live.to_weighted(), max_states=max_states, keep_repeats=network.keep_repeats)
 
 
-def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> TransitionTable:
+def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> Dfa:
     """Find the states breadth first, each by the first prefix that leads to it; dead ones are states too."""
     labels, keep_repeats = len(answers.network.learner.alphabet_), answers.network.keep_repeats
     states: list[Symbols] = [()]
@@ -214,7 +214,7 @@ def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> 
                 " follow a few rules. Raise --max-states (max_states), or learn from more words"
             )
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
-    return TransitionTable(np.array(rows).reshape(len(states), labels), accepting)
+    return Dfa(np.array(rows).reshape(len(states), labels), accepting)
 
 
 class _Answers:

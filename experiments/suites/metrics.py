@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
-from wfairl.core.automata.minimise import TransitionTable, minimal, to_finite
+from wfairl.core.automata.dfa import Dfa, minimal, to_finite
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
@@ -77,7 +77,7 @@ def least_states(rule: Automaton, labels: Sequence[Label]) -> int:
     after = np.array([rule.column(label) for label in labels], np.int32).reshape(len(labels), rule.states).T
     after = np.where(after == DEAD, dead, np.where(rule.accepting[after], done, after))
     ends = np.array([[dead], [done]], np.int32).repeat(len(labels), axis=1)
-    table = TransitionTable(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
+    table = Dfa(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
     return to_finite(minimal(table), tuple(labels)).states
 
 

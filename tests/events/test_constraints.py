@@ -11,17 +11,17 @@ from oracles_constraints import keeps
 from strategies_automata import PROPOSITIONS, words
 
 from wfairl.core.automata.automaton import DEAD
-from wfairl.core.automata.corpus import encode, encode_all
-from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
-from wfairl.core.automata.minimise import (
-    TransitionTable,
-    conjunction,
+from wfairl.core.automata.dfa import (
+    Dfa,
+    ignores_repeats,
+    intersection,
     minimal,
     product,
-    reads_repeats_once,
     same_language,
     to_finite,
 )
+from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
+from wfairl.core.automata.word_corpus import encode, encode_all
 from wfairl.core.automata.words import sort_labels
 from wfairl.events.constraints import (
     TEMPLATES,
@@ -62,8 +62,8 @@ def test_the_minimal_automaton_accepts_what_keeps_all_constraints(chosen):
         return all(keeps(constraint.template.name, constraint.propositions, word) for constraint in chosen)
 
     tables = [constraint.table(LABELS) for constraint in chosen]
-    whole = conjunction(tables, len(LABELS), 10_000)
-    plain = TransitionTable(np.zeros((1, len(LABELS)), np.int32), np.array([True]))
+    whole = intersection(tables, len(LABELS), 10_000)
+    plain = Dfa(np.zeros((1, len(LABELS)), np.int32), np.array([True]))
     for table in tables:
         plain = product(plain, table)
     assert whole.states <= plain.states
@@ -77,11 +77,11 @@ def test_the_minimal_automaton_accepts_what_keeps_all_constraints(chosen):
 @settings(max_examples=15, deadline=None)
 def test_minimised_and_product_agree_on_all_words_up_to_length_six(chosen, seed):
     labels = LABELS[:3]
-    plain = TransitionTable(np.zeros((1, 3), np.int32), np.array([True]))
+    plain = Dfa(np.zeros((1, 3), np.int32), np.array([True]))
     for constraint in chosen:
         plain = product(plain, constraint.table(labels))
     renamed = np.concatenate([[0], 1 + np.random.default_rng(seed).permutation(plain.states - 1)])
-    shuffled = TransitionTable(np.zeros_like(plain.transitions), np.zeros_like(plain.accepting))
+    shuffled = Dfa(np.zeros_like(plain.transitions), np.zeros_like(plain.accepting))
     shuffled.transitions[renamed] = renamed[plain.transitions]
     shuffled.accepting[renamed] = plain.accepting
     small = minimal(shuffled)
@@ -109,7 +109,7 @@ def test_only_templates_that_count_tell_a_repeat_from_a_single_label(constraint,
     name = constraint.template.name
     if not constraint.template.counting:
         assert keeps(name, constraint.propositions, word) == keeps(name, constraint.propositions, without_repeats(word))
-        assert reads_repeats_once(constraint.table(LABELS))
+        assert ignores_repeats(constraint.table(LABELS))
 
 
 def test_every_template_has_its_sentence():

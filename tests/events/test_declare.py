@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from oracles_constraints import keeps
 
-from wfairl.core.automata.corpus import encode_all
-from wfairl.core.automata.minimise import TransitionTable
+from wfairl.core.automata.dfa import Dfa
+from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import declare, declare_evidence
@@ -121,8 +121,8 @@ def test_description_lengths_are_those_of_a_code():
         counts = np.array([flag_bits(n, k) for k in range(n + 1)])
         ways = np.array([2 ** choice_bits(n, k) for k in range(n + 1)])
         assert (ways * 2.0**-counts).sum() == pytest.approx(1)
-    loop = TransitionTable(np.zeros((1, 3), np.int32), np.array([True]))
-    step = TransitionTable(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
+    loop = Dfa(np.zeros((1, 3), np.int32), np.array([True]))
+    step = Dfa(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
     assert table_bits(loop) < table_bits(step)
 
 

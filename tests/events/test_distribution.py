@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from oracles_automata import statistic_of
 from strategies_automata import random_word, seeds, spell, words
 
-from wfairl.core.automata.corpus import encode, encode_all
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import encode, encode_all
 from wfairl.core.automata.words import BadWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import (
     build_sample_tree,
     expect,
-    log_probabilities,
     maximise,
     mean_log_probability,
     refine,
+    word_log_probabilities,
 )
 from wfairl.events.distributions.distribution import DistributionLearner, mean_of
 from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
@@ -119,9 +119,9 @@ def test_refinement_stops_when_held_out_words_gain_nothing():
 def test_log_probabilities_of_long_words_do_not_underflow():
     source = random_source(np.random.default_rng(2))
     word = LABELS * 2_000
-    logarithm = log_probabilities(source, encode([word], LABELS))[0]
+    logarithm = word_log_probabilities(source, encode([word], LABELS))[0]
     assert -np.inf < logarithm < -1_000
-    assert np.exp(log_probabilities(source, encode([LABELS], LABELS))) == pytest.approx(source.values([LABELS]))
+    assert np.exp(word_log_probabilities(source, encode([LABELS], LABELS))) == pytest.approx(source.values([LABELS]))
 
 
 @given(seeds, st.integers(1, 4))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
 from wfairl.core.demonstrations.collection import collect
-from wfairl.core.spectral.selection import preset
+from wfairl.core.spectral.model_selection import preset
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 

@@ -7,20 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfairl.core.automata.corpus import Corpus
-from wfairl.core.automata.minimise import TransitionTable, minimal, same_language
+from wfairl.core.automata.dfa import Dfa, minimal, same_language
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
-from wfairl.events import improvement, red_blue
+from wfairl.events import local_search, red_blue
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.merging import MergingLearner
 from wfairl.events.red_blue import merge_states
 
-EVEN_ONES = TransitionTable(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
+EVEN_ONES = Dfa(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
 """Words with an even number of the label 1."""
 
-FIRST_THEN_SECOND = TransitionTable(
-    np.array([[1, 0, 0, 0], [1, 2, 1, 1], [2, 2, 2, 2]], np.int32), np.array([False, False, True])
-)
+FIRST_THEN_SECOND = Dfa(np.array([[1, 0, 0, 0], [1, 2, 1, 1], [2, 2, 2, 2]], np.int32), np.array([False, False, True]))
 """Label 0 and later label 1; labels 2 and 3 are incidental."""
 
 
@@ -93,8 +91,8 @@ def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
         all_bits = [
             bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
         ]
-        data = improvement.FlaggedWords(corpus.symbols, corpus.offsets, flags)
-        changed, count_of, bits = improvement._best_change(transitions, states, data, np.inf, 4, twice)
+        data = local_search.FlaggedWords(corpus.symbols, corpus.offsets, flags)
+        changed, count_of, bits = local_search._best_change(transitions, states, data, np.inf, 4, twice)
         assert bits == pytest.approx(min(all_bits, default=np.inf))
         if all_bits:
             assert bits_of(changed, count_of, words, flags) == pytest.approx(bits)
@@ -138,7 +136,7 @@ def edges_of(transitions, word):
 
 def bits_of(transitions, states, words, flags):
     """As the module has it, each state with its own share of successes."""
-    table = TransitionTable(transitions[:states], np.ones(states, bool))
+    table = Dfa(transitions[:states], np.ones(states, bool))
     ends = np.zeros((states, 2))
     for word, flag in zip(words, flags, strict=True):
         state = 0

@@ -15,7 +15,7 @@ from experiments.baselines.recurrent import (
     TrainingWords,
     split,
 )
-from wfairl.core.automata.corpus import build_prefix_tree, encode
+from wfairl.core.automata.word_corpus import build_prefix_tree, encode
 from wfairl.core.automata.words import BadWordsError
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.support.errors import BadInputError

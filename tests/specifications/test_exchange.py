@@ -24,7 +24,7 @@ from wfairl.specifications.formats.hoa import MalformedHoaError, from_hoa, to_ho
 from wfairl.specifications.formats.ltlf import NoFormulaError, from_ltlf, to_ltlf
 from wfairl.specifications.formats.python_module import to_python
 from wfairl.specifications.formats.reward_machine import NoRewardMachineError, from_reward_machine, to_reward_machine
-from wfairl.specifications.temporal import MalformedFormulaError, parse
+from wfairl.specifications.ltlf_formula import MalformedFormulaError, parse_formula
 
 NOTHING, KEY = frozenset(), frozenset({"key"})
 KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
@@ -163,7 +163,7 @@ def test_a_formula_that_is_written_is_that_of_the_automaton(formula):
         text = to_ltlf(automaton)
     except (NoAcceptedWordError, NoFormulaError):
         assume(False)
-    again = parse(text)
+    again = parse_formula(text)
     for word in (word for length in range(5) for word in product(all_labels("ab"), repeat=length)):
         assert holds(again, word) == automaton.accepts(word)
 

@@ -10,9 +10,9 @@ from oracles_automata import accept_the_same, all_labels
 from strategies_automata import guarded_automata, guards
 
 from wfairl.core.automata.automaton import DEAD, Guard
+from wfairl.core.automata.dfa import Dfa, minimal
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.minimise import TransitionTable, minimal
 from wfairl.core.automata.rules import avoid, visit_all, visit_in_order
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
@@ -96,7 +96,7 @@ def test_the_minimal_automaton_accepts_the_same_words_with_fewest_states(automat
     smallest = as_symbolic(automaton).minimal()
     transitions = np.array([[automaton.read(q, label) for label in LABELS] for q in range(automaton.states)], np.int32)
     transitions = np.vstack([np.where(transitions == DEAD, automaton.states, transitions), [[automaton.states] * 8]])
-    table = minimal(TransitionTable(transitions.astype(np.int32), np.append(automaton.accepting, False)))
+    table = minimal(Dfa(transitions.astype(np.int32), np.append(automaton.accepting, False)))
     live = table.accepting.copy()
     for _ in range(table.states):
         live |= live[table.transitions].any(axis=1)

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus
-from wfairl.core.automata.minimise import TransitionTable, conjunction
+from wfairl.core.automata.dfa import Dfa, intersection
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 
 Indices: TypeAlias = NDArray[np.int64]
-Places: TypeAlias = NDArray[np.int32]
+Positions: TypeAlias = NDArray[np.int32]
 Held: TypeAlias = NDArray[np.bool_]
 
 NOWHERE_FIRST = np.iinfo(np.int32).max
@@ -53,10 +53,10 @@ class Occurrences:
     """
 
     propositions: tuple[str, ...]
-    first: Places
-    last: Places
-    counts: Places
-    ends: Places
+    first: Positions
+    last: Positions
+    counts: Positions
+    ends: Positions
 
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str]) -> "Occurrences":
@@ -224,20 +224,18 @@ class Constraint:
         numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
         return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
 
-    def table(self, alphabet: Sequence[Label]) -> TransitionTable:
+    def table(self, alphabet: Sequence[Label]) -> Dfa:
         """Its automaton over the labels of an alphabet."""
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)
-        return TransitionTable(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
+        return Dfa(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
 
 
-def compile_constraints(
-    constraints: Iterable[Constraint], alphabet: Sequence[Label], max_states: int
-) -> TransitionTable:
+def compile_constraints(constraints: Iterable[Constraint], alphabet: Sequence[Label], max_states: int) -> Dfa:
     """The minimal automaton of the words over `alphabet` that keep all constraints.
 
     Raises:
         TooManyStatesError: it, or that of some of them, has more than `max_states` states.
     """
-    return conjunction([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)
+    return intersection([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, random_part
+from wfairl.core.automata.dfa import same_language, to_finite
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
-from wfairl.core.automata.minimise import same_language, to_finite
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.word_corpus import Corpus, random_part
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
@@ -182,15 +182,15 @@ def _search(evidence: WordEvidence, limit: int) -> list[int]:
     best = evidence.bits(chosen)
     while len(evidence.candidates):
         bits, changed = min(_changes(evidence, chosen, limit), key=lambda option: option[0])
-        if not bits < best - ROUNDING:
+        if not bits < best - LEAST_GAIN_IN_BITS:
             bits, changed = min(_exchanges_for_two(evidence, chosen, limit), default=(math.inf, chosen))
-        if not bits < best - ROUNDING:
+        if not bits < best - LEAST_GAIN_IN_BITS:
             break
         best, chosen = bits, changed
     return chosen
 
 
-ROUNDING = 1e-6
+LEAST_GAIN_IN_BITS = 1e-6
 """A description that is shorter by less is as long."""
 
 FIRST_OF_TWO = 8
@@ -219,7 +219,7 @@ def _exchanges_for_two(evidence: WordEvidence, chosen: list[int], limit: int) ->
 
 def _with_best(evidence: WordEvidence, chosen: list[int]) -> tuple[float, list[int]]:
     bits = evidence.bits_with_each(chosen)
-    added = int(np.argmax(bits <= bits.min() + ROUNDING))  # of equals the first, whose template is preferred
+    added = int(np.argmax(bits <= bits.min() + LEAST_GAIN_IN_BITS))  # of equals the first, whose template is preferred
     return float(bits[added]), [*chosen, added]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.constraints import TEMPLATES, Constraint, Occurrences, Template
 from wfairl.events.description_length import flag_bits, integer_bits
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from wfairl.core.automata.minimise import TransitionTable
+from wfairl.core.automata.dfa import Dfa
 
 
 def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
@@ -37,7 +37,7 @@ def choice_bits(total: int, chosen: int) -> float:
     return (math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)) / math.log(2)
 
 
-def table_bits(table: TransitionTable) -> float:
+def table_bits(table: Dfa) -> float:
     """Bits of an automaton: its number of states; for each, whether it accepts and which labels lead where.
 
     A label leaves a state as it is unless it is named, so that labels which do not matter cost nothing.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, encode_all
+from wfairl.core.automata.word_corpus import Corpus, encode_all
 from wfairl.core.automata.words import BadWordsError, Word, as_read
 from wfairl.core.demonstrations.learners import Reading
 

@@ -4,7 +4,7 @@
 
 The states of the prefix tree are merged (`red_blue`). Long words over many labels share few suffixes, and merging then
 has little evidence; so its automaton, or that of a single state if that is shorter, is improved on all words
-(`improvement`).
+(`local_search`).
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ import numpy as np
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from wfairl.core.automata.corpus import Corpus, random_part
+from wfairl.core.automata.dfa import Dfa, ignores_repeats, minimal, to_finite
 from wfairl.core.automata.finite import end_states
-from wfairl.core.automata.minimise import TransitionTable, minimal, reads_repeats_once, to_finite
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.word_corpus import Corpus, random_part
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.flagged_corpus import FlaggedCorpus
-from wfairl.events.improvement import improve
+from wfairl.events.local_search import improve
 from wfairl.events.red_blue import merge_states
 
 
@@ -38,7 +38,7 @@ class MergedAutomaton:
         data_bits: bits of the flags of all words, given the automaton.
     """
 
-    table: TransitionTable
+    table: Dfa
     rule_bits: float
     data_bits: float
 
@@ -70,7 +70,7 @@ class MergingLearner(WordLearner):
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
         data = FlaggedCorpus.of(words, scores, reading)
         learned = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
-        as_it_is = reading.keep_repeats or reads_repeats_once(learned.table)
+        as_it_is = reading.keep_repeats or ignores_repeats(learned.table)
         finite = to_finite(learned.table, data.alphabet)
         model = TaskModel.of_automaton(finite, "merging", data.words, data.flags, keep_repeats=as_it_is)
         return LearnedTask(model, learned.bits, trivial=bool(learned.table.accepting.all()))
@@ -96,5 +96,5 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
     if not accepting.any():  # an automaton accepts something: where words succeed most often
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
-    table = minimal(TransitionTable(transitions, accepting))
+    table = minimal(Dfa(transitions, accepting))
     return MergedAutomaton(table, table_bits(table), bits)

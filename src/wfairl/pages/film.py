@@ -25,7 +25,7 @@ from wfairl.pages import style
 from wfairl.pages.path_drawing import PartsDrawing, PathPart, Trace, split_by_event, step_length
 from wfairl.pages.world_drawing import need_rendering
 
-FORMATS = (".png", ".gif")
+IMAGE_SUFFIXES = (".png", ".gif")
 
 SMALLEST, LARGEST = 2.8, 4.4
 """Inches of the longer side of a scene in a PNG, by its number of pixels."""
@@ -63,8 +63,8 @@ class Film:
 
 def check_format(output: FilePath) -> None:
     """Raise `BadInputError` unless a file name is that of a PNG or a GIF."""
-    if output.suffix.lower() not in FORMATS:
-        raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(FORMATS)}")
+    if output.suffix.lower() not in IMAGE_SUFFIXES:
+        raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(IMAGE_SUFFIXES)}")
 
 
 def film_path(world: World[Any], path: Path) -> Film:

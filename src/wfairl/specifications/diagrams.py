@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from wfairl.core.automata.automaton import Guard, Label
 from wfairl.core.support.errors import BadInputError
 
-MOST_PROPOSITIONS, MOST_NODES, MOST_LISTED = 200, 300_000, 20_000
+MOST_DIAGRAM_LEVELS, MOST_DIAGRAM_NODES, MOST_LISTED = 200, 300_000, 20_000
 """How deep tests are nested, how many nodes there are, and how many cases are listed."""
 
 
@@ -23,10 +23,10 @@ class Diagrams:
     """All functions over some propositions; a function is the number of its node."""
 
     def __init__(self, propositions: Sequence[str]) -> None:
-        if len(propositions) > MOST_PROPOSITIONS:
+        if len(propositions) > MOST_DIAGRAM_LEVELS:
             raise BadInputError(
                 f"{len(propositions)} propositions are too many to compare or translate automata over all of their"
-                f" labels; {MOST_PROPOSITIONS} are possible"
+                f" labels; {MOST_DIAGRAM_LEVELS} are possible"
             )
         self.propositions = tuple(propositions)
         self._nodes: list[tuple[int, int, int]] = []  # level, node if it does not hold, node if it holds
@@ -146,8 +146,8 @@ class Diagrams:
 
     def _number(self, node: tuple[int, int, int]) -> int:
         if node not in self._numbers:
-            if len(self._nodes) == MOST_NODES:
-                raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_NODES:,} cases")
+            if len(self._nodes) == MOST_DIAGRAM_NODES:
+                raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_DIAGRAM_NODES:,} cases")
             self._numbers[node] = len(self._nodes)
             self._nodes.append(node)
         return self._numbers[node]

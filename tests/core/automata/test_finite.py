@@ -10,10 +10,16 @@ from oracles_automata import product_of_matrices, without_repeats
 from strategies_automata import PROPOSITIONS, random_automaton, words
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, ForeignLabelError
-from wfairl.core.automata.corpus import encode
-from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, quotient, states_along
+from wfairl.core.automata.finite import (
+    FiniteAutomaton,
+    NoAcceptedWordError,
+    TooManyStatesError,
+    quotient,
+    states_after_prefixes,
+)
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.spectral.spectral import SpectralLearner
+from wfairl.core.automata.word_corpus import encode
+from wfairl.core.spectral.spectral_learner import SpectralLearner
 from wfairl.core.support.errors import BadInputError
 
 scored_words = st.dictionaries(words, st.sampled_from([0.0, 1.0]), min_size=1, max_size=6).filter(
@@ -157,5 +163,5 @@ def test_many_words_run_as_each_of_them_does(some_words):
     automaton = FiniteAutomaton(labels, table, np.array([False, False, True]), np.zeros(3), (None,) * 3)
     assert automaton.accepts_all(some_words).tolist() == [automaton.accepts(word) for word in some_words]
     corpus = encode(some_words, automaton.alphabet)
-    states = states_along(automaton.transitions, corpus).tolist()
+    states = states_after_prefixes(automaton.transitions, corpus).tolist()
     assert states == [state for word in some_words for state in automaton.run(word)]

@@ -14,7 +14,7 @@ from wfairl.core.automata.finite import TooManyStatesError
 from wfairl.core.automata.rules import all_of, visit_all, visit_in_order
 from wfairl.core.automata.rules import avoid as avoid_all
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError
+from wfairl.core.automata.task_model_file import TASK_MODEL_FORM, BrokenTaskModelError
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.documents import canonical
 from wfairl.core.support.errors import BadInputError
@@ -197,7 +197,7 @@ def test_a_cut_or_foreign_file_is_a_named_error(doorkey, tmp_path, break_it, rea
     with suppress(ValueError, AttributeError):  # with the right digest, so that the schema has to notice
         document = json.loads(broken)
         fields = {name: value for name, value in document.items() if name not in ("format", "version", "digest")}
-        broken = json.dumps({**document, "digest": FORM._digest(canonical(fields))})
+        broken = json.dumps({**document, "digest": TASK_MODEL_FORM._digest(canonical(fields))})
     path.write_text(broken)
     with pytest.raises(BrokenTaskModelError, match=reason):
         TaskModel.load(path)

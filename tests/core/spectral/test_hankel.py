@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_automata import spell, words
 
-from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
+from wfairl.core.automata.word_corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.spectral.hankel import BadBasisError, BasisChoice, blocks_from_corpus
 
 samples = st.lists(words, min_size=1, max_size=8)

@@ -11,7 +11,7 @@ import pytest
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.spectral.selection import select_setting
+from wfairl.core.spectral.model_selection import select_setting
 from wfairl.core.support.errors import BadInputError, FailedRunError, MissingExtraError
 from wfairl.core.support.executors import Workers, open_workers
 from wfairl.core.worlds.task_registry import find_task

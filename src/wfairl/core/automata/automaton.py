@@ -25,7 +25,7 @@ Label = frozenset[str]
 DEAD = -1
 """In a table of successors: from here the task can never be fulfilled."""
 
-State = Annotated[int, Ge(DEAD), Lt(2**31)]
+StateNumber = Annotated[int, Ge(DEAD), Lt(2**31)]
 """The number of a state, or `DEAD`."""
 
 ACCEPTED = -2

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
-from wfairl.core.automata.corpus import Corpus, encode
+from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, StateNumber
 from wfairl.core.automata.weighted import WeightedAutomaton, span_of_products
+from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, format_label
 from wfairl.core.support.documents import NotNegative, parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
@@ -28,10 +28,10 @@ DEFAULT_MAX_STATES = 10_000
 SUFFIX_TOLERANCE = 1e-8
 """A suffix tells states apart that the ones before it do not if it adds this share of itself."""
 
-RANDOM_WORDS = 200
+DEVIATION_WORDS = 200
 """Random words on which the deviation from the weighted automaton is measured, beside the given ones."""
 
-LONGEST_RANDOM_WORD = 40
+LONGEST_DEVIATION_WORD = 40
 
 ROUNDING = 1e-9
 """A value that misses the threshold by less was meant to reach it, such as the mean of scores 0 and 1."""
@@ -57,7 +57,7 @@ class FiniteDocument:
 
     kind: Literal["finite"]
     alphabet: tuple[Label, ...]
-    transitions: tuple[tuple[State, ...], ...]
+    transitions: tuple[tuple[StateNumber, ...], ...]
     accepting: tuple[bool, ...]
     values: tuple[float, ...]
     last_labels: tuple[Label | None, ...]
@@ -332,10 +332,10 @@ def live_states(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) ->
 def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: bool, words: Sequence[Word]) -> float:
     """The largest |value of the state reached - h(word)| over the given words and random ones."""
     rng = np.random.default_rng(0)  # a measurement, not an experiment: the same each time
-    labels, longest = len(automaton.alphabet), min(2 * automaton.rank + 1, LONGEST_RANDOM_WORD)
+    labels, longest = len(automaton.alphabet), min(2 * automaton.rank + 1, LONGEST_DEVIATION_WORD)
     random_words = [
         tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, longest + 1)))
-        for _ in range(RANDOM_WORDS if labels else 0)
+        for _ in range(DEVIATION_WORDS if labels else 0)
     ]
     corpus = encode(as_read((*dict.fromkeys(words), *random_words), keep_repeats), automaton.alphabet)
     ends = end_states(explored.transitions, corpus)
@@ -344,11 +344,11 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
 
 
 def end_states(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
-    """The state in which each word ends, shape [words]; see `states_along`."""
-    return states_along(transitions, corpus)[corpus.prefix_starts + corpus.lengths]
+    """The state in which each word ends, shape [words]; see `states_after_prefixes`."""
+    return states_after_prefixes(transitions, corpus)[corpus.prefix_starts + corpus.lengths]
 
 
-def states_along(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
+def states_after_prefixes(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
     """The state after each prefix of each word, shape [total length + words]; unknown labels lead to `DEAD`."""
     table = np.full((len(transitions) + 1, transitions.shape[1] + 1), DEAD, np.int32)
     table[:-1, :-1] = transitions  # the last row is that of DEAD, the last column that of UNKNOWN, both -1

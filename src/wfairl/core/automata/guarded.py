@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
+from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, StateNumber
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
@@ -35,7 +35,7 @@ class EdgeDocument:
 
     true: Label
     false: Label
-    target: State
+    target: StateNumber
 
 
 @dataclass(frozen=True)

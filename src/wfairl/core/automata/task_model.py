@@ -22,7 +22,7 @@ from wfairl.core.automata.finite import (
     quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError, FitSummary, LearnerRecord
+from wfairl.core.automata.task_model_file import TASK_MODEL_FORM, BrokenTaskModelError, FitSummary, LearnerRecord
 from wfairl.core.automata.unknown_propositions import UnknownPropositions, unknown_propositions
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word, as_read
@@ -141,7 +141,7 @@ class TaskModel:
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
         counts = sorted([state, sorted(label), count] for (state, label), count in self.edge_counts.items())
-        FORM.write(
+        TASK_MODEL_FORM.write(
             path,
             {
                 "learner": self.learner,
@@ -245,12 +245,12 @@ class TaskModel:
         Raises:
             BrokenTaskModelError: names the file and what is wrong with it.
         """
-        stored = FORM.read(path)
+        stored = TASK_MODEL_FORM.read(path)
         try:
             automaton, weighted, record = stored.parts()
         except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
+            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {TASK_MODEL_FORM.advice}") from None
         counts = {(state, label): count for state, label, count in stored.edge_counts}
         parts = {"edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
         return cls(**{**vars(stored), **parts})

@@ -123,7 +123,7 @@ class StoredTaskModel:
         return automaton, weighted, record.from_document(self.record, automaton)
 
 
-FORM = Form(
+TASK_MODEL_FORM = Form(
     "wfairl-task-model",
     "a task model",
     4,

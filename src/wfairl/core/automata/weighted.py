@@ -17,7 +17,7 @@ from annotated_types import MaxLen
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, build_prefix_tree, encode, indices_by_symbol
+from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree, encode, indices_by_symbol
 from wfairl.core.automata.words import Word
 from wfairl.core.support.documents import Count, parse
 from wfairl.core.support.errors import BadInputError
@@ -25,13 +25,13 @@ from wfairl.core.support.errors import BadInputError
 MINIMAL_TOLERANCE = 1e-10
 """A direction shorter than this, relative to the vector it came from, is rounding."""
 
-SPARSE = 8
+LEAST_ZEROS = 8
 """Transitions are written as edges if fewer than one entry in this many is not zero."""
 
-MANY = 20_000
+FEWEST_PACKED = 20_000
 """Transitions of more weights than this are written packed, since reading that many numbers as text takes seconds."""
 
-LARGEST = 1 << 26
+MOST_WEIGHTS = 1 << 26
 """Most weights in all transitions of an automaton that is read: half a gigabyte."""
 
 
@@ -44,7 +44,7 @@ class WeightedDocument:
     """A weighted automaton on disk; see `WeightedAutomaton.to_document`."""
 
     alphabet: tuple[Label, ...]
-    initial: Annotated[tuple[float, ...], MaxLen(LARGEST)]
+    initial: Annotated[tuple[float, ...], MaxLen(MOST_WEIGHTS)]
     final: tuple[float, ...]
     transitions: tuple[tuple[tuple[float, ...], ...], ...] | str | None = None
     edges: tuple[tuple[Count, Count, Count, float], ...] | None = None
@@ -153,10 +153,10 @@ class WeightedAutomaton:
             "final": self.final.tolist(),
         }
         places = np.argwhere(self.transitions)
-        if SPARSE * len(places) < self.transitions.size:
+        if LEAST_ZEROS * len(places) < self.transitions.size:
             weights = self.transitions[tuple(places.T)].tolist()
             document["edges"] = [[*place, weight] for place, weight in zip(places.tolist(), weights, strict=True)]
-        elif self.transitions.size > MANY:
+        elif self.transitions.size > FEWEST_PACKED:
             document["transitions"] = b64encode(self.transitions.astype("<f8").tobytes()).decode()
         else:
             document["transitions"] = self.transitions.tolist()
@@ -172,7 +172,7 @@ class WeightedAutomaton:
         try:
             read: WeightedDocument = parse(WeightedDocument, document)
             shape = (len(read.alphabet), len(read.initial), len(read.initial))
-            if math.prod(shape) > LARGEST or (read.edges is None) == (read.transitions is None):
+            if math.prod(shape) > MOST_WEIGHTS or (read.edges is None) == (read.transitions is None):
                 raise ValueError("too many of them, or none")
             transitions = np.zeros(shape)
             if isinstance(read.transitions, str):

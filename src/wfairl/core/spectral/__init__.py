@@ -3,7 +3,7 @@
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
-    "SpectralLearner": "spectral",
+    "SpectralLearner": "spectral_learner",
     "SpectralTaskLearner": "task_learner",
     "fit_task_model": "task_learner",
 }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree, indices_by_symbol
+from wfairl.core.automata.word_corpus import Corpus, PrefixTree, build_prefix_tree, indices_by_symbol
 from wfairl.core.support.errors import BadInputError
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array

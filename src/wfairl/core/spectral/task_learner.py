@@ -14,7 +14,7 @@ from wfairl.core.support.bounds import AtLeastOne, NotNegative, Seed, check_boun
 from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
-    from wfairl.core.spectral.selection import SpectralSetting
+    from wfairl.core.spectral.model_selection import SpectralSetting
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SpectralTaskLearner(WordLearner):
             raise BadInputError("rank, rows and cols, preset, and select exclude each other: give one of them")
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
-        from wfairl.core.spectral.spectral import SpectralLearner
+        from wfairl.core.spectral.spectral_learner import SpectralLearner
 
         sample = read_sample(words, scores, reading.keep_repeats, reading.optional_start)
         limits = self._limits(*sample)
@@ -70,7 +70,7 @@ class SpectralTaskLearner(WordLearner):
 
     def _limits(self, words: Sequence[Word], scores: Sequence[float]) -> tuple[int | None, int | None, int | None]:
         """Rank, rows and cols."""
-        from wfairl.core.spectral.selection import preset, select_setting
+        from wfairl.core.spectral.model_selection import preset, select_setting
 
         setting: SpectralSetting | SpectralTaskLearner = self
         if self.preset is not None:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, build_prefix_tree, indices_by_symbol
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree, indices_by_symbol
 
 TINY = 1e-300
 """Keeps the logarithm of an impossible word finite."""
@@ -155,7 +155,7 @@ def mean_log_probability(automaton: WeightedAutomaton, sample: SampleTree) -> fl
     return float(np.average(_log_values(automaton, sample)[words], weights=sample.counts[words]))
 
 
-def log_probabilities(automaton: WeightedAutomaton, corpus: Corpus) -> NDArray[np.float64]:
+def word_log_probabilities(automaton: WeightedAutomaton, corpus: Corpus) -> NDArray[np.float64]:
     """Natural log-probability of each word, shape [words]; for probabilistic automata only."""
     sample = build_sample_tree(corpus, len(automaton.alphabet))
     return _log_values(automaton, sample)[sample.ends]

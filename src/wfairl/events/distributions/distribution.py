@@ -15,11 +15,11 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wfairl.core.automata.corpus import Corpus, encode, encode_all
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import Corpus, encode, encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.distributions.baum_welch import Refinement, build_sample_tree, log_probabilities, refine
+from wfairl.events.distributions.baum_welch import Refinement, build_sample_tree, refine, word_log_probabilities
 from wfairl.events.distributions.spectral_start import spectral_start
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -105,7 +105,7 @@ class DistributionLearner(BaseEstimator):
         """Natural log-probability of each word, shape [words]."""
         check_is_fitted(self, "members_")
         corpus = encode(words, self.alphabet_)
-        logarithms = [log_probabilities(member, corpus) for member in self.members_]
+        logarithms = [word_log_probabilities(member, corpus) for member in self.members_]
         return np.asarray(logsumexp(logarithms, axis=0) - np.log(len(self.members_)))
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:

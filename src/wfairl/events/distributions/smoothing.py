@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.corpus import Corpus
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
 
-WEIGHTS = np.array([0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
+NGRAM_WEIGHTS = np.array([0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
 """Weights of the n-gram model that are tried."""
 
 
@@ -143,7 +143,7 @@ class SmoothedDistribution:
 def choose_weight(automaton: WeightedAutomaton, ngrams: NgramModel, held_out: Corpus) -> float:
     """The weight of the n-gram model under which held-out words are most probable."""
     parts = _log_parts(automaton, ngrams, held_out)
-    return float(max(WEIGHTS, key=lambda weight: float(_mix(*parts, weight).sum())))
+    return float(max(NGRAM_WEIGHTS, key=lambda weight: float(_mix(*parts, weight).sum())))
 
 
 def _log_parts(

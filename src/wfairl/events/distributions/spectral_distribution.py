@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from wfairl.core.automata.corpus import encode
+from wfairl.core.automata.word_corpus import encode
 from wfairl.core.automata.words import Word
 from wfairl.core.spectral.hankel import BasisChoice
-from wfairl.core.spectral.spectral import assemble, check_words, factorise
+from wfairl.core.spectral.spectral_learner import assemble, check_words, factorise
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.events.distributions.statistics import Statistic, blocks_of_sample, words_from_statistic
 
-HELD_OUT_SHARE = 10
+HELD_OUT_EVERY = 10
 """One word in this many is held out to choose how much smoothing a distribution needs."""
 
 
@@ -101,8 +101,8 @@ class SpectralDistributionLearner(BaseEstimator):
 
     def _smooth(self, words: Sequence[Word]) -> SmoothedDistribution:
         """Choose the weight of the n-grams on every tenth word, for a second model learned without these."""
-        held_out = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE == 0]
-        learned = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE]
+        held_out = [word for i, word in enumerate(words) if i % HELD_OUT_EVERY == 0]
+        learned = [word for i, word in enumerate(words) if i % HELD_OUT_EVERY]
         alphabet, labels = self.automaton_.alphabet, len(self.automaton_.alphabet)
         ngrams = fit_ngrams(encode(words, alphabet), labels, self.smoothing)
         if not learned:  # a single word

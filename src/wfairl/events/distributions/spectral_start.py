@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import Corpus, PrefixTree, build_prefix_tree
 from wfairl.core.spectral.hankel import BasisChoice
-from wfairl.core.spectral.spectral import LostRankError, assemble, factorise
+from wfairl.core.spectral.spectral_learner import LostRankError, assemble, factorise
 from wfairl.events.distributions.statistics import Statistic, blocks_of_sample, words_from_statistic
 
 BASIS = BasisChoice(rows=4, cols=4, max_prefixes=800, max_suffixes=800)
-MAX_RANK = 20
+MOST_DIMENSIONS = 20
 CLUSTERED_PREFIXES = 20_000
 """Clusters are found on this many prefixes, the most frequent; the rest join the nearest."""
 
@@ -47,7 +47,7 @@ def spectral_start(
 def _learn(corpus: Corpus, alphabet: tuple[Label, ...], states: int) -> tuple[WeightedAutomaton, NDArray[np.float64]]:
     blocks = blocks_of_sample(corpus, alphabet, Statistic.FACTOR, BASIS)
     try:
-        factorisation = factorise(blocks.block, min(states, MAX_RANK), 1e-12)
+        factorisation = factorise(blocks.block, min(states, MOST_DIMENSIONS), 1e-12)
     except LostRankError:  # a small sample: take its own rank
         factorisation = factorise(blocks.block, None, 1e-10)
     automaton = words_from_statistic(assemble(blocks, factorisation, alphabet), Statistic.FACTOR)

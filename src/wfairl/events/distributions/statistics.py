@@ -11,8 +11,8 @@ from enum import StrEnum
 import numpy as np
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import TOO_DEEP, Corpus, build_prefix_tree, merge_equal_words
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import TOO_DEEP, Corpus, build_prefix_tree, merge_equal_words
 from wfairl.core.spectral.hankel import BasisChoice, HankelBlocks, blocks_from_corpus
 
 

@@ -15,10 +15,10 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import Diagrams
+from wfairl.specifications.ltlf_formula import Formula, MalformedFormulaError, parse_formula
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_guarded
-from wfairl.specifications.temporal import Formula, MalformedFormulaError, parse
 
-MOST_STATES, MOST_CHARACTERS, MOST_IMPLICIT = 10_000, 100_000, 12
+MOST_HOA_STATES, LONGEST_HOA_LABEL, MOST_IMPLICIT = 10_000, 100_000, 12
 """Of an automaton that is read: its states, the characters of a label, and propositions if labels are not written."""
 
 
@@ -84,13 +84,13 @@ def from_hoa(text: str) -> GuardedAutomaton:
     return _Reader(text).automaton().to_guarded()
 
 
-TOKEN = re.compile(
+HOA_TOKEN = re.compile(
     r"""(?P<space>\s+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>--(?:BODY|END|ABORT)--)|(?P<header>[A-Za-z_][\w-]*:)"""
     r"""|(?P<name>@?[A-Za-z_][\w-]*)|(?P<number>\d+)|(?P<sign>[!&|()\[\]{}])|(?P<bad>.)""",
     re.DOTALL,
 )
-COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
-IGNORED = ("tool:", "name:", "acc-name:", "properties:")
+HOA_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
+IGNORED_ITEMS = ("tool:", "name:", "acc-name:", "properties:")
 
 
 @dataclass
@@ -115,8 +115,8 @@ class _Reader:
             self.state()
         diagrams = Diagrams(self.names or [])
         order = sorted({*self.starts, *self.edges, *(to for row in self.edges.values() for _, to in row)})
-        if len(order) > MOST_STATES:
-            raise MalformedHoaError(f"more than {MOST_STATES:,} states in the HOA")
+        if len(order) > MOST_HOA_STATES:
+            raise MalformedHoaError(f"more than {MOST_HOA_STATES:,} states in the HOA")
         order.sort(key=lambda state: state != self.starts[0])
         number = {state: i for i, state in enumerate(order)}
         rows = [_row(diagrams, state, self._labelled(state), number) for state in order]
@@ -144,7 +144,7 @@ class _Reader:
                 self.aliases[content[0][1]] = f"({self._expanded(content[1:])})"
             elif item == "Acceptance:":
                 acceptance = "".join(token for _, token in content)
-            elif item not in (*IGNORED, "States:") and item[0].isupper():
+            elif item not in (*IGNORED_ITEMS, "States:") and item[0].isupper():
                 raise MalformedHoaError(f"{item!r} in the header of the HOA, which is not known here and may matter")
         self.take()
         if acceptance != "1Inf(0)":
@@ -188,8 +188,8 @@ class _Reader:
         if unknown:
             raise MalformedHoaError(f"{unknown[0]!r} in the HOA is not defined")
         text = " ".join(self.aliases.get(token, token) for _, token in content)
-        if len(text) > MOST_CHARACTERS:
-            raise MalformedHoaError(f"a label of the HOA has more than {MOST_CHARACTERS:,} characters")
+        if len(text) > LONGEST_HOA_LABEL:
+            raise MalformedHoaError(f"a label of the HOA has more than {LONGEST_HOA_LABEL:,} characters")
         return text
 
     def acceptance(self) -> bool:
@@ -230,8 +230,8 @@ class _Reader:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    without = COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
-    for match in TOKEN.finditer(without):
+    without = HOA_COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+    for match in HOA_TOKEN.finditer(without):
         kind = str(match.lastgroup)
         if kind == "bad":
             raise MalformedHoaError(f"{match[0]!r} in the HOA means nothing there")
@@ -287,6 +287,6 @@ def _holds(diagrams: Diagrams, label: str) -> int:
         raise MalformedHoaError(f"the label [{label}] of the HOA is no condition on its propositions")
 
     try:
-        return visit(parse(label))
+        return visit(parse_formula(label))
     except MalformedFormulaError as error:
         raise MalformedHoaError(f"the label [{label}] of the HOA cannot be read ({error})") from None

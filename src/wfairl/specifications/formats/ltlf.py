@@ -18,20 +18,20 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.specifications.diagrams import shortest_choices
-from wfairl.specifications.progression import formula_automaton
-from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic, implies
-from wfairl.specifications.temporal import (
+from wfairl.specifications.ltlf_automaton import formula_automaton
+from wfairl.specifications.ltlf_formula import (
     FALSE,
     TRUE,
     Formula,
     conjunction,
     disjunction,
     negation,
-    parse,
+    parse_formula,
     proposition,
 )
+from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic, implies
 
-MOST_CHARACTERS = 20_000
+LONGEST_FORMULA = 20_000
 """Longer formulas are not readable."""
 
 MOST_STATED, MOST_STATED_STATES = 12, 128
@@ -51,7 +51,7 @@ def from_ltlf(text: str) -> GuardedAutomaton:
     Raises:
         MalformedFormulaError, TooLargeFormulaError, NoAcceptedWordError: there is none.
     """
-    return formula_automaton(parse(text)).to_guarded()
+    return formula_automaton(parse_formula(text)).to_guarded()
 
 
 def to_ltlf(automaton: Automaton) -> str:
@@ -64,7 +64,7 @@ def to_ltlf(automaton: Automaton) -> str:
     if not any(smallest.accepting):
         return f"{FALSE}\n"
     text = str(_stated_rules(smallest) or _state_by_state(smallest))
-    read = formula_automaton(parse(text), smallest.diagrams)
+    read = formula_automaton(parse_formula(text), smallest.diagrams)
     if not (implies(read, smallest) and implies(smallest, read)):  # a wrong formula is worse than none
         raise FailedRunError("the formula that was found is not that of the automaton; please report this")
     return f"{text}\n"
@@ -137,9 +137,9 @@ def _state_by_state(automaton: SymbolicAutomaton) -> Formula:
     formulas: dict[int, Formula] = {}
     for state in _successors_first(automaton):
         formulas[state] = _formula_from(automaton, state, formulas)
-        if len(str(formulas[state])) > MOST_CHARACTERS:
+        if len(str(formulas[state])) > LONGEST_FORMULA:
             raise NoFormulaError(
-                f"the formula of this automaton has more than {MOST_CHARACTERS:,} characters; export it as hoa"
+                f"the formula of this automaton has more than {LONGEST_FORMULA:,} characters; export it as hoa"
             )
     return formulas[0]
 

@@ -4,7 +4,7 @@ from wfairl import __version__
 from wfairl.core.automata.automaton import DEAD, Automaton
 from wfairl.specifications.symbolic import as_guarded
 
-TEMPLATE = '''\
+MODULE_TEMPLATE = '''\
 """A task automaton, written by wfairl {version}. It needs nothing but Python.
 
 A label is a set of propositions, those that hold after a transition; a word is a sequence of labels.
@@ -53,7 +53,7 @@ def to_python(automaton: Automaton) -> str:
     for edges in as_guarded(automaton).edges:
         lines = [f"        ({_set(one.guard.true)}, {_set(one.guard.false)}, {one.target}),\n" for one in edges]
         rows.append("    (\n" + "".join(lines) + "    ),\n" if lines else "    (),\n")
-    return TEMPLATE.format(
+    return MODULE_TEMPLATE.format(
         version=__version__,
         dead=DEAD,
         accepting=[state for state in range(automaton.states) if automaton.accepting[state]],

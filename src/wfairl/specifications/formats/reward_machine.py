@@ -21,10 +21,10 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import Diagrams, shortest_choices
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic
 
-NAME = r"[^\s&|!'\"\\(),]+"
+PROPOSITION_NAME = r"[^\s&|!'\"\\(),]+"
 """Names that the format can hold: it knows no quotes around them."""
 
-MOST_STATES = 10_000
+MOST_MACHINE_STATES = 10_000
 
 
 class NoRewardMachineError(BadInputError):
@@ -38,7 +38,7 @@ def to_reward_machine(automaton: Automaton) -> str:
         NoRewardMachineError: a name that the format cannot hold.
     """
     for name in sorted(automaton.propositions):
-        if not re.fullmatch(NAME, name) or name in ("True", "False"):
+        if not re.fullmatch(PROPOSITION_NAME, name) or name in ("True", "False"):
             raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
     whole = as_symbolic(automaton)
     final = [q for q, row in enumerate(whole.rows) if whole.accepting[q] and row == whole.diagrams.leaf(q)]
@@ -59,7 +59,9 @@ def _condition(automaton: SymbolicAutomaton, row: int, target: int) -> str:
     return "|".join("&".join(guard.literals) or "True" for guard, _ in shortest_choices([*cases], 0, 0))
 
 
-LINE = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*'([^']*)'\s*,\s*ConstantRewardFunction\(\s*(\S+?)\s*\)\s*\)")
+TRANSITION_LINE = re.compile(
+    r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*'([^']*)'\s*,\s*ConstantRewardFunction\(\s*(\S+?)\s*\)\s*\)"
+)
 
 
 def from_reward_machine(text: str) -> GuardedAutomaton:
@@ -84,8 +86,8 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
             f"state {mixed[0]} is entered with a reward and without: that rewards a transition, not a word"
         )
     order = sorted({start, *final, *(q for edge in edges for q in edge[:2])}, key=lambda q: (q != start, q))
-    if len(order) > MOST_STATES:
-        raise NoRewardMachineError(f"the reward machine has more than {MOST_STATES:,} states")
+    if len(order) > MOST_MACHINE_STATES:
+        raise NoRewardMachineError(f"the reward machine has more than {MOST_MACHINE_STATES:,} states")
     number = {state: i for i, state in enumerate(order)}
     names = sorted({name for _, _, guards, _ in edges for guard in guards for name in guard.true | guard.false})
     diagrams = Diagrams(names)
@@ -99,7 +101,7 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
 
 def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
     """Source, target, condition and whether it is rewarded."""
-    match = LINE.fullmatch(line)
+    match = TRANSITION_LINE.fullmatch(line)
     try:
         reward = float(match[4]) if match else 0.0
     except ValueError:
@@ -119,7 +121,7 @@ def _guards(condition: str) -> list[Guard]:
             continue
         literals = [literal for literal in literals if literal not in ("True", "!False")]
         for literal in literals:
-            if not re.fullmatch(f"!?{NAME}", literal):
+            if not re.fullmatch(f"!?{PROPOSITION_NAME}", literal):
                 raise NoRewardMachineError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
         true = frozenset(literal for literal in literals if not literal.startswith("!"))
         false = frozenset(literal[1:] for literal in literals if literal.startswith("!"))

@@ -28,7 +28,7 @@ BINDING = {"<->": 0, "->": 1, "|": 2, "&": 3, "U": 4, "R": 4, "W": 4, "M": 4}
 FROM_THE_RIGHT = ("->", "U", "R", "W", "M")
 TIGHTEST = 5
 
-DEEPEST, MOST_PARTS = 250, 20_000
+DEEPEST_FORMULA, LARGEST_FORMULA = 250, 20_000
 """How deep a formula may be nested, and how many operators and propositions it may have."""
 
 
@@ -95,7 +95,7 @@ def _several(operator: str, parts: tuple[Formula, ...], neutral: Formula, decisi
 
 
 def _text(formula: Formula) -> str:
-    """The text that `parse` reads; parts of a binary operator stand in brackets, so that no tool reads it otherwise."""
+    """The text that `parse_formula` reads, with brackets around operands, so that all tools read it in the same way."""
     if formula.operator == "proposition":
         return quote_name(formula.name)
     if not formula.operands:
@@ -109,25 +109,25 @@ def _text(formula: Formula) -> str:
 
 
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-RESERVED = {"true", "false", "tt", "ff", "last", "end"}
+RESERVED_NAMES = {"true", "false", "tt", "ff", "last", "end"}
 
 
 def quote_name(name: str) -> str:
     """A name as formulas write it: bare if every tool reads it so, in double quotes otherwise."""
-    if PLAIN_NAME.fullmatch(name) and name not in RESERVED:
+    if PLAIN_NAME.fullmatch(name) and name not in RESERVED_NAMES:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-TOKEN = re.compile(
+FORMULA_TOKEN = re.compile(
     r"""\s*(?:(?P<name>"(?:[^"\\]|\\.)*")|(?P<operator>X\[!\]|<->|->|=>|<=>|&&|\|\||[!~&|()])|(?P<word>\w+)|(?P<bad>.))""",
     re.DOTALL,
 )
-SAME = {"&&": "&", "||": "|", "~": "!", "=>": "->", "<=>": "<->", "tt": "true", "ff": "false"}
+SAME_TOKEN = {"&&": "&", "||": "|", "~": "!", "=>": "->", "<=>": "<->", "tt": "true", "ff": "false"}
 
 
-def parse(text: str) -> Formula:
+def parse_formula(text: str) -> Formula:
     """Read a formula.
 
     Binary operators bind in the order U R W M, &, |, ->, <->, the first most strongly; those of time and -> group from
@@ -156,15 +156,17 @@ class _Parser:
     def formula(self, least: int) -> Formula:
         """A formula whose binary operators bind at least so strongly, up to one that does not."""
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise MalformedFormulaError(f"the formula is nested more than {DEEPEST} deep")
+        if self.depth > DEEPEST_FORMULA:
+            raise MalformedFormulaError(f"the formula is nested more than {DEEPEST_FORMULA} deep")
         left = self.operand()
         while BINDING.get(self.peek(), -1) >= least:
             operator = self.take()
             right = self.formula(BINDING[operator] + (operator not in FROM_THE_RIGHT))
             left = _join(operator, left, right)
-            if left.size > MOST_PARTS:
-                raise MalformedFormulaError(f"the formula has more than {MOST_PARTS:,} parts, once <-> is written out")
+            if left.size > LARGEST_FORMULA:
+                raise MalformedFormulaError(
+                    f"the formula has more than {LARGEST_FORMULA:,} parts, once <-> is written out"
+                )
         self.depth -= 1
         return left
 
@@ -219,7 +221,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     end = len(text.rstrip())
     at = 0
     while at < end:
-        matched = TOKEN.match(text, at)
+        matched = FORMULA_TOKEN.match(text, at)
         assert matched is not None  # the last choice takes any character
         kind = str(matched.lastgroup)
         token, at = matched[kind], matched.end()
@@ -227,5 +229,5 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
             raise MalformedFormulaError(f"the formula has {token!r} (character {at}), which means nothing there")
         if kind == "name":
             token = re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
-        yield kind, token if kind == "name" else SAME.get(token, token), at - 1
+        yield kind, token if kind == "name" else SAME_TOKEN.get(token, token), at - 1
     yield "end", "", end

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, sort_labels
 
-UNKNOWN = -1
+UNKNOWN_SYMBOL = -1
 """The symbol of a label that the alphabet lacks."""
 
 NO_PARENT = -1
@@ -101,7 +101,7 @@ class PrefixTree:
 
     Attributes:
         parents: node without its last symbol, shape [nodes] of int64.
-        symbols: last symbol of each node (`UNKNOWN` at the root), shape [nodes] of int64.
+        symbols: last symbol of each node (`UNKNOWN_SYMBOL` at the root), shape [nodes] of int64.
         depths: length of each node as a word, shape [nodes] of int64.
         levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
         visits: node of each prefix of each word (see `Corpus.prefix_starts`), shape [total length + words] of int64.
@@ -121,8 +121,8 @@ class PrefixTree:
 
 
 def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
-    """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN`. Weights are 1 unless given."""
-    return _flatten(words, defaultdict(lambda: UNKNOWN, {label: i for i, label in enumerate(alphabet)}), weights)
+    """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN_SYMBOL`. Weights are 1 unless given."""
+    return _flatten(words, defaultdict(lambda: UNKNOWN_SYMBOL, {label: i for i, label in enumerate(alphabet)}), weights)
 
 
 def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
@@ -148,9 +148,9 @@ def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np
 
 def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTree:
     """The prefix tree of a corpus, built one depth at a time, down to `max_depth`."""
-    base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN = -1 become digits from 0
+    base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN_SYMBOL = -1 become digits from 0
     visits = np.full(len(corpus.symbols) + len(corpus), TOO_DEEP)
-    parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN])], [0, 1]
+    parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN_SYMBOL])], [0, 1]
     alive = np.flatnonzero(corpus.lengths > 0)
     nodes = np.zeros(len(alive), np.int64)
     visits[corpus.prefix_starts] = 0

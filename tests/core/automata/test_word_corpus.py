@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies_automata import words
 
-from wfairl.core.automata.corpus import (
+from wfairl.core.automata.word_corpus import (
     NO_PARENT,
     TOO_DEEP,
-    UNKNOWN,
+    UNKNOWN_SYMBOL,
     build_prefix_tree,
     encode,
     encode_all,
@@ -49,7 +49,7 @@ def test_alphabets_beyond_a_byte_are_encoded():
 
 def test_a_label_outside_the_alphabet_is_unknown():
     corpus = encode([(frozenset("a"), frozenset("b"))], [frozenset("a")])
-    assert corpus.symbols.tolist() == [0, UNKNOWN]
+    assert corpus.symbols.tolist() == [0, UNKNOWN_SYMBOL]
 
 
 @given(samples, st.one_of(st.none(), st.integers(0, 5)))

@@ -1,4 +1,4 @@
-"""Complete deterministic automata as tables: their conjunction, minimisation, and the automaton for a planner."""
+"""Complete deterministic finite automata as tables: intersection, minimisation, and the automaton for a planner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, To
 
 
 @dataclass(frozen=True, eq=False)
-class TransitionTable:
+class Dfa:
     """A deterministic automaton with a successor for every label in every state; state 0 is the initial one.
 
     Attributes:
@@ -35,13 +35,13 @@ class TransitionTable:
         return bool(self.accepting[state])
 
 
-def conjunction(tables: Sequence[TransitionTable], labels: int, max_states: int) -> TransitionTable:
+def intersection(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
     """The minimal table of the words that all `tables` accept; of all words if there are none.
 
     Raises:
         TooManyStatesError: the tables so far need more than `max_states` states together.
     """
-    whole = TransitionTable(np.zeros((1, labels), np.int32), np.array([True]))
+    whole = Dfa(np.zeros((1, labels), np.int32), np.array([True]))
     for table in tables:
         whole = minimal(product(whole, table))
         if whole.states > max_states:
@@ -51,22 +51,22 @@ def conjunction(tables: Sequence[TransitionTable], labels: int, max_states: int)
     return whole
 
 
-def product(left: TransitionTable, right: TransitionTable) -> TransitionTable:
+def product(left: Dfa, right: Dfa) -> Dfa:
     """The table of the words that both accept, over the pairs of states that can be reached."""
     pairs, after = _reachable_pairs(left, right)
     number = np.empty(left.states * right.states, np.int32)
     number[pairs] = np.arange(len(pairs))
     i, j = np.divmod(pairs, right.states)
-    return TransitionTable(number[after], left.accepting[i] & right.accepting[j])
+    return Dfa(number[after], left.accepting[i] & right.accepting[j])
 
 
-def same_language(left: TransitionTable, right: TransitionTable) -> bool:
+def same_language(left: Dfa, right: Dfa) -> bool:
     """Whether two tables over the same labels accept the same words: no reachable pair of states tells them apart."""
     i, j = np.divmod(_reachable_pairs(left, right)[0], right.states)
     return bool((left.accepting[i] == right.accepting[j]).all())
 
 
-def _reachable_pairs(left: TransitionTable, right: TransitionTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _reachable_pairs(left: Dfa, right: Dfa) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs (i, j) of states that one word leads to, as i * right.states + j, breadth first; shape [pairs].
 
     Then the pair that follows each of them on each label, shape [pairs, labels].
@@ -83,7 +83,7 @@ def _reachable_pairs(left: TransitionTable, right: TransitionTable) -> tuple[NDA
     return np.concatenate(levels), np.concatenate(successors)
 
 
-def minimal(table: TransitionTable) -> TransitionTable:
+def minimal(table: Dfa) -> Dfa:
     """The smallest table of the same words (Moore): states are told apart by ends, then by successors' classes."""
     table = _reachable(table)
     classes = table.accepting.astype(np.int64)
@@ -99,12 +99,10 @@ def minimal(table: TransitionTable) -> TransitionTable:
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     representatives = first[order]
-    return TransitionTable(
-        rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives]
-    )
+    return Dfa(rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives])
 
 
-def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
+def to_finite(table: Dfa, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
     """The automaton over the live states of a table.
 
     Raises:
@@ -126,13 +124,13 @@ def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAuto
     )
 
 
-def reads_repeats_once(table: TransitionTable) -> bool:
+def ignores_repeats(table: Dfa) -> bool:
     """Whether a label read twice always leads where it leads once."""
     labels = np.arange(table.transitions.shape[1])
     return bool((table.transitions[table.transitions, labels] == table.transitions).all())
 
 
-def _reachable(table: TransitionTable) -> TransitionTable:
+def _reachable(table: Dfa) -> Dfa:
     reached = np.zeros(table.states, bool)
     frontier = np.array([0])
     while len(frontier):
@@ -140,4 +138,4 @@ def _reachable(table: TransitionTable) -> TransitionTable:
         after = np.unique(table.transitions[frontier])
         frontier = after[~reached[after]]
     number = np.cumsum(reached) - 1
-    return TransitionTable(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])
+    return Dfa(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])

@@ -5,8 +5,8 @@ import pytest
 from strategies_automata import random_word
 
 from wfairl.core.automata.words import BadWordsError
-from wfairl.core.spectral.selection import PAPER_PRESETS, SpectralSetting, leading_part, preset, select_setting
-from wfairl.core.spectral.spectral import SpectralLearner
+from wfairl.core.spectral.model_selection import PAPER_PRESETS, SpectralSetting, leading_part, preset, select_setting
+from wfairl.core.spectral.spectral_learner import SpectralLearner
 from wfairl.core.support.errors import BadInputError
 
 LABELS = (frozenset("a"), frozenset("b"))

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import BadWordsError, Word
-from wfairl.core.spectral.spectral import LostRankError, SpectralLearner, mean_squared_error
+from wfairl.core.spectral.spectral_learner import LostRankError, SpectralLearner, mean_squared_error
 from wfairl.core.support.errors import BadInputError
 
-MAX_RANK = 64
+HIGHEST_RANK = 64
 LONGEST_BASIS = 8
 """Bases cut at lengths 1 .. this are tried, beside the full one."""
 
@@ -83,7 +83,7 @@ def select_setting(
     scores: Sequence[float],
     rng: np.random.Generator,
     bases: Sequence[tuple[int | None, int | None]] | None = None,
-    max_rank: int = MAX_RANK,
+    max_rank: int = HIGHEST_RANK,
     folds: int = 5,
     tolerance: float = 1e-3,
     track: Callable[[Iterable[Any], str, int], Iterable[Any]] | None = None,

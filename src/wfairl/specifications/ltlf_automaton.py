@@ -14,10 +14,10 @@ from functools import reduce
 
 from wfairl.core.support.errors import FailedRunError
 from wfairl.specifications.diagrams import Diagrams
+from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation
 from wfairl.specifications.symbolic import SymbolicAutomaton
-from wfairl.specifications.temporal import FALSE, TRUE, Formula, conjunction, disjunction, negation
 
-MOST_STATES, MOST_CLAUSES, MOST_JOINS = 2_000, 300, 200_000
+MOST_OBLIGATIONS, MOST_CLAUSES, MOST_JOINS = 2_000, 300, 200_000
 """Of the automaton of a formula: its states, the clauses of a state, and the clauses that are joined to find all."""
 
 
@@ -26,18 +26,18 @@ class TooLargeFormulaError(FailedRunError):
 
 
 Clause = frozenset[Formula]
-State = frozenset[Clause]
+Obligation = frozenset[Clause]
 """A disjunction of clauses, each a conjunction, none of which follows from another."""
 
-NOTHING_LEFT: State = frozenset({frozenset()})
-LOST: State = frozenset()
+NOTHING_LEFT: Obligation = frozenset({frozenset()})
+UNFULFILLABLE: Obligation = frozenset()
 
 
 def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
     """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions.
 
     Raises:
-        TooLargeFormulaError: it has more than `MOST_STATES` states.
+        TooLargeFormulaError: it has more than `MOST_OBLIGATIONS` states.
     """
     diagrams = Diagrams(sorted(formula.propositions)) if diagrams is None else diagrams
     start = _state(normal_form(formula))
@@ -46,8 +46,8 @@ def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> Sym
     rows = []
     for state in states:  # which grows meanwhile
         rows.append(progression.row(state))
-        if len(states) > MOST_STATES:
-            raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_STATES} states")
+        if len(states) > MOST_OBLIGATIONS:
+            raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_OBLIGATIONS} states")
     accepting = tuple(any(all(map(_holds_at_end, clause)) for clause in state) for state in states)
     return SymbolicAutomaton(diagrams, tuple(rows), accepting)
 
@@ -81,12 +81,12 @@ def _holds_at_end(formula: Formula) -> bool:
     return formula.operator in ("true", "!", "WX", "R")
 
 
-def _state(formula: Formula) -> State:
+def _state(formula: Formula) -> Obligation:
     match formula.operator:
         case "true":
             return NOTHING_LEFT
         case "false":
-            return LOST
+            return UNFULFILLABLE
         case "&":
             return reduce(_both, map(_state, formula.operands), NOTHING_LEFT)
         case "|":
@@ -94,11 +94,11 @@ def _state(formula: Formula) -> State:
     return frozenset({frozenset({formula})})
 
 
-def _both(one: State, other: State) -> State:
+def _both(one: Obligation, other: Obligation) -> Obligation:
     return _least(a | b for a in one for b in other)
 
 
-def _least(clauses: Iterable[Clause]) -> State:
+def _least(clauses: Iterable[Clause]) -> Obligation:
     """The clauses that follow from no shorter one."""
     least: list[Clause] = []
     for clause in sorted(set(clauses), key=len):
@@ -116,15 +116,15 @@ AT_END = Formula("R", (FALSE, FALSE))
 class _Progression:
     """The formulas still to be fulfilled after a label, as functions of the label."""
 
-    def __init__(self, diagrams: Diagrams, numbers: dict[State, int], states: list[State]) -> None:
+    def __init__(self, diagrams: Diagrams, numbers: dict[Obligation, int], states: list[Obligation]) -> None:
         self.diagrams, self.numbers, self.states = diagrams, numbers, states
         self.parts: dict[Formula, int] = {}  # values of these diagrams are numbers of `pool`
-        self.pool: list[State] = [LOST, NOTHING_LEFT]
-        self.pool_numbers: dict[State, int] = {LOST: 0, NOTHING_LEFT: 1}
+        self.pool: list[Obligation] = [UNFULFILLABLE, NOTHING_LEFT]
+        self.pool_numbers: dict[Obligation, int] = {UNFULFILLABLE: 0, NOTHING_LEFT: 1}
         self.joins = 0
         self.level = {name: level for level, name in enumerate(diagrams.propositions)}
 
-    def row(self, state: State) -> int:
+    def row(self, state: Obligation) -> int:
         """The function from labels to the number of the next state."""
         after = self.diagrams.leaf(0)
         for clause in sorted(state, key=lambda one: sorted(map(str, one))):
@@ -172,7 +172,7 @@ class _Progression:
     def both(self, one: int, other: int) -> int:
         return self.diagrams.combine(lambda a, b: self.pooled(self.join(self.pool[a], self.pool[b])), one, other)
 
-    def join(self, one: State, other: State) -> State:
+    def join(self, one: Obligation, other: Obligation) -> Obligation:
         self.joins += len(one) * len(other)
         if self.joins > MOST_JOINS:
             raise TooLargeFormulaError(f"the automaton of the formula takes more than {MOST_JOINS:,} joins to find")
@@ -181,10 +181,10 @@ class _Progression:
     def either(self, one: int, other: int) -> int:
         return self.diagrams.combine(lambda a, b: self.pooled(_least(self.pool[a] | self.pool[b])), one, other)
 
-    def constant(self, state: State) -> int:
+    def constant(self, state: Obligation) -> int:
         return self.diagrams.leaf(self.pooled(state))
 
-    def pooled(self, state: State) -> int:
+    def pooled(self, state: Obligation) -> int:
         """The number of a state in the pool."""
         if state not in self.pool_numbers:
             self.pool_numbers[state] = len(self.pool)

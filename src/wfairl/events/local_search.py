@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.corpus import Corpus
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.compiling import njit
 
 

@@ -19,13 +19,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.word_corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.spectral.hankel import BasisChoice, HankelBlocks, Matrix, blocks_from_corpus
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
-Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
+WordScores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 DENSE_LIMIT = 2_000
 """The smaller side of the largest block that is decomposed densely, in a few seconds."""
@@ -96,7 +96,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         self.max_suffixes = max_suffixes
         self.rank_tolerance = rank_tolerance
 
-    def fit(self, words: Sequence[Word], scores: Scores) -> "SpectralLearner":
+    def fit(self, words: Sequence[Word], scores: WordScores) -> "SpectralLearner":
         """Learn the automaton.
 
         Raises:
@@ -124,7 +124,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         values: NDArray[np.float64] = self.automaton_.values(words)
         return values
 
-    def score(self, words: Sequence[Word], scores: Scores) -> float:
+    def score(self, words: Sequence[Word], scores: WordScores) -> float:
         """Minus the loss of eq. (2), so that higher is better, as scikit-learn has it."""
         check_is_fitted(self, "automaton_")
         return -mean_squared_error(self.automaton_, words, scores)
@@ -136,12 +136,12 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         return tags
 
 
-def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scores: Scores) -> float:
+def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scores: WordScores) -> float:
     """The loss of eq. (2): L = 1/N sum_n (h(sigma^n) - s^n)^2."""
     return float(np.mean((automaton.values(words) - np.asarray(scores, np.float64)) ** 2))
 
 
-def check_words(words: Sequence[Word], scores: Scores | None) -> tuple[Corpus, tuple[Label, ...]]:
+def check_words(words: Sequence[Word], scores: WordScores | None) -> tuple[Corpus, tuple[Label, ...]]:
     """The words as a corpus weighted by their scores, or by 1 where there are none; and its alphabet."""
     if len(words) == 0:
         raise BadWordsError("there are no words to learn from")

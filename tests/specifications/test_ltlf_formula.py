@@ -10,8 +10,15 @@ from pylogics.parsers import parse_ltl
 from strategies_automata import formulas
 
 from wfairl.core.automata.automaton import DEAD
-from wfairl.specifications.progression import TooLargeFormulaError, formula_automaton
-from wfairl.specifications.temporal import Formula, MalformedFormulaError, conjunction, disjunction, parse, proposition
+from wfairl.specifications.ltlf_automaton import TooLargeFormulaError, formula_automaton
+from wfairl.specifications.ltlf_formula import (
+    Formula,
+    MalformedFormulaError,
+    conjunction,
+    disjunction,
+    parse_formula,
+    proposition,
+)
 
 WORDS = [word for length in range(5) for word in product(all_labels("ab"), repeat=length)]
 
@@ -33,14 +40,14 @@ def test_the_automaton_of_a_formula_accepts_the_words_that_fulfil_it(formula):
 
 @given(formulas(depth=6))
 def test_a_formula_is_read_as_it_is_written(formula):
-    again = parse(str(formula))
+    again = parse_formula(str(formula))
     assert all(holds(again, word) == holds(formula, word) for word in WORDS[:85])
 
 
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_any_text_can_be_the_name_of_a_proposition(one, other):
     formula = Formula("U", (proposition(one), proposition(other)))
-    assert parse(str(formula)) == formula
+    assert parse_formula(str(formula)) == formula
 
 
 def from_pylogics(formula):
@@ -89,7 +96,7 @@ def test_pylogics_reads_in_our_text_what_we_mean(formula):
     ],
 )
 def test_operators_bind_as_they_are_documented(text, same):
-    one, other = parse(text), parse(same)
+    one, other = parse_formula(text), parse_formula(same)
     assert all(holds(one, word) == holds(other, word) for word in WORDS)
 
 
@@ -108,10 +115,10 @@ def test_operators_bind_as_they_are_documented(text, same):
 )
 def test_what_is_no_formula_is_an_error_that_says_where(text, reason):
     with pytest.raises(MalformedFormulaError, match=reason):
-        parse(text)
+        parse_formula(text)
 
 
 def test_a_formula_whose_automaton_is_too_large_is_refused():
     bits = [f"(F (p{i} & X[!] q{i}))" for i in range(13)]
     with pytest.raises(TooLargeFormulaError, match="more than"):
-        formula_automaton(parse(" & ".join(bits)))
+        formula_automaton(parse_formula(" & ".join(bits)))
