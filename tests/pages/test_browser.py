@@ -249,7 +249,6 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
         recording,
         trajectory=replace(recording.trajectory, labels=(label,) * steps),
         automaton=automaton,
-        automaton_states=(0, *[1] * steps),
     )
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2])

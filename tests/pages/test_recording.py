@@ -38,7 +38,7 @@ def test_a_recording_is_the_episode_that_is_evaluated(name):
 def test_each_moment_has_its_label_and_its_probabilities(name):
     recording = recorded(POLICIES[name])
     steps = recording.episode.steps
-    assert len(recording.film.frames) == steps + 1
+    assert len(recording.trajectory.states) == steps + 1
     assert compress(recording.trajectory.labels) == recording.episode.word == recording.word_at(steps)
     assert recording.word_at(0) == ()
     assert recording.trajectory.probabilities.shape == (steps, len(recording.trajectory.world.controls))
@@ -120,7 +120,7 @@ def test_a_policy_that_sees_no_way_is_one_moment_long():
     rule = all_of(visit_in_order("goal"), avoid("door"))
     recording = recorded(PlannedPolicy("hopeless", rule, unit_cost, 0.0))
     assert recording.episode.outcome == "unsatisfiable"
-    assert len(recording.film.frames) == 1
+    assert len(recording.trajectory.states) == 1
     (episode,) = player_data(read_page(block_html(EpisodePlayer((recording,)))))["episodes"]
     assert len(episode["moments"]) == 1
 

@@ -2,8 +2,9 @@
 
     EpisodePlayer((record_episode(...), ...))
 
-The tiles of all recordings are in one image, a frame is stored as its changes from the one before, and everything is
-compressed: hundreds of episodes take a few hundred kilobytes. The states of a world without renderer are shown as text.
+The different tiles of all frames are in one image, a frame is stored as its changes from the one before, and everything
+is compressed: hundreds of episodes take a few hundred kilobytes, and frames are sharp at any size. States of a world
+without renderer are shown as text.
 """
 
 import base64
@@ -22,8 +23,9 @@ from wfairl.core.automata.words import format_label
 from wfairl.core.planning.rollout import Trajectory
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.blocks import AutomatonDrawing
-from wfairl.pages.recording import Recording, TiledFilm
+from wfairl.pages.recording import Recording
 from wfairl.pages.tiles import TILE, TileSet, data_uri
+from wfairl.pages.world_drawing import rendering_of
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
@@ -65,15 +67,10 @@ class EpisodePlayer:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The data for the script."""
-        atlas, numbers = _merge_tiles([one.film for one in self.recordings])
-        return {
-            "first": self.first,
-            "atlas": atlas,
-            "episodes": [
-                _episode(recording, numbering, automaton)
-                for recording, numbering, automaton in zip(self.recordings, numbers, self._automata[1], strict=True)
-            ],
-        }
+        tiles = TileSet()
+        films = [film_episode(one, tiles) for one in self.recordings]
+        episodes = map(_episode, self.recordings, films, self._automata[1])
+        return {"first": self.first, "episodes": list(episodes), "atlas": _atlas(tiles.tiles)}
 
     @cached_property
     def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
@@ -93,9 +90,14 @@ class EpisodePlayer:
         return tuple(drawings), tuple(numbers)
 
 
-def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int | None) -> dict[str, Any]:
+def film_episode(recording: Recording, tiles: TileSet) -> NDArray[np.int64] | None:
+    """The frames of the moments, shape [moments, rows, columns]; None if the world has no renderer."""
+    rendering = rendering_of(recording.trajectory.world)
+    return None if rendering is None else tiles.film(rendering, recording.trajectory.states)
+
+
+def _episode(recording: Recording, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:
     episode, trajectory, states = recording.episode, recording.trajectory, recording.automaton_states
-    frames = None if recording.film is None else numbering[recording.film.frames]
     last = len(trajectory)
     moments = [
         {
@@ -110,13 +112,13 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
     ]
     grid = {} if frames is None else {"rows": frames.shape[1], "columns": frames.shape[2]}
     return {
-        "task": recording.task,
+        "task": recording.task.name,
         "policy": recording.policy,
         "seed": episode.seed,
         "outcome": episode.outcome,
         "success": episode.success,
         "return": episode.episode_return,
-        "horizon": recording.horizon,
+        "horizon": recording.task.horizon,
         "control_names": list(trajectory.world.controls),
         "automaton": automaton,
         "word": [format_label(label) for label in episode.word],
@@ -142,18 +144,14 @@ def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, momen
     return {"changes": np.stack([cells, after.ravel()[cells]], axis=1).tolist()}
 
 
-def _merge_tiles(films: Sequence[TiledFilm | None]) -> tuple[dict[str, Any] | None, list[NDArray[np.int64]]]:
-    """The different tiles of all films in one image, and for each film the new numbers of its own."""
-    merged = TileSet()
-    numbers = [
-        np.array([merged.add(tile) for tile in (() if film is None else film.tiles)], np.int64) for film in films
-    ]
-    if not merged.tiles:
-        return None, numbers
-    columns = min(ATLAS_COLUMNS, len(merged.tiles))
-    rows = math.ceil(len(merged.tiles) / columns)
+def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> dict[str, Any] | None:
+    """All tiles in one image; None if there are none."""
+    if not tiles:
+        return None
+    columns = min(ATLAS_COLUMNS, len(tiles))
+    rows = math.ceil(len(tiles) / columns)
     image = np.zeros((rows, TILE, columns, TILE, 3), np.uint8)
-    for number, tile in enumerate(merged.tiles):
+    for number, tile in enumerate(tiles):
         image[number // columns, :, number % columns] = tile
     pixels = image.reshape(rows * TILE, columns * TILE, 3)
-    return {"image": data_uri(pixels, optimize=True), "tile": TILE, "columns": columns}, numbers
+    return {"image": data_uri(pixels, optimize=True), "tile": TILE, "columns": columns}

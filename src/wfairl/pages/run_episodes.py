@@ -17,11 +17,12 @@ from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import prose
 from wfairl.pages.page import Section
-from wfairl.pages.player import EpisodePlayer
+from wfairl.pages.player import EpisodePlayer, film_episode
 from wfairl.pages.recording import Recording, record_episode, record_trajectory
 from wfairl.pages.replay import OtherEpisodeError, replay
 from wfairl.pages.run_files import RunFiles, is_learned
 from wfairl.pages.text import Code, Text
+from wfairl.pages.tiles import TileSet
 
 DEFAULT_SCENES = 3
 
@@ -60,7 +61,7 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
         return dict(zip(jobs, results, strict=True))
 
     recordings = record(act, [(name, seed) for name in policies for seed in acted], "recording episodes")
-    are_small = all(one.film is None or len(one.film.tiles) <= MOST_TILES for one in recordings.values())
+    are_small = all(_has_few_tiles(one) for one in recordings.values())
     if are_small:
         others = [(name, seed) for name in policies for seed in _seeds(run, name) if seed not in acted]
         recordings |= record(replay_or_act, others, "replaying episodes")
@@ -68,6 +69,12 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
     first = next((i for i, (_, seed) in enumerate(order) if seed in acted[:1]), 0)
     player = EpisodePlayer(tuple(recordings[job] for job in order), first)
     return Section("Episodes", (prose(_introduction(run, list(policies), acted, are_small)), player))
+
+
+def _has_few_tiles(recording: Recording) -> bool:
+    tiles = TileSet()
+    film_episode(recording, tiles)
+    return len(tiles.tiles) <= MOST_TILES
 
 
 def _seeds(run: RunFiles, policy: str) -> list[int]:

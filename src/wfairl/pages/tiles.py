@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,12 @@ class TileSet:
     def __init__(self) -> None:
         self.tiles: list[NDArray[np.uint8]] = []
         self._numbers: dict[bytes, int] = {}
-        self._numbers_of_keys: dict[int, int] = {}
+        self._numbers_of_keys: dict[tuple[Any, int], int] = {}
+
+    def film(self, rendering: Rendering, states: Sequence[Any]) -> NDArray[np.int64]:
+        """The frames of states, shape [states, rows, columns]; each different state is rendered once."""
+        frames = {state: self.frame(rendering, state) for state in dict.fromkeys(states)}
+        return np.array([frames[state] for state in states])
 
     def frame(self, rendering: Rendering, state: Any) -> NDArray[np.int64]:
         """The tiles of a rendered state, shape [rows, columns]; one that is no multiple of tiles gets a margin."""
@@ -44,9 +49,10 @@ class TileSet:
         return number
 
     def _number_of_key(self, key: int, render_tile: Callable[[int], NDArray[np.uint8]]) -> int:
-        if key not in self._numbers_of_keys:
-            self._numbers_of_keys[key] = self.add(render_tile(key))
-        return self._numbers_of_keys[key]
+        """The number of the tile of a key; what a key means depends on the function that renders it."""
+        if (render_tile, key) not in self._numbers_of_keys:
+            self._numbers_of_keys[render_tile, key] = self.add(render_tile(key))
+        return self._numbers_of_keys[render_tile, key]
 
 
 def cut_tiles(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
