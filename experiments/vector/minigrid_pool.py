@@ -70,7 +70,7 @@ class MiniGridPool(ScenePool):
             height=sizes[0][0],
             width=sizes[0][1],
             layouts=_padded([world.layout.table for world in worlds]),
-            atoms=np.stack([world.atoms for world in worlds]),
+            atoms=np.stack([world.labeller.atoms for world in worlds]),
             field_counts=np.array([len(fields) for fields in states], np.int64),
             rule=MaskNumbers(task.rule, worlds[0].propositions),
         )

@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies_planning import Problem, draw_costs, problems
+from plain_products import solve_plain
+from strategies_planning import Problem, TableWorld, draw_costs, problems
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
@@ -16,10 +17,11 @@ from wfairl.core.planning.cost import feature_cost
 from wfairl.core.planning.planner import AutoPlanner
 from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import BadCostError
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused import FocusedPlanner
-from wfairl.minigrid.focused.anytime import WEIGHTS
+from wfairl.minigrid.focused.anytime import SEARCH_WEIGHTS
 from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedSolution
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying
@@ -49,7 +51,7 @@ def priced_by_features(seed: int):
 def test_focused_and_exact_cost_to_go_agree_on_random_worlds(problem: Problem, kind: str):
     cost = priced_by_state(problem, kind)
     exact = ExactPlanner().solve(problem.world, problem.automaton, cost)
-    focused = FocusedPlanner().solve(problem.world, problem.automaton, cost)
+    focused = solve_plain(problem.world, problem.automaton, cost)
     for node in problem.rng.permutation(len(exact.product)):
         state, automaton_state = exact.product.state(int(node)), int(exact.product.automaton_states[node])
         found = focused.control_cost_to_go(state, automaton_state)
@@ -80,14 +82,14 @@ def test_beyond_the_expansion_limit_the_cost_to_go_lies_between_what_is_found_an
 ):
     cost = priced_by_state(problem, kind)
     exact = ExactPlanner().solve(problem.world, problem.automaton, cost)
-    focused = FocusedPlanner(expansion_limit=expansion_limit).solve(problem.world, problem.automaton, cost)
+    focused = solve_plain(problem.world, problem.automaton, cost, expansion_limit=expansion_limit)
     search, product = focused.search, exact.product
     for node in problem.rng.permutation(len(product)):
         state, automaton_state = product.state(int(node)), int(product.automaton_states[node])
         found, true = focused.control_cost_to_go(state, automaton_state), exact.solution.control_cost_to_go[node]
         assert (true <= found * (1 + 1e-9)).all()
-        assert (found <= WEIGHTS[0] * true * (1 + 1e-9)).all()
-        assert search.lower_bounds[search.lazy.add(state, automaton_state)] <= true.min() * (1 + 1e-9)
+        assert (found <= SEARCH_WEIGHTS[0] * true * (1 + 1e-9)).all()
+        assert search.lower_bounds[search.product.add(state, automaton_state)] <= true.min() * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("expansion_limit", [0, 100])
@@ -181,12 +183,12 @@ def test_bounds_never_exceed_the_cost_to_go(task: Task, cost, is_refined: bool):
     world = task.make_world(seed=3)
     exact = ExactPlanner().solve(world, task.rule, cost)
     search = FocusedPlanner().solve(world, task.rule, cost).search
-    if is_refined:
-        assert search.lazy.refine(1)
     search.price(cost)
+    if is_refined:
+        search.product.guide.refine(stage=1, start=0)
     nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)
     product = exact.product
-    met = [search.lazy.add(product.state(int(node)), int(product.automaton_states[node])) for node in nodes]
+    met = [search.product.add(product.state(int(node)), int(product.automaton_states[node])) for node in nodes]
     bounds, found = search.lower_bounds[met], exact.solution.cost_to_go[nodes]
     assert (bounds <= found * (1 + 1e-9)).all()
     live = np.isfinite(found)
@@ -212,7 +214,7 @@ def test_a_task_that_can_no_longer_be_fulfilled_is_refused_without_a_search():
     solution = FocusedPlanner().solve(world, task.rule, unit_cost, start=(opened, 0))
     with pytest.raises(UnsatisfiableTaskError):
         solution.plan()
-    assert len(solution.search.lazy) == 1
+    assert len(solution.search.product) == 1
 
 
 def test_a_rule_about_the_last_of_64_propositions_is_planned_for():
@@ -248,12 +250,23 @@ def test_a_plan_is_carried_out_in_a_world_too_large_to_enumerate():
 @settings(max_examples=30)
 def test_what_cannot_be_satisfied_is_refused_as_by_the_exact_planner(problem: Problem):
     exact = ExactPlanner().solve(problem.world, problem.automaton, unit_cost)
-    focused = FocusedPlanner().solve(problem.world, problem.automaton, unit_cost)
+    focused = solve_plain(problem.world, problem.automaton, unit_cost)
     if exact.solution.cost_to_go[0] < np.inf:
         assert focused.plan().path.is_accepted
     else:
         with pytest.raises(UnsatisfiableTaskError, match="cannot be satisfied"):
             focused.plan()
+
+
+def test_an_unsatisfiable_task_names_the_labels_that_never_come():
+    world = TableWorld(np.array([[0, 0]]), np.array([[0, 1]]))
+    with pytest.raises(UnsatisfiableTaskError, match=r"state 1 it waits for 'b', .*\(b can never hold"):
+        solve_plain(world, visit_in_order("a", "b"), unit_cost).plan()
+
+
+def test_worlds_other_than_minigrid_are_refused_with_advice():
+    with pytest.raises(BadInputError, match="not for a TableWorld; use the exact planner"):
+        FocusedPlanner().solve(TableWorld(np.array([[0]]), np.array([[0]])), visit_in_order("a"), unit_cost)
 
 
 def test_a_search_that_meets_too_much_is_given_up_with_advice():

@@ -8,7 +8,7 @@ import pytest
 
 import wfairl.minigrid
 
-LOADS_MINIGRID = {"environment", "missions", "renderer", "rooms"}
+LOADS_MINIGRID = {"environment", "library", "missions", "renderer", "rooms"}
 ROOM = Path(wfairl.minigrid.__file__).parent
 MODULES = sorted(path.relative_to(ROOM).with_suffix("").as_posix().replace("/", ".") for path in ROOM.rglob("*.py"))
 

@@ -1,6 +1,5 @@
 """MiniGrid and BabyAI: an exact, compiled model of their scenes, the real environment, and the paper's tasks."""
 
-from wfairl.core.support.imports import import_without
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
@@ -20,7 +19,3 @@ _MODULES = {
 
 __all__ = [*_MODULES]
 __getattr__, __dir__ = load_lazily(__name__, _MODULES)
-
-# Only MiniGrid's WFC levels need networkx, which takes twice as long to import as MiniGrid does. Its wheel lacks the
-# images that these levels are made from.
-import_without("networkx", "minigrid")

@@ -6,6 +6,7 @@ and these four are imported only when an environment is made or a state is drawn
 
 from __future__ import annotations
 
+import wfairl.minigrid.library  # isort: skip # noqa: F401
 import contextlib
 import copy
 import io

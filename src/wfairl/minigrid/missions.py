@@ -6,6 +6,7 @@ number for each description in the order of the mission; see `physics`.
 
 from __future__ import annotations
 
+import wfairl.minigrid.library  # isort: skip # noqa: F401
 from dataclasses import dataclass
 from itertools import count
 from typing import Any

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid.focused.lazy_world import UNEXPANDED
 from wfairl.minigrid.labeller import EMPTY_SLOT, GOLDEN
 from wfairl.minigrid.physics import BITS, CONTROLS, FIELD_COLUMNS, FIELD_TABLE, SHIFT, WORD, LayoutTable, fields_count
+
+NOT_EXPANDED = -4
+"""In place of the first successor: the successors of the node are not known yet."""
 
 LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
 """Slots that belong together: eight, two cache lines."""
@@ -25,7 +27,8 @@ class NodeTables(NamedTuple):
         states: packed world states, shape [capacity, words] of uint64.
         automaton_states: shape [capacity] of int32.
         state_labels: label of a transition that leaves the state as it is, an index; shape [capacity] of uint16.
-        successors: node after each control, the first `UNEXPANDED` in a new node; shape [capacity, controls] of int32.
+        successors: node after each control; in a new node, the first is `NOT_EXPANDED`; shape [capacity, controls] of
+            int32.
         labels: label of each transition, an index; shape [capacity, controls] of uint16.
         slots: key and node + 1, which is 0 in an empty slot; shape [2 * capacity, 2] of uint64.
     """
@@ -52,7 +55,7 @@ def make_tables(capacity: int, words: int) -> NodeTables:
 
 
 def double_capacity(tables: NodeTables, count: int) -> NodeTables:
-    """The same nodes, so many, with twice the room."""
+    """Tables with twice the capacity that hold the first `count` nodes of `tables`."""
     larger = make_tables(2 * len(tables.states), tables.states.shape[1])
     for name in NodeTables._fields[:-1]:
         getattr(larger, name)[:count] = getattr(tables, name)[:count]
@@ -96,7 +99,7 @@ def insert_node(
         slot = (slot + 1) & last
     for i in range(state.size):
         states[count, i] = state[i]
-    automaton_states[count], state_labels[count], successors[count, 0] = automaton_state, state_label, UNEXPANDED
+    automaton_states[count], state_labels[count], successors[count, 0] = automaton_state, state_label, NOT_EXPANDED
     slots[slot, 0], slots[slot, 1] = key, count + 1
     return np.int64(count), count + 1
 

@@ -1,5 +1,6 @@
 """The states of a scene in MiniGrid's own encoding and as MiniGrid draws them, without the cells beyond the walls."""
 
+import wfairl.minigrid.library  # isort: skip # noqa: F401
 from dataclasses import dataclass
 from functools import cached_property
 

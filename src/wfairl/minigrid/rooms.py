@@ -1,5 +1,6 @@
 """Rooms of our own as MiniGrid environments, registered with Gymnasium: coloured floor, and three balls."""
 
+import wfairl.minigrid.library  # isort: skip # noqa: F401
 from typing import Any, cast
 
 import gymnasium

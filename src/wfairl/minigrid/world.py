@@ -20,18 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.planning.cost import CostScope
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.core.worlds.rendering import Rendering
 from wfairl.minigrid import physics
 from wfairl.minigrid.exploration import ProductNodes, states_along
 from wfairl.minigrid.features import FEATURE_NAMES, transition_features
-from wfairl.minigrid.focused.lazy_world import LazyProduct
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
 from wfairl.minigrid.labeller import Labeller, MaskNumbers, to_label
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout
-from wfairl.minigrid.propositions import Atom, Proposition, proposition_menu
+from wfairl.minigrid.propositions import Proposition, proposition_menu
 
 if TYPE_CHECKING:
     import gymnasium
@@ -86,18 +84,11 @@ class MiniGridWorld:
 
         return self._packed(np.array(read_fields(environment, self.layout), np.int32))
 
-    def asking(self, atoms: Mapping[str, Atom]) -> MiniGridWorld:
-        """The same scene with other propositions, given by their atoms."""
+    def asking(self, propositions: Mapping[str, Proposition]) -> MiniGridWorld:
+        """The same scene with other propositions."""
         world = copy.copy(self)
-        world.labeller = copy.copy(self.labeller)
-        world.labeller.propositions = tuple(atoms)
-        world.labeller.atoms = np.array(list(atoms.values()), np.int32)
+        world.labeller = Labeller(self.layout, propositions)
         return world
-
-    @property
-    def atoms(self) -> NDArray[np.int32]:
-        """What each proposition asks; see `Labeller`."""
-        return self.labeller.atoms
 
     @property
     def propositions(self) -> Sequence[str]:
@@ -163,17 +154,15 @@ class MiniGridWorld:
             labels=tuple(masks.table.labels),
         )
 
-    def lazy_product(self, automaton: Automaton, start: tuple[int, int], scope: CostScope) -> LazyProduct:
-        from wfairl.minigrid.focused.lazy_minigrid import MiniGridLazyProduct  # it is made of worlds like this one
-
-        return MiniGridLazyProduct(self, automaton, start, scope)
-
     def own_planning(self) -> FocusedPlanning:
         """How to plan in this scene where it is too large to enumerate; see `OwnPlanning`."""
         return FocusedPlanning(self)
 
     def estimated_states(self) -> float:
-        """See `LazyWorld`: every object anywhere, every door open or shut, the agent anywhere."""
+        """An estimate of the number of reachable states, rather too high.
+
+        Every object is anywhere, every door open or shut, the agent anywhere.
+        """
         walkable = len(self.layout.walkable)
         _, groups = np.unique(self.layout.objects[:, physics.GROUP_FIRST], return_counts=True)
         return 4.0 * walkable * 2.0**self.layout.doors * prod(float(comb(walkable, int(n))) for n in groups)

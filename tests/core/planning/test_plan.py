@@ -7,7 +7,6 @@ from strategies_planning import Problem, TableWorld, draw_costs, problems, rule
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.minigrid.focused.planner import FocusedPlanner
 
 
 @given(problems())
@@ -45,5 +44,3 @@ def test_unsatisfiable_task_names_the_labels_that_never_come():
     message = r"state 1 it waits for 'b', .*\(b can never hold"
     with pytest.raises(UnsatisfiableTaskError, match=message):
         find_plan(product, unit_cost(product))
-    with pytest.raises(UnsatisfiableTaskError, match=message):
-        FocusedPlanner().solve(world, automaton, unit_cost).plan()

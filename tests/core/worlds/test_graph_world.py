@@ -23,7 +23,6 @@ from wfairl.core.worlds import GraphWorld, TooManyNodesError, TransitionTable, c
 from wfairl.core.worlds.rendering import Places, Rendering, Tiles
 from wfairl.core.worlds.transitions import BrokenGraphError
 from wfairl.core.worlds.world import BrokenLawError, available_controls
-from wfairl.minigrid.focused import FocusedPlanner
 
 
 @given(worlds())
@@ -236,7 +235,6 @@ def test_many_propositions_cost_nothing(count: int):
     assert solve(crowded, rule(names[:3])).optimal_cost == 1
     assert solve(crowded, rule([names[-1]])).optimal_cost == count // 2
     assert solve(ring, visit_all(names[2], names[-2])).optimal_cost == 2 + 4
-    assert FocusedPlanner().solve(ring, rule([names[5]]), unit_cost).plan().cost == 5
 
 
 def make_line(step=lambda _, state, control: state + 1, features=lambda *_: np.zeros(1)):

@@ -91,7 +91,7 @@ def check_node_limit(nodes: int, max_nodes: int) -> None:
     if nodes > max_nodes:
         raise TooManyNodesError(
             f"more than {max_nodes:,} states can be reached;"
-            " raise the limit, or use the focused planner, which does not enumerate"
+            " raise the limit, or in MiniGrid use the focused planner, which does not enumerate"
         )
 
 

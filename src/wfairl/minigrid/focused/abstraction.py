@@ -1,80 +1,90 @@
-"""An abstraction explored whole: its transitions, and the obstacles that no plan in it can avoid; see `pattern`.
+"""An abstraction explored whole: its transitions, the obstacles that no plan in it avoids, and the bounds it gives.
 
-What every abstract plan goes through although it is forgotten, a shut door or an object that lies there, is an
-*obstacle*: to remove it costs one control more, which is added to the bound as long as it is there. A step with which
-the automaton changes may be the one that removes an obstacle, so as many obstacles as there can be such steps are not
-counted (`Pattern.spare`).
+An *obstacle* is a shut door or an object that the pattern does not keep and that every abstract plan passes. As long as
+it is there, removing it costs at least one control more than the abstraction says, which is added to the bound. A step
+that changes the automaton state may itself remove an obstacle. So as many obstacles as there can be such steps are not
+counted (`StartPlaces.spare`).
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.planning.shortest_path import WIDTH, find_cost_to_go
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.focused.abstract_effects import HERE
-from wfairl.minigrid.focused.abstract_transitions import abstract_transitions, make_buffers
-from wfairl.minigrid.focused.lazy_world import LOST
+from wfairl.minigrid.focused.abstract_physics import ORIGIN, abstract_transitions, make_buffers
 from wfairl.minigrid.focused.pattern import (
     AT,
+    EFFECT,
     EFFECT_COLUMNS,
-    NUMBER,
     Pattern,
     PatternSpec,
     PatternTable,
-    Places,
+    StartPlaces,
     abstract_index,
     lies_on,
 )
-from wfairl.minigrid.physics import NOTHING, LayoutTable, door_state, fields_count, unpack
+from wfairl.minigrid.physics import NOTHING, LayoutTable
 
-GOAL = 0
+ACCEPTANCE = 0
 """Number of acceptance among the abstract states."""
 
-UNKNOWN = -1
-"""Number of an abstract state that was never met."""
+UNMET_STATE = -1
+"""In place of a number: the abstract state was never met."""
+
+
+class AbstractStates(NamedTuple):
+    """The states of an abstraction, as compiled code reads them.
+
+    Attributes:
+        pattern, places: what the abstraction keeps.
+        number_of: number of each dense number, or `UNMET_STATE`; shape [dense].
+        unavoidable: bits of the obstacles on every path from each abstract state, shape [states].
+    """
+
+    pattern: PatternTable
+    places: StartPlaces
+    number_of: NDArray[np.int32]
+    unavoidable: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """A smaller scene, explored whole, with its transitions sorted by where they lead.
+    """A smaller scene, explored whole. Its transitions are sorted by target.
 
     Attributes:
         spec, pattern: what it keeps.
-        number_of: number of each dense one, or `UNKNOWN`; shape [dense].
-        first: transitions into n are those from first[n] to first[n + 1], n = 0 being acceptance; shape [states + 1].
-        source: where a transition comes from, shape [transitions].
-        price: an index into the least costs of prices, see `Situations.least_costs`; shape [transitions].
-        unavoidable: the obstacles on every path from each abstract state, as bits; shape [states].
+        states: its states; number 0 is acceptance.
+        first: transitions into state n are those from first[n] to first[n + 1]; shape [states + 1].
+        source: the state before each transition, shape [transitions].
+        price: of each transition, see `prices`; shape [transitions].
     """
 
     spec: PatternSpec
     pattern: Pattern
-    number_of: NDArray[np.int32]
+    states: AbstractStates
     first: NDArray[np.uint32]
     source: NDArray[np.uint32]
     price: NDArray[np.int64]
-    unavoidable: NDArray[np.uint64]
 
     def __len__(self) -> int:
         """The number of abstract states, with acceptance."""
         return len(self.first) - 1
 
-    def number(
-        self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-        """The abstract states of packed states, and bits of the unavoidable obstacles that are still there.
 
-        Args:
-            states: packed states, shape [states, words].
-            automaton_states: shape [states].
+def costs_to_acceptance(
+    first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The least cost to acceptance over transitions sorted by target, inf where there is no path; shape [states].
 
-        Returns:
-            The number of each, `UNKNOWN` for one never met, or `LOST`; and bits of obstacles; shape [states] each.
-        """
-        table, places = self.pattern.table, self.pattern.places
-        return number_states(table, places, self.number_of, self.unavoidable, states, automaton_states)
+    Args:
+        first, source: see `Abstraction`.
+        costs: of the transitions, shape [transitions].
+    """
+    return find_cost_to_go(first, source, costs, WIDTH * float(costs.mean()) if len(costs) else 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -85,30 +95,30 @@ def explore_pattern(
 
     Args:
         pattern: what is kept.
-        start: dense number of where to begin.
+        start: dense number of the first state.
         dense: how many dense numbers there are.
         most: give up beyond this number of states.
 
     Returns:
-        Number of each dense one, or `UNKNOWN`; the dense ones by number, from 1 on; sources, targets and prices of the
-        transitions; and the number of states with acceptance, which is number 0, or 0 if there are too many.
+        Number of each dense number, or `UNMET_STATE`; the dense numbers of the states from 1 on; sources, targets and
+        prices of the transitions; and the number of states with acceptance, 0 if there are too many.
     """
-    number_of = np.full(dense, UNKNOWN, np.int32)
+    number_of = np.full(dense, UNMET_STATE, np.int32)
     buffers = make_buffers(pattern.data)
     _, next_indices, next_prices = buffers
     queue = np.empty(most + next_indices.size, np.int64)
     sources, targets, prices = np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64)
-    queue[GOAL], queue[1], number_of[start] = start, start, 1  # acceptance has no state of its own
+    queue[ACCEPTANCE], queue[1], number_of[start] = start, start, 1  # acceptance has no dense number
     count, node, filled = 2, 1, 0
     while node < count:
         transitions = abstract_transitions(pattern, queue[node], buffers)
         while filled + transitions > sources.size:
             sources, targets, prices = doubled(sources), doubled(targets), doubled(prices)
         for i in range(transitions):
-            target = GOAL
+            target = ACCEPTANCE
             if next_indices[i] >= 0:
                 target = number_of[next_indices[i]]
-                if target == UNKNOWN:
+                if target == UNMET_STATE:
                     target = number_of[next_indices[i]] = count
                     queue[count] = next_indices[i]
                     count += 1
@@ -123,7 +133,7 @@ def explore_pattern(
 
 @njit(cache=True, nogil=True)
 def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """An array with twice the room, filled up with zeros."""
+    """An array of shape [n] with zeros behind it, shape [2 n]."""
     larger = np.zeros(2 * array.size, array.dtype)
     larger[: array.size] = array
     return larger
@@ -133,7 +143,11 @@ def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def sort_by_target(
     sources: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[np.generic], count: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.generic]]:
-    """Transitions sorted by where they lead: those into n from first[n] to first[n + 1], source and weight of each."""
+    """Transitions between `count` states sorted by target; arguments of shape [transitions].
+
+    Returns:
+        Where the transitions into each state begin, shape [count + 1]; source and weight of each, [transitions].
+    """
     first = np.zeros(count + 1, np.uint32)
     for target in targets:
         first[target + 1] += np.uint32(1)
@@ -149,37 +163,48 @@ def sort_by_target(
 
 
 @njit(cache=True, nogil=True)
-def number_states(
-    pattern: PatternTable,
-    places: Places,
-    number_of: NDArray[np.int32],
-    unavoidable: NDArray[np.uint64],
+def bound_by_abstraction(
+    abstract: AbstractStates,
+    cost_to_go: NDArray[np.float64],
+    removal: float,
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """See `Abstraction.number`."""
+) -> NDArray[np.float64]:
+    """Lower bounds on the cost-to-go of packed states, shape [states].
+
+    A bound is inf where acceptance cannot be reached, and 0 where the abstract state was never met.
+
+    Args:
+        abstract: the abstraction.
+        cost_to_go: of abstract states under the least costs, shape [abstract states].
+        removal: the least cost to remove an obstacle.
+        states, automaton_states: shape [states, words] and [states].
+    """
+    pattern, places, number_of, unavoidable = abstract
     layout = pattern.layout
-    numbers, obstacles = np.empty(states.shape[0], np.int32), np.zeros(states.shape[0], np.uint64)
-    fields, row = np.empty(fields_count(layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
+    bounds = np.zeros(states.shape[0])
+    fields, row = np.empty(physics.fields_count(layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
     for i in range(states.shape[0]):
-        unpack(layout, states[i], fields)
-        if _is_lost(layout, places, fields, automaton_states[i]):
-            numbers[i] = LOST
+        physics.unpack(layout, states[i], fields)
+        if _lacks_needed_box(layout, places, fields, automaton_states[i]):
+            bounds[i] = np.inf
             continue
-        numbers[i] = number_of[abstract_index(pattern, places, fields, automaton_states[i], row)]
-        if numbers[i] == UNKNOWN:
+        number = number_of[abstract_index(pattern, places, fields, automaton_states[i], row)]
+        if number == UNMET_STATE:
             continue
-        left = unavoidable[numbers[i]]
+        obstacles = unavoidable[number]
         for j in range(places.obstacles.shape[0]):
-            if left >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
-                left &= ~(np.uint64(1) << np.uint64(j))
-        obstacles[i] = without_spare(places, automaton_states[i], left)
-    return numbers, obstacles
+            if obstacles >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
+                obstacles &= ~(np.uint64(1) << np.uint64(j))
+        bounds[i] = add_removals(places, automaton_states[i], obstacles, cost_to_go[number], removal)
+    return bounds
 
 
 @njit(cache=True, nogil=True)
-def _is_lost(layout: LayoutTable, places: Places, fields: NDArray[np.int32], automaton_state: int) -> bool:
-    """Whether all boxes are gone one of which is needed for acceptance."""
+def _lacks_needed_box(
+    layout: LayoutTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int
+) -> bool:
+    """Whether all boxes of a set are gone of which every path to acceptance needs one."""
     for j in range(places.needed.shape[1]):
         needed, left = 0, 0
         for obj in range(places.needed.shape[2]):
@@ -192,59 +217,51 @@ def _is_lost(layout: LayoutTable, places: Places, fields: NDArray[np.int32], aut
 
 
 @njit(cache=True, nogil=True)
-def without_spare(places: Places, automaton_state: int, obstacles: np.uint64) -> np.uint64:
-    """Bits of obstacles without those that a step may remove with which the automaton changes."""
+def add_removals(
+    places: StartPlaces, automaton_state: int, obstacles: np.uint64, bound: float, removal: float
+) -> float:
+    """A bound plus the cost to remove obstacles, given as bits, without those that are spare."""
     spare, spare_of_all = places.spare[automaton_state, 0], places.spare[automaton_state, 1]
     for j in range(places.obstacles.shape[0]):
         if spare_of_all > 0 and obstacles >> np.uint64(j) & np.uint64(1) and (spare > 0 or j < places.role_doors):
             spare, spare_of_all = spare - (j >= places.role_doors), spare_of_all - 1
             obstacles &= ~(np.uint64(1) << np.uint64(j))
-    return obstacles
+    while obstacles:
+        obstacles &= obstacles - np.uint64(1)
+        bound += removal
+    return bound
 
 
 @njit(cache=True, nogil=True)
-def _is_there(layout: LayoutTable, places: Places, obstacle: int, fields: NDArray[np.int32]) -> bool:
+def _is_there(layout: LayoutTable, places: StartPlaces, obstacle: int, fields: NDArray[np.int32]) -> bool:
     """Whether an obstacle has not been removed."""
     what, group = places.obstacles[obstacle, 0], places.obstacles[obstacle, 1]
     if group == NOTHING:
-        return door_state(layout, fields, what) & physics.IS_OPEN == 0
+        return physics.door_state(layout, fields, what) & physics.IS_OPEN == 0
     return lies_on(layout, fields, group, what)
 
 
 @njit(cache=True, nogil=True)
-def count_steps(first: NDArray[np.uint32], source: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """The fewest abstract transitions to acceptance, `UNKNOWN` where there is no path; shape [states]."""
-    steps = np.full(first.size - 1, UNKNOWN, np.int32)
-    queue = np.empty(first.size - 1, np.int64)
-    queue[0], steps[GOAL] = GOAL, 0
-    done, count = 0, 1
-    while done < count:
-        target = queue[done]
-        done += 1
-        for i in range(first[target], first[target + 1]):
-            node = source[i]
-            if steps[node] == UNKNOWN:
-                steps[node] = steps[target] + 1
-                queue[count] = node
-                count += 1
-    return steps
-
-
-@njit(cache=True, nogil=True)
-def shortest_path(
-    pattern: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.int32], start: int
+def cells_of_plan(
+    pattern: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.float64], start: int
 ) -> NDArray[np.int64]:
-    """The cells of a shortest abstract plan, from a dense number on; `steps` is from `count_steps`."""
+    """The agent's cells along a shortest abstract plan, shape [steps], or the first cell alone if there is no plan.
+
+    Args:
+        pattern, number_of: see `AbstractStates`.
+        steps: the fewest transitions from each abstract state to acceptance, shape [states].
+        start: dense number of the first state.
+    """
     data = pattern.data
     buffers = make_buffers(data)
     effects, targets, _ = buffers
-    length = steps[number_of[start]]
-    cells = np.empty(max(1, length), np.int64)
+    left = steps[number_of[start]]
+    cells = np.empty(int(left) if left < np.inf else 1, np.int64)
     for t in range(cells.size):
         transitions = abstract_transitions(pattern, start, buffers)
-        cells[t] = data[data[AT.walkable] + effects[HERE, NUMBER]]
+        cells[t] = data[data[AT.walkable] + effects[ORIGIN, EFFECT.cell]]
         for i in range(transitions):
-            if targets[i] >= 0 and steps[number_of[targets[i]]] == length - t - 1:
+            if targets[i] >= 0 and steps[number_of[targets[i]]] == left - t - 1:
                 start = targets[i]
                 break
     return cells
@@ -254,27 +271,27 @@ def shortest_path(
 def unavoidable_obstacles(
     first: NDArray[np.uint32], source: NDArray[np.uint32], cells: NDArray[np.int64], obstacle: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """The obstacles that every path from an abstract state to acceptance enters, as bits; shape [states].
+    """The obstacles on every path from an abstract state to acceptance, as bits; shape [states].
 
         M(acceptance) = {},   M(a) = intersection over transitions a -> b of  M(b) + the obstacle on the cell of b
 
     Args:
-        first, source: the transitions; see `sort_by_target`.
+        first, source: the transitions; see `Abstraction`.
         cells: the cell of each abstract state, shape [states].
         obstacle: bit of the obstacle on each cell, or `NOTHING`; shape [cells].
     """
     count = first.size - 1
     sets = np.full(count, ~np.uint64(0))
-    sets[GOAL] = 0
+    sets[ACCEPTANCE] = 0
     waiting, queue = np.zeros(count, np.bool_), np.empty(count, np.int64)
-    queue[0], waiting[GOAL] = GOAL, True
+    queue[0], waiting[ACCEPTANCE] = ACCEPTANCE, True
     begin, size = 0, 1
     while size:
         target = queue[begin]
         begin, size = (begin + 1) % count, size - 1
         waiting[target] = False
         entered = sets[target]
-        cell = -1 if target == GOAL else cells[target]
+        cell = -1 if target == ACCEPTANCE else cells[target]
         if cell >= 0 and obstacle[cell] != NOTHING:
             entered |= np.uint64(1) << np.uint64(obstacle[cell])
         for i in range(first[target], first[target + 1]):

@@ -1,7 +1,7 @@
-"""What a search does once it has reached its expansion limit: it finds a path, and better ones while that is easy.
+"""What a search does beyond its expansion limit: it finds some path, and better paths while that is easy.
 
-Weighted A* goes on with lower and lower weights, directed by estimates. Where it gets stuck, a path is put together
-from segments, each of which ends with the next transition between automaton states.
+Weighted A* continues with lower and lower weights, directed by estimates. Where it gets stuck, a path is joined from
+segments. Each segment ends with the next change of the automaton state.
 """
 
 from dataclasses import replace
@@ -14,11 +14,11 @@ from wfairl.core.automata.automaton import DEAD
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.focused_search import FocusedSearch
 
-WEIGHTS = (3.0, 2.0, 1.5, 1.2, 1.1)
-"""Of the estimates, one search after the other."""
+SEARCH_WEIGHTS = (3.0, 2.0, 1.5, 1.2, 1.1)
+"""Weights of the estimates, one search after the other."""
 
 FIRST_NODES = 30_000
-"""Nodes that the first of these searches may reach before a path is put together from segments."""
+"""Nodes that the first weighted search may reach before a path is joined from segments."""
 
 MAX_SEGMENTS = 20
 
@@ -27,33 +27,34 @@ NO_LIMIT = 2**63 - 1
 
 def find_paths(search: "FocusedSearch", start: int) -> None:
     """Find a path from a node, and better ones until the expansion limit is reached a second time."""
-    max_nodes = len(search.lazy) + FIRST_NODES
-    if not search.run_search(WEIGHTS[0], start, max_nodes, NO_LIMIT) and not search.has_path(start):
+    max_nodes = len(search.product) + FIRST_NODES
+    if not search.run_search(SEARCH_WEIGHTS[0], start, max_nodes, NO_LIMIT) and not search.has_path(start):
         _join_segments(search, start)
     if not search.has_path(start):
-        search.run_search(WEIGHTS[0], start, search.max_nodes, NO_LIMIT)
-    for weight in WEIGHTS[1:]:
+        search.run_search(SEARCH_WEIGHTS[0], start, search.max_nodes, NO_LIMIT)
+    for weight in SEARCH_WEIGHTS[1:]:
         left = search.expansions_left(2 * search.expansion_limit)
         if search.is_proven(start) or not search.run_search(weight, start, search.max_nodes, left):
             return
 
 
 def _join_segments(search: "FocusedSearch", start: int) -> None:
-    """Find a path segment by segment, each by searches of its own."""
-    lazy, automaton = search.lazy, search.lazy.automaton
-    state, automaton_state = lazy.state(start), int(lazy.automaton_states[start])
+    """Join a path from segments, each found by searches of its own, and add it to the search."""
+    product = search.product
+    world, automaton, guide = product.world, product.automaton, product.guide
+    state, automaton_state = product.state(start), int(product.automaton_states[start])
     controls: list[int] = []
     for _ in range(MAX_SEGMENTS):
         until_change = replace(automaton, accepting=np.arange(automaton.states) != automaton_state)  # type: ignore[type-var]
-        segment = search.find_segment(lazy.world, until_change, (state, automaton_state))
-        if segment is None:
-            segments = (search.find_segment(world, rule, (state, 0)) for world, rule in lazy.preparations(state))
+        segment = search.find_segment(world, until_change, (state, automaton_state))
+        if segment is None and guide is not None:
+            segments = (search.find_segment(other, rule, (state, 0)) for other, rule in guide.preparations(state))
             segment = next(filter(None, segments), None)
         if segment is None:
             return
         for control in segment:
-            before, state = state, lazy.world.step(state, control)
-            automaton_state = automaton.read(automaton_state, lazy.world.label(before, control, state))
+            before, state = state, world.step(state, control)
+            automaton_state = automaton.read(automaton_state, world.label(before, control, state))
             controls.append(control)
             if automaton_state == DEAD:
                 return

@@ -1,13 +1,13 @@
-"""Sharper bounds near the cheapest plans: a finer abstraction, explored only where a coarse one is cheap.
+"""Sharper bounds near the cheapest plans: a fine pattern, explored only where a coarse abstraction is cheap.
 
-A fine pattern keeps much that a coarse one forgets: every door and object that the cheapest plans meet. It has too many
-states to explore them all, but A* from its start, directed by the coarse bounds h, closes only those with g + h below
-some D, the least that is left open when it stops. With V the cost-to-go over transitions between closed states,
+A fine pattern keeps every door and object that the cheapest plans meet. It has too many states to explore them all. But
+A* from its start, directed by the coarse bounds h, closes only states with g + h below some D, the least g + h that is
+left open when A* stops. With V the cost-to-go over transitions between closed states,
 
     min(V(a), D - g(a))
 
-is a lower bound at every state whose abstraction a is closed: a path from a stays among closed states, or it leaves
-them, and a path from the start through there costs at least D.
+is a lower bound at every state whose abstraction a is closed. A path from a stays among closed states and costs at
+least V(a); or it leaves them, and then a path from the start through a and there costs at least D.
 """
 
 from dataclasses import dataclass
@@ -20,30 +20,36 @@ from numba.typed import Dict
 from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid.focused.abstract_transitions import abstract_transitions, make_buffers
-from wfairl.minigrid.focused.abstraction import GOAL, UNKNOWN, Abstraction, doubled, sort_by_target, without_spare
+from wfairl.minigrid import physics
+from wfairl.minigrid.focused.abstract_physics import abstract_transitions, make_buffers
+from wfairl.minigrid.focused.abstraction import (
+    ACCEPTANCE,
+    UNMET_STATE,
+    Abstraction,
+    AbstractStates,
+    add_removals,
+    costs_to_acceptance,
+    doubled,
+    sort_by_target,
+)
 from wfairl.minigrid.focused.pattern import (
     AT,
-    BLOCKED,
+    EFFECT,
     EFFECT_COLUMNS,
     FIRST_CLASS,
-    HAND,
-    MOVED,
-    NUMBER,
-    OPENED,
-    SOMETHING,
+    OTHER_OBJECT,
     Effects,
     Pattern,
     PatternData,
     PatternTable,
-    Places,
+    StartPlaces,
     abstract_index,
     dense_index,
     read_index,
 )
-from wfairl.minigrid.physics import NOTHING, fields_count, unpack
+from wfairl.minigrid.physics import NOTHING
 
-MOST_AT_LEAST = 2_000
+LEAST_CLOSED = 2_000
 """States that are closed even if acceptance is found at once."""
 
 
@@ -51,20 +57,17 @@ class CoarseBounds(NamedTuple):
     """The bounds that direct the search, and how a fine abstract state is read as a coarse one.
 
     Attributes:
-        pattern, places, number_of, unavoidable: the coarse abstraction.
+        abstract: the coarse abstraction.
         cost_to_go: of its states, shape [states].
         removal: the least cost to remove an obstacle.
-        hands: the coarse hand of each fine one, shape [hands].
-        classes: bits of the coarse class of each fine one, 0 if it is none; shape [classes].
-        blockers, gates: the fine bit of each coarse one, shape [blockers] and [gates].
-        obstacle_bits: the fine bit of a blocker that tells whether a coarse obstacle stands, and of a gate that tells
-            whether it is open, or `NOTHING`; shape [obstacles, 2].
+        hands: the coarse hand of each fine hand, shape [fine hands].
+        classes: the bit of the coarse class of each fine class, 0 without one; shape [fine classes].
+        blockers, gates: the fine bit of each coarse blocker and gate, shape [coarse blockers] and [coarse gates].
+        obstacle_bits: for each coarse obstacle, the fine bit of a blocker that tells whether the obstacle stands, and
+            the fine bit of a gate that tells whether it is open, or `NOTHING`; shape [obstacles, 2].
     """
 
-    pattern: PatternTable
-    places: Places
-    number_of: NDArray[np.int32]
-    unavoidable: NDArray[np.uint64]
+    abstract: AbstractStates
     cost_to_go: NDArray[np.float64]
     removal: float
     hands: NDArray[np.int64]
@@ -76,14 +79,14 @@ class CoarseBounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Corridor:
-    """The closed states of a fine abstraction.
+    """The closed states of a fine pattern.
 
     Attributes:
-        pattern: what numbers states.
-        number_of: number of a dense one, a compiled dictionary.
-        bounds: lower bounds of the cost-to-go of numbers, 0 where nothing is known; shape [states].
-        path: cell and hand of each state of the cheapest plan in it, the last first; none if acceptance was not
-            reached; shape [states, 2].
+        pattern: what it keeps.
+        number_of: from a dense number to the number of the state, a compiled dictionary.
+        bounds: lower bounds on the cost-to-go of the states, 0 where nothing is known; shape [states].
+        path: the agent's cell and the hand along the cheapest plan, the last state first; shape [steps, 2]. It is empty
+            if acceptance was not reached.
     """
 
     pattern: Pattern
@@ -92,38 +95,45 @@ class Corridor:
     path: NDArray[np.int64]
 
     def bound(self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Lower bounds of the cost-to-go of packed states, 0 where nothing is known; shape [states]."""
+        """Lower bounds on the cost-to-go of packed states, 0 where nothing is known: [states, words] -> [states]."""
         table, places = self.pattern.table, self.pattern.places
-        return bound_states(table, places, self.number_of, self.bounds, states, automaton_states)
+        return _bound_states(table, places, self.number_of, self.bounds, states, automaton_states)
 
 
 def explore_corridor(
     pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
 ) -> Corridor:
-    """Close states of a fine abstraction.
+    """Close the states of a fine pattern near its cheapest plans.
 
     Args:
         pattern: what it keeps.
-        coarse: what directs the search.
-        prices: the least cost of each price.
+        coarse: the bounds that direct the search.
+        prices: the least cost of each price, shape [prices].
         start: dense number of the start.
         most: states to close at most.
-        factor: continue after acceptance was found, until this many times more states are closed.
+        factor: after acceptance was found, continue until this many times more states are closed.
     """
-    number_of, states, transitions, least_open = close_states(pattern.table, coarse, prices, start, most, factor)
+    number_of, states, transitions, least_open = _close_states(pattern.table, coarse, prices, start, most, factor)
     dense, cost_so_far, parents, closed = states
     first, source, cost = sort_by_target(*transitions, len(dense))
-    bounds = np.minimum(find_cost_to_go(first, source, cost), least_open - cost_so_far)
-    path = path_back(pattern.table.data, dense, parents) if closed[GOAL] else np.empty((0, 2), np.int64)
+    bounds = np.minimum(costs_to_acceptance(first, source, cost), least_open - cost_so_far)
+    path = _path_back(pattern.table.data, dense, parents) if closed[ACCEPTANCE] else np.empty((0, 2), np.int64)
     return Corridor(pattern, number_of, np.where(closed, bounds, 0.0), path)
 
 
 def coarse_bounds(
     fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[np.float64], removal: float
 ) -> CoarseBounds:
-    """The bounds of a coarse abstraction for a fine pattern, which keeps all that it keeps."""
+    """The bounds of a coarse abstraction for a fine pattern, which keeps all that the abstraction keeps.
+
+    Args:
+        fine: the fine pattern.
+        abstraction: the coarse abstraction.
+        cost_to_go: of its states, shape [states].
+        removal: the least cost to remove an obstacle.
+    """
     coarse = abstraction.pattern.places
-    hands = np.minimum(np.arange(fine.hands), SOMETHING)
+    hands = np.minimum(np.arange(fine.hands), OTHER_OBJECT)
     hands[fine.places.hands] = coarse.hands
     coarse_class = hands[FIRST_CLASS:] - FIRST_CLASS
     blocker_bit = {int(cell): int(bit) for cell, _, bit in fine.places.blockers}
@@ -134,10 +144,7 @@ def coarse_bounds(
     ]
     blockers = sorted((bit, cell) for cell, _, bit in coarse.blockers.tolist())
     return CoarseBounds(
-        pattern=abstraction.pattern.table,
-        places=coarse,
-        number_of=abstraction.number_of,
-        unavoidable=abstraction.unavoidable,
+        abstract=abstraction.states,
         cost_to_go=cost_to_go,
         removal=removal,
         hands=hands,
@@ -149,14 +156,14 @@ def coarse_bounds(
 
 
 @njit(cache=True, nogil=True)
-def close_states(
+def _close_states(
     pattern: PatternTable, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
 ) -> tuple[Any, ...]:
-    """A* from the start; see `explore_corridor`.
+    """A* from the start; see `explore_corridor` for the arguments.
 
     Returns:
-        Number of each dense one; of each number the dense one, the cost so far, the number before it and whether it is
-        closed; sources, targets and costs of the transitions from closed ones; and the least g + h that is left open.
+        The number of each dense number; dense number, cost so far, parent and whether it is closed, of each state;
+        sources, targets and costs of the transitions from closed states; and the least g + h that is left open.
     """
     number_of = Dict.empty(types.int64, types.int64)
     room = 1 << 12
@@ -167,16 +174,16 @@ def close_states(
     _, next_indices, next_prices = buffers
     row = np.empty((1, EFFECT_COLUMNS), np.int64)
     number_of[start] = 1
-    dense[GOAL], dense[1], cost_so_far[GOAL], cost_so_far[1], ahead[GOAL] = start, start, np.inf, 0.0, 0.0
-    ahead[1] = coarse_bound(pattern.data, coarse, start, row)
+    dense[ACCEPTANCE], cost_so_far[ACCEPTANCE], ahead[ACCEPTANCE] = start, np.inf, 0.0
+    dense[1], cost_so_far[1], ahead[1] = start, 0.0, _coarse_bound(pattern.data, coarse, start, row)
     heap = [(ahead[1], 0.0, 1)]
     count, filled, done, limit, least_open = 2, 0, 0, most, np.inf
     while heap:
         key, minus_cost, node = heappop(heap)
         if -minus_cost > cost_so_far[node] or (closed[node] and -minus_cost == cost_so_far[node]):
             continue
-        if node == GOAL:
-            limit, closed[GOAL] = min(most, max(MOST_AT_LEAST, factor * done)), True
+        if node == ACCEPTANCE:
+            limit, closed[ACCEPTANCE] = min(most, max(LEAST_CLOSED, factor * done)), True
             continue
         if done >= limit:
             least_open = key
@@ -187,7 +194,7 @@ def close_states(
         while filled + transitions > sources.size:
             sources, targets, costs = doubled(sources), doubled(targets), doubled(costs)
         for i in range(transitions):
-            target = GOAL
+            target = ACCEPTANCE
             if next_indices[i] >= 0:
                 if next_indices[i] in number_of:
                     target = number_of[next_indices[i]]
@@ -198,7 +205,7 @@ def close_states(
                     target = count
                     number_of[next_indices[i]] = target
                     dense[target], cost_so_far[target] = next_indices[i], np.inf
-                    ahead[target] = coarse_bound(pattern.data, coarse, next_indices[i], row)
+                    ahead[target] = _coarse_bound(pattern.data, coarse, next_indices[i], row)
                     count += 1
             if target == node or ahead[target] == np.inf:
                 continue
@@ -213,72 +220,48 @@ def close_states(
 
 
 @njit(cache=True, nogil=True)
-def coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effects) -> float:
+def _coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effects) -> float:
     """The coarse bound of a fine abstract state, given by its dense number; `row` is overwritten."""
     state = read_index(data, index, row, 0)
-    moved, blocked, opened = row[0, MOVED], row[0, BLOCKED], row[0, OPENED]
-    row[0, HAND], row[0, MOVED], row[0, BLOCKED], row[0, OPENED] = coarse.hands[row[0, HAND]], 0, 0, 0
+    moved, blocked, opened = row[0, EFFECT.moved], row[0, EFFECT.blocked], row[0, EFFECT.opened]
+    row[0, EFFECT.hand] = coarse.hands[row[0, EFFECT.hand]]
+    row[0, EFFECT.moved], row[0, EFFECT.blocked], row[0, EFFECT.opened] = 0, 0, 0
     for c in range(coarse.classes.size):
         if moved >> c & 1:
-            row[0, MOVED] |= coarse.classes[c]
+            row[0, EFFECT.moved] |= coarse.classes[c]
     for i in range(coarse.blockers.size):
-        row[0, BLOCKED] |= (blocked >> coarse.blockers[i] & 1) << i
+        row[0, EFFECT.blocked] |= (blocked >> coarse.blockers[i] & 1) << i
     for i in range(coarse.gates.size):
-        row[0, OPENED] |= (opened >> coarse.gates[i] & 1) << i
-    number = coarse.number_of[dense_index(coarse.pattern.data, row, 0, state)]
-    if number == UNKNOWN:
+        row[0, EFFECT.opened] |= (opened >> coarse.gates[i] & 1) << i
+    number = coarse.abstract.number_of[dense_index(coarse.abstract.pattern.data, row, 0, state)]
+    if number == UNMET_STATE:
         return 0.0
-    obstacles = coarse.unavoidable[number]
+    obstacles = coarse.abstract.unavoidable[number]
     for j in range(coarse.obstacle_bits.shape[0]):
         block, gate = coarse.obstacle_bits[j, 0], coarse.obstacle_bits[j, 1]
         stands = (block != NOTHING and blocked >> block & 1 != 0) or (gate != NOTHING and opened >> gate & 1 == 0)
         if not stands:
             obstacles &= ~(np.uint64(1) << np.uint64(j))
-    obstacles = without_spare(coarse.places, state, obstacles)
-    bound = coarse.cost_to_go[number]
-    while obstacles:
-        obstacles &= obstacles - np.uint64(1)
-        bound += coarse.removal
-    return bound
+    return add_removals(coarse.abstract.places, state, obstacles, coarse.cost_to_go[number], coarse.removal)
 
 
 @njit(cache=True, nogil=True)
-def find_cost_to_go(
-    first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The least cost to acceptance over transitions sorted by where they lead, inf where there is no path."""
-    least = np.full(first.size - 1, np.inf)
-    least[GOAL] = 0.0
-    heap: list[tuple[Any, Any]] = [(0.0, GOAL)]
-    while heap:
-        key, target = heappop(heap)
-        if key > least[target]:
-            continue
-        for i in range(first[target], first[target + 1]):
-            node = np.int64(source[i])
-            if key + cost[i] < least[node]:
-                least[node] = key + cost[i]
-                heappush(heap, (least[node], node))
-    return least
-
-
-@njit(cache=True, nogil=True)
-def path_back(data: PatternData, dense: NDArray[np.int64], parents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cells and hands of the path to acceptance, the last first."""
+def _path_back(data: PatternData, dense: NDArray[np.int64], parents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The agent's cell and the hand along the path to acceptance, the last state first; shape [steps, 2]."""
     path = np.empty((dense.size, 2), np.int64)
     row = np.empty((1, EFFECT_COLUMNS), np.int64)
-    count, node = 0, parents[GOAL]
+    count, node = 0, parents[ACCEPTANCE]
     while node != 0:
         read_index(data, dense[node], row, 0)
-        path[count, 0], path[count, 1] = data[data[AT.walkable] + row[0, NUMBER]], row[0, HAND]
+        path[count, 0], path[count, 1] = data[data[AT.walkable] + row[0, EFFECT.cell]], row[0, EFFECT.hand]
         count, node = count + 1, parents[node]
     return path[:count]
 
 
 @njit(cache=True, nogil=True)
-def bound_states(
+def _bound_states(
     pattern: PatternTable,
-    places: Places,
+    places: StartPlaces,
     number_of: Any,
     bounds: NDArray[np.float64],
     states: NDArray[np.uint64],
@@ -286,9 +269,9 @@ def bound_states(
 ) -> NDArray[np.float64]:
     """See `Corridor.bound`."""
     state_bounds = np.zeros(states.shape[0], np.float64)
-    fields, row = np.empty(fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
+    fields, row = np.empty(physics.fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
     for i in range(states.shape[0]):
-        unpack(pattern.layout, states[i], fields)
+        physics.unpack(pattern.layout, states[i], fields)
         index = abstract_index(pattern, places, fields, automaton_states[i], row)
         if index in number_of:
             state_bounds[i] = bounds[number_of[index]]

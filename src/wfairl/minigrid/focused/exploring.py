@@ -13,15 +13,16 @@ from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import NO_CONTROL
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
-from wfairl.minigrid.focused.lazy_world import LazyWorld
 from wfairl.minigrid.focused.planner import FocusedPlanner
+from wfairl.minigrid.focused.scene_product import SceneProduct
+from wfairl.minigrid.world import MiniGridWorld
 
 MOST_NODES_PER_ORDER = 300_000
 """Limit on the nodes that the searches for one order of propositions generate."""
 
 
 def explore_paths(
-    world: LazyWorld,
+    world: MiniGridWorld,
     states: Sequence[Any],
     labels: Sequence[Label],
     orders: Sequence[tuple[str, ...]],
@@ -40,20 +41,20 @@ def explore_paths(
         with suppress(TooManyNodesMetError):  # the states found so far must do
             for state, rule_state in reversed(list(zip(states[:-1], rule_states, strict=False))):
                 if rule_state != DEAD and not rule.accepting[rule_state]:
-                    search.control_cost_to_go(search.lazy.add(state, rule_state))
+                    search.control_cost_to_go(search.product.add(state, rule_state))
         for node in np.flatnonzero(search.best_control != NO_CONTROL):
-            found[search.lazy.state(int(node))] = None
+            found[search.product.state(int(node))] = None
     return _transitions_between(world, list(found))
 
 
-def _transitions_between(world: LazyWorld, states: Sequence[Any]) -> Product:
+def _transitions_between(world: MiniGridWorld, states: Sequence[Any]) -> Product:
     """All transitions between some states, the first of which is the start; other states become `ACCEPTED`."""
-    lazy = world.lazy_product(IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT)
-    nodes = [lazy.add(state, 0) for state in states]
-    lazy.expand(np.array(nodes))
+    product = SceneProduct(world, IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT)
+    nodes = [product.add(state, 0) for state in states]
+    product.expand(np.array(nodes))
     count = len(nodes)
-    successors = lazy.successors[:count].copy()
+    successors = product.successors[:count].copy()
     successors[successors >= count] = ACCEPTED
     packed = np.array([world.pack(state) for state in states])
-    label_index, labels = lazy.label_index[:count].copy(), tuple(lazy.labels)
+    label_index, labels = product.label_index[:count].copy(), tuple(product.labels)
     return Product(world, IGNORE_LABELS, packed, np.zeros(count, np.int32), successors, label_index, labels)

@@ -1,39 +1,37 @@
 """A* searches of one scene, each of which sharpens the bounds for the next.
 
-The product is built while it is searched (`LazyProduct`) and kept. The lower bounds that direct the searches come from
-the world, where it offers any: the exact cost-to-go of an abstraction of it, each abstract transition at the least cost
-that it can have.
+The product is built while it is searched (`SceneProduct`) and kept. The lower bounds that direct the searches come from
+the guide of the product, where it has one.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, Automaton
-from wfairl.core.planning.cost import Cost, CostScope
+from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.product import Product, states_alone
-from wfairl.core.planning.shortest_path import WIDTH, BadCostError, find_cost_to_go
+from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.support.errors import FailedRunError
-from wfairl.core.worlds.world import World
 from wfairl.minigrid.focused import search_kernel as kernel
 from wfairl.minigrid.focused.anytime import find_paths
-from wfairl.minigrid.focused.lazy_product import PlainLazyProduct
-from wfairl.minigrid.focused.lazy_world import UNEXPANDED, LazyProduct, LazyWorld
+from wfairl.minigrid.focused.scene_product import SceneProduct
 from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
+from wfairl.minigrid.node_tables import NOT_EXPANDED
+from wfairl.minigrid.world import MiniGridWorld
 
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may reach, 150 to 300 bytes each."""
 
 DEFAULT_EXPANSION_LIMIT = 50_000
-"""Nodes that the searches of one scene may expand under one cost to prove that what they find is optimal."""
+"""Nodes that the searches of one scene may expand under one cost to prove their paths optimal."""
 
 REFINE_AT = (1_000, 30_000)
-"""New nodes after which the abstraction is refined for a search, and refined once more."""
+"""New nodes after which a search asks the guide for its stages 1 and 2."""
 
 LEAST_EXPANSIONS = 1_000
-"""Nodes that any search may expand, however many others have, unless the expansion limit is less."""
+"""Nodes that any search may expand, however many other searches have, unless the expansion limit is less."""
 
 SEGMENT_NODES = 300_000
 """Nodes that the searches for one segment of a path may reach."""
@@ -50,27 +48,19 @@ class FocusedSearch:
     """The searches of one scene for one automaton, under one cost after the other.
 
     Attributes:
-        lazy: the product as far as it is built.
+        product: the product as far as it is built.
         costs: of the situations, shape [situations, controls].
-        expansions: how many nodes were expanded under the present cost.
-        unproven: how many searches ended without proof that their path is optimal, under the present cost.
+        expansions: the number of nodes expanded under the present cost.
+        unproven: the number of searches under the present cost that ended without proof that their path is optimal.
     """
 
     def __init__(
         self,
-        world: World[Any],
-        automaton: Automaton,
-        start: tuple[Any, int],
-        scope: CostScope,
+        product: SceneProduct,
         max_nodes: int = DEFAULT_MAX_NODES,
         expansion_limit: int = DEFAULT_EXPANSION_LIMIT,
     ) -> None:
-        self.lazy: LazyProduct = (
-            world.lazy_product(automaton, start, scope)
-            if isinstance(world, LazyWorld)
-            else PlainLazyProduct(world, automaton, start)
-        )
-        self.max_nodes, self.expansion_limit, self.scope = max_nodes, expansion_limit, scope
+        self.product, self.max_nodes, self.expansion_limit = product, max_nodes, expansion_limit
         self._cost: Cost | None = None
         self._is_segment = False
         self.expansions = self.unproven = 0
@@ -82,9 +72,9 @@ class FocusedSearch:
     @property
     def situations(self) -> Product:
         """The distinct situations so far as nodes without successors, for costs of what happens in them."""
-        states = self.lazy.situation_states
+        states = self.product.situation_states
         if self._situations is None or len(self._situations) != len(states):
-            self._situations = states_alone(self.lazy.world, states)
+            self._situations = states_alone(self.product.world, states)
         return self._situations
 
     def price(self, cost: Cost) -> None:
@@ -100,8 +90,9 @@ class FocusedSearch:
         """
         _check(costs)
         self.costs: NDArray[np.float64] = np.ascontiguousarray(costs, np.float64)
-        self._abstract_cost_to_go, self._removal_cost = self._solve_abstraction()
-        self._nodes = NodeTable.with_room(max(1024, len(self.lazy)))
+        if self.product.guide is not None:
+            self.product.guide.price(self.costs)
+        self._nodes = NodeTable.with_room(max(1024, len(self.product)))
         self.expansions = self.unproven = self._initialised = 0
         self._searched: set[int] = set()
         self._has_estimates = False
@@ -111,8 +102,8 @@ class FocusedSearch:
         """Q of every control at a node, inf for one that leads nowhere; shape [controls]."""
         self._expand(np.array([node]))
         self.cost_to_go(node)  # first, since it sharpens the bounds for the others
-        successors = self.lazy.successors[node].copy()
-        costs = self.costs[self.lazy.situations[node]]
+        successors = self.product.successors[node].copy()
+        costs = self.costs[self.product.situations[node]]
         ahead = [self.cost_to_go(int(after)) if after >= 0 else np.inf for after in successors]
         Q = costs + np.where(successors == ACCEPTED, 0.0, ahead)
         nodes = self._nodes
@@ -123,7 +114,7 @@ class FocusedSearch:
         return Q
 
     def cost_to_go(self, node: int) -> float:
-        """The cost of the best path found from a node, inf if there is none; V if it equals the lower bound."""
+        """The cost of the best path found from a node, inf without one; it is V if it equals the lower bound."""
         self._add_new_nodes()
         if not self.is_proven(node) and node not in self._searched:
             self._search(node)
@@ -134,21 +125,21 @@ class FocusedSearch:
     def lower_bounds(self) -> NDArray[np.float64]:
         """A lower bound on the cost-to-go of each node, shape [nodes]."""
         self._add_new_nodes()
-        return self._nodes.lower_bounds[: len(self.lazy)]
+        return self._nodes.lower_bounds[: len(self.product)]
 
     @property
     def best_control(self) -> NDArray[np.int32]:
         """The first control of the best known path from each node, else `NO_CONTROL`; shape [nodes]."""
         self._add_new_nodes()
-        return self._nodes.best_control[: len(self.lazy)]
+        return self._nodes.best_control[: len(self.product)]
 
     def best_path(self, node: int) -> tuple[list[int], float]:
         """The controls of the best path found from a node, which must have one, and their cost."""
         cost, controls, total = self.cost_to_go(node), [], 0.0
         while node >= 0:
             controls.append(int(self._nodes.best_control[node]))
-            total += float(self.costs[self.lazy.situations[node], controls[-1]])
-            node = int(self.lazy.successors[node, controls[-1]])
+            total += float(self.costs[self.product.situations[node], controls[-1]])
+            node = int(self.product.successors[node, controls[-1]])
         return controls, min(cost, total)
 
     def has_path(self, node: int) -> bool:
@@ -161,10 +152,11 @@ class FocusedSearch:
 
     def labels_by_automaton_state(self) -> dict[int, set[frozenset[str]]]:
         """The labels of transitions out of expanded nodes, by the automaton state that they leave."""
-        lazy = self.lazy
-        labels: dict[int, set[frozenset[str]]] = {int(state): set() for state in np.unique(lazy.automaton_states)}
-        for node in np.flatnonzero(lazy.successors[:, 0] != UNEXPANDED):
-            labels[int(lazy.automaton_states[node])] |= {lazy.labels[i] for i in np.unique(lazy.label_index[node])}
+        product = self.product
+        labels: dict[int, set[frozenset[str]]] = {int(state): set() for state in np.unique(product.automaton_states)}
+        for node in np.flatnonzero(product.successors[:, 0] != NOT_EXPANDED):
+            found = {product.labels[i] for i in np.unique(product.label_index[node])}
+            labels[int(product.automaton_states[node])] |= found
         return labels
 
     def add_path(self, start: int, controls: Sequence[int]) -> None:
@@ -173,20 +165,21 @@ class FocusedSearch:
         for control in controls:
             path.append(node)
             self._expand(np.array([node]))
-            node = int(self.lazy.successors[node, control])
+            node = int(self.product.successors[node, control])
         self._add_new_nodes()
         nodes, ahead = self._nodes, 0.0
         for node, control in zip(reversed(path), reversed(controls), strict=True):
-            ahead += float(self.costs[self.lazy.situations[node], control])
+            ahead += float(self.costs[self.product.situations[node], control])
             if ahead < nodes.upper_bounds[node]:
                 nodes.upper_bounds[node], nodes.best_control[node] = ahead, control
             ahead = float(nodes.upper_bounds[node])
 
-    def find_segment(self, world: World[Any], automaton: Automaton, start: tuple[Any, int]) -> list[int] | None:
-        """The controls of a path to another goal, by searches of its own; None if there is none or it is too hard."""
+    def find_segment(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
+        """The controls of a path for another task, by searches of its own; None if there is none or it is too hard."""
         if self._cost is None or self._is_segment:
             return None
-        search = FocusedSearch(world, automaton, start, self.scope, SEGMENT_NODES, self.expansion_limit // 4)
+        product = self.product.other(world, automaton, start)
+        search = FocusedSearch(product, SEGMENT_NODES, self.expansion_limit // 4)
         search._is_segment = True
         search.price(self._cost)
         try:
@@ -195,24 +188,24 @@ class FocusedSearch:
             return None
 
     def expansions_left(self, limit: int) -> int:
-        """How many of a number of expansions are left, and at least a few."""
+        """The number of expansions up to a limit that are left, and at least a few."""
         return max(min(LEAST_EXPANSIONS, self.expansion_limit), limit - self.expansions)
 
     def run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
-        """One search with the present bounds; False if it would reach or expand more nodes."""
+        """One search with the present bounds; False if it was stopped by a limit."""
         self._search_number += 1
         nodes, open_list, priority = self._nodes, self._open_list, weight * self._nodes.lower_bounds[start]
         nodes.cost_so_far[start], nodes.search_number[start] = 0.0, self._search_number
         open_list.priorities[0], open_list.cost_so_far[0], open_list.entries[0] = priority, 0.0, start
-        search = kernel.Search(self._search_number, weight, nodes.upper_bounds[start], expansion_limit)
-        progress = kernel.Progress(kernel.NOT_EXPANDED, priority, 1, 0, 0)
+        search = kernel.SearchSettings(self._search_number, weight, nodes.upper_bounds[start], expansion_limit)
+        progress = kernel.SearchProgress(kernel.NEEDS_SUCCESSORS, priority, 1, 0, 0)
         outcome = progress.outcome
-        while outcome in (kernel.NOT_EXPANDED, kernel.NO_ROOM):
+        while outcome in (kernel.NEEDS_SUCCESSORS, kernel.NO_ROOM):
             progress = kernel.continue_search(self._graph, self._nodes, self._open_list, search, progress, self._wanted)
             outcome = progress.outcome
-            if outcome == kernel.NOT_EXPANDED:
+            if outcome == kernel.NEEDS_SUCCESSORS:
                 self._expand(self._wanted[: progress.detail])
-                if len(self.lazy) > max_nodes:
+                if len(self.product) > max_nodes:
                     outcome = kernel.STOPPED
             elif outcome == kernel.NO_ROOM:
                 self._open_list = kernel.grow(self._open_list, 2 * len(self._open_list.entries))
@@ -224,18 +217,18 @@ class FocusedSearch:
             expanded = self._open_list.expanded[: progress.expansions]
             kernel.raise_lower_bounds(nodes, progress.least_priority, expanded)
             if outcome != kernel.STOPPED and nodes.upper_bounds[start] < np.inf:
-                kernel.prove_best_path(self.lazy.successors, nodes, start)
+                kernel.prove_best_path(self.product.successors, nodes, start)
             elif outcome == kernel.NO_PATH:
                 nodes.lower_bounds[start] = np.inf
         return outcome != kernel.STOPPED
 
     def _search(self, start: int) -> None:
-        before = len(self.lazy)
+        before, guide = len(self.product), self.product.guide
         for stage, new_nodes in enumerate(REFINE_AT, start=1):
             if self.run_search(1.0, start, before + new_nodes, self.expansions_left(self.expansion_limit)):
                 return
-            if self.expansions < self.expansion_limit and self.lazy.refine(stage):
-                self._abstract_cost_to_go, self._removal_cost = self._solve_abstraction(start)
+            if guide is not None and self.expansions < self.expansion_limit:
+                guide.refine(stage, start)
                 self._raise_lower_bounds(0)
         if not self.run_search(1.0, start, self.max_nodes, self.expansions_left(self.expansion_limit)):
             self._has_estimates = True
@@ -245,14 +238,14 @@ class FocusedSearch:
 
     @property
     def _graph(self) -> kernel.Graph:
-        return kernel.Graph(self.lazy.successors, self.lazy.situations, self.costs)
+        return kernel.Graph(self.product.successors, self.product.situations, self.costs)
 
     def _expand(self, nodes: NDArray[np.int64]) -> None:
-        unexpanded = nodes[self.lazy.successors[nodes, 0] == UNEXPANDED]
+        unexpanded = nodes[self.product.successors[nodes, 0] == NOT_EXPANDED]
         if not len(unexpanded):
             return
-        self.lazy.expand(unexpanded)
-        if len(self.lazy) > self.max_nodes:
+        self.product.expand(unexpanded)
+        if len(self.product) > self.max_nodes:
             raise TooManyNodesMetError(
                 f"the searches of this scene met more than {self.max_nodes:,} nodes. Raise max_nodes (--max-states), or"
                 " plan for a shorter task"
@@ -261,14 +254,14 @@ class FocusedSearch:
 
     def _add_new_nodes(self) -> None:
         """Make room for the nodes that the product has added, price their situations, and bound them."""
-        first, end = self._initialised, len(self.lazy)
+        first, end = self._initialised, len(self.product)
         if first == end:
             return
         if end > len(self._nodes.lower_bounds):
             self._nodes = kernel.grow(self._nodes, max(end, 2 * len(self._nodes.lower_bounds)))
-        if self.lazy.situations[first:end].max() >= len(self.costs):
+        if self.product.situations[first:end].max() >= len(self.costs):
             assert self._cost is not None
-            new = states_alone(self.lazy.world, self.lazy.situation_states[len(self.costs) :])
+            new = states_alone(self.product.world, self.product.situation_states[len(self.costs) :])
             costs = self._cost(new)
             _check(costs)
             self.costs = np.vstack([self.costs, costs])
@@ -279,30 +272,18 @@ class FocusedSearch:
         self._initialised = end
 
     def _raise_lower_bounds(self, first: int) -> None:
-        """Raise the lower bounds of the nodes from a number on by the abstraction."""
-        kernel.raise_to_abstract_bounds(
-            self._nodes, first, *self.lazy.abstract(first), self._abstract_cost_to_go, self._removal_cost
-        )
+        """Raise the lower bounds of the nodes from `first` on to the bounds of the guide."""
+        if self.product.guide is None:
+            return
+        bounds, end = self.product.guide.lower_bounds(first), len(self.product)
+        lower, upper = self._nodes.lower_bounds[first:end], self._nodes.upper_bounds[first:end]
+        lower[:] = np.where(bounds > 0, np.minimum(upper, np.maximum(lower, bounds)), lower)
 
     def _estimate(self, first: int) -> None:
-        """Estimate the cost-to-go of the nodes from a number on, for searches that need not be optimal."""
-        estimates, end = self.lazy.estimate(first, self._abstract_cost_to_go), len(self.lazy)
+        """Estimate the cost-to-go of the nodes from `first` on, for searches that need not be optimal."""
+        guide, end = self.product.guide, len(self.product)
+        estimates = guide.estimates(first) if guide is not None else 0.0
         self._nodes.estimates[first:end] = np.maximum(estimates, self._nodes.lower_bounds[first:end])
-
-    def _solve_abstraction(self, start: int = 0) -> tuple[NDArray[np.float64], float]:
-        """The cost-to-go of abstract states under the least costs, and the least cost of removing an obstacle.
-
-        Where searches are hard, this also sharpens the bounds around the cheapest paths from `start`.
-        """
-        least_costs = self.lazy.least_costs(self.costs)
-        if least_costs is None:
-            return np.zeros(1), 0.0
-        transition_costs, removal_cost = least_costs
-        abstraction = self.lazy.abstraction
-        width = WIDTH * float(transition_costs.mean()) if len(transition_costs) else 1.0
-        cost_to_go = find_cost_to_go(abstraction.first, abstraction.source, transition_costs, width)
-        self.lazy.deepen(cost_to_go, start)
-        return cost_to_go, removal_cost
 
 
 def _check(costs: NDArray[np.float64]) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import Cost, CostScope
 from wfairl.core.planning.product import Product
-from wfairl.minigrid.focused.lazy_world import LazyWorld
 
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.planner import FocusedPlanner
     from wfairl.minigrid.focused.solver import FocusedSolver
+    from wfairl.minigrid.world import MiniGridWorld
 
 LARGEST_ENUMERATED = 5e7
 """A world with more states than this, by its own estimate, is not enumerated."""
@@ -24,7 +24,7 @@ LARGEST_ENUMERATED = 5e7
 class FocusedPlanning:
     """The `OwnPlanning` of a world whose products are built while they are searched."""
 
-    world: LazyWorld
+    world: "MiniGridWorld"
 
     @property
     def is_needed(self) -> bool:
@@ -37,9 +37,11 @@ class FocusedPlanning:
 
     def solver(self, automaton: Automaton) -> "FocusedSolver":
         from wfairl.minigrid.focused.focused_search import FocusedSearch
+        from wfairl.minigrid.focused.scene_product import SceneProduct
         from wfairl.minigrid.focused.solver import FocusedSolver
 
-        return FocusedSolver(FocusedSearch(self.world, automaton, (self.world.initial_state, 0), CostScope.LOCAL))
+        product = SceneProduct(self.world, automaton, (self.world.initial_state, 0), CostScope.LOCAL)
+        return FocusedSolver(FocusedSearch(product))
 
     def explore_paths(
         self, states: Sequence[Any], labels: Sequence[Label], orders: Sequence[tuple[str, ...]], cost: Cost

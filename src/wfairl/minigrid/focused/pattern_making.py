@@ -1,4 +1,4 @@
-"""From a choice of what to keep of a scene to its `Pattern`."""
+"""The `Pattern` of a scene that keeps what a `PatternSpec` says."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -10,28 +10,27 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import (
-    ANY_HAND,
     EMPTY_HAND,
     FIRST_CLASS,
-    FORGOTTEN,
-    SOMETHING,
+    NOT_KEPT,
+    OTHER_OBJECT,
     Pattern,
     PatternSpec,
-    Places,
+    StartPlaces,
 )
-from wfairl.minigrid.focused.scene_task import SceneTask
-from wfairl.minigrid.focused.situations import price_classes
+from wfairl.minigrid.focused.prices import ANY_HAND, price_classes
+from wfairl.minigrid.focused.task_demands import TaskDemands
 from wfairl.minigrid.physics import NOTHING
 
 MOST_OBSTACLES = 64
-"""They are bits of a word."""
+"""Obstacles are bits of a 64-bit word."""
 
 
-def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
+def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
     """The pattern that keeps what a specification says."""
-    layout, cells, doors = task.layout, task.layout.cells, range(task.layout.doors)
+    layout, cells, walkable = task.layout, task.layout.cells, task.layout.walkable
+    doors = range(layout.doors)
     hands, classes = _hands(task, spec)
-    walkable = np.flatnonzero(cells[:, physics.TERRAIN] != physics.WALL)
     lying = task.places < len(cells)
     hand_at, is_box = np.full(len(cells), EMPTY_HAND, np.int64), np.zeros(len(cells), bool)
     hand_at[task.places[lying]] = hands[lying]
@@ -41,7 +40,7 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
     crowd = len(spec.blockers) if spec.crowd else NOTHING
     blocker_at = np.full(len(cells), NOTHING, np.int64)
     if spec.crowd:
-        blocker_at[task.places[lying & (hands == SOMETHING)]] = crowd
+        blocker_at[task.places[lying & (hands == OTHER_OBJECT)]] = crowd
     blocker_at[list(spec.blockers)] = np.arange(len(spec.blockers))
     standing = np.flatnonzero(blocker_at != NOTHING)
     atom_classes = _atom_classes(task, spec, hands)
@@ -52,7 +51,7 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
     home[groups, task.places] = True
     obstacles = _obstacles(task, spec, hands)
     first_change = np.searchsorted(changes[:, 0], np.arange(task.states + 1))
-    places = Places(
+    places = StartPlaces(
         home=home[groups],
         hands=hands,
         blockers=np.stack([standing, task.groups_on(standing), blocker_at[standing]], axis=1).astype(np.int64),
@@ -91,12 +90,15 @@ def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
         relevant=_relevant(task, atom_classes, unlocks[list(spec.gates)], inside_of) | always_relevant,
         changes=changes,
         first_change=first_change,
-        price_class=price_classes(layout, walkable)[1],
+        price_class=price_classes(layout)[1],
     )
 
 
-def _hands(task: SceneTask, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
-    """The hand that holds each object, and how many classes there are."""
+def _hands(task: TaskDemands, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
+    """The hand that holds each object, shape [objects], and the number of classes.
+
+    Objects are of one class if the kept atoms, gates and blockers treat them and their contents alike.
+    """
     objects = task.layout.objects
     groups = objects[:, physics.GROUP_FIRST]
     blocker_groups = task.groups_on(spec.blockers) if spec.crowd else []
@@ -111,30 +113,30 @@ def _hands(task: SceneTask, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
 
     signatures = [signature(obj) for obj in range(len(objects))]
     classes = sorted({one for one in signatures if any(one)})
-    hands = [FIRST_CLASS + classes.index(one) if any(one) else SOMETHING for one in signatures]
+    hands = [FIRST_CLASS + classes.index(one) if any(one) else OTHER_OBJECT for one in signatures]
     return np.array(hands, np.int64), len(classes)
 
 
 def _numbers(members: Sequence[int] | NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """The position of each of so many among the members, or `NOTHING`."""
+    """The position of each of 0, ..., count - 1 among the members, or `NOTHING`; shape [count]."""
     numbers = np.full(count, NOTHING, np.int64)
     numbers[np.asarray(members, np.int64)] = np.arange(len(members))
     return numbers
 
 
 def _class_bits(hands: NDArray[np.int64]) -> int:
-    """Bits of the classes of some hands."""
+    """Bits of the classes of hands, shape [hands]."""
     return int(np.bitwise_or.reduce(1 << (hands[hands >= FIRST_CLASS] - FIRST_CLASS), initial=0))
 
 
 def _describe_hands(
-    task: SceneTask, hands: NDArray[np.int64], count: int
+    task: TaskDemands, hands: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """What each hand shows, whether its objects are alike, and what is inside them; see `Pattern`."""
+    """`hand_kind`, `alike` and `inside_of` of a `Pattern`, for `count` hands."""
     objects = task.layout.objects
     kind, alike, inside = np.full(count, ANY_HAND, np.int64), np.zeros(count, bool), np.zeros(count, np.int64)
     kind[EMPTY_HAND] = 0
-    for hand in range(SOMETHING, count):
+    for hand in range(OTHER_OBJECT, count):
         members = objects[hands == hand]
         contents = members[:, physics.CONTENTS]
         inside[hand] = _class_bits(hands[contents[contents != NOTHING]])
@@ -145,9 +147,9 @@ def _describe_hands(
     return kind, alike, inside
 
 
-def _atom_classes(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Bits of the classes that each atom is about, and of those that it puts them next to; see `Pattern`."""
-    bits = np.full((len(task.atoms), 2), FORGOTTEN, np.int64)
+def _atom_classes(task: TaskDemands, spec: PatternSpec, hands: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`atom_classes` of a `Pattern`."""
+    bits = np.full((len(task.atoms), 2), NOT_KEPT, np.int64)
     for i in spec.atoms:
         for column in range(2):
             is_about = np.array([task.is_about(i, obj, bool(column)) for obj in range(len(hands))], bool)
@@ -156,14 +158,21 @@ def _atom_classes(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) 
 
 
 def _relevant(
-    task: SceneTask, atom_classes: NDArray[np.int64], keys: NDArray[np.int64], inside: NDArray[np.int64]
+    task: TaskDemands, atom_classes: NDArray[np.int64], keys: NDArray[np.int64], inside: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Bits of the classes that matter in each automaton state: those of atoms still to be read, and keys of gates."""
+    """`relevant` of a `Pattern`: classes of atoms that are still to be read, keys of gates, and boxes around these.
+
+    Args:
+        task: the scene and its automaton.
+        atom_classes: shape [atoms, 2].
+        keys: bits of the classes whose keys fit each gate, shape [gates].
+        inside: bits of the classes inside the boxes of each hand, shape [hands].
+    """
     relevant = np.full(task.states, np.bitwise_or.reduce(keys, initial=0), np.int64)
     for _ in range(task.states + 1):
         for state, true, false, after in task.changes:
             for i in range(len(task.atoms)):
-                if (true | false) >> i & 1 and atom_classes[i, 0] != FORGOTTEN:
+                if (true | false) >> i & 1 and atom_classes[i, 0] != NOT_KEPT:
                     relevant[state] |= atom_classes[i, 0] | atom_classes[i, 1]
             if after >= 0:
                 relevant[state] |= relevant[after]
@@ -172,23 +181,26 @@ def _relevant(
     return relevant
 
 
-def _obstacles(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Forgotten doors and objects that a path may have to remove: shut doors, those of a role first, and objects."""
+def _obstacles(task: TaskDemands, spec: PatternSpec, hands: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Doors and objects that are not kept and that a path may have to remove: shut doors, then objects.
+
+    A door is given by its number and `NOTHING`, an object by its cell and its group. Doors of a role come first.
+    """
     doors = [door for door in range(task.layout.doors) if task.is_shut(door) and door not in spec.gates]
     doors.sort(key=lambda door: not task.door_roles(door))
     objects = [
         (int(place), int(task.layout.objects[obj, physics.GROUP_FIRST]))
         for obj, place in enumerate(task.places)
-        if place < len(task.layout.cells) and hands[obj] == SOMETHING and place not in spec.blockers
+        if place < len(task.layout.cells) and hands[obj] == OTHER_OBJECT and place not in spec.blockers
         if not task.is_about_any(obj)
     ]
     return [*((door, NOTHING) for door in doors), *objects][:MOST_OBSTACLES]
 
 
-def _spare(task: SceneTask, obstacles: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
-    """See `Places.spare`.
+def _spare(task: TaskDemands, obstacles: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """`spare` of `StartPlaces`.
 
-    The last change does not count: what has to be entered after its removal is not removed by the last step.
+    The last change does not count: the agent still has to enter the cell of an obstacle after it is removed.
     """
     spare = np.zeros((task.states, 2), np.int64)
     roles = reduce(or_, (task.door_roles(door) for door, group in obstacles if group == NOTHING), 0)
@@ -200,5 +212,5 @@ def _spare(task: SceneTask, obstacles: Sequence[tuple[int, int]]) -> NDArray[np.
                     more = spare[after, column] + task.may_hold_at_removal(true, of_doors)
                     spare[state, column] = max(spare[state, column], more)
         if (spare[:, column] != before).any():
-            spare[:, column] = MOST_OBSTACLES  # there is no end to such changes
+            spare[:, column] = MOST_OBSTACLES  # such changes can go on without end
     return spare

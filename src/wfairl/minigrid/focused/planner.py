@@ -1,4 +1,4 @@
-"""The focused planner: the cost-to-go only where it is asked, for worlds too large to enumerate.
+"""The focused planner: the cost-to-go only where it is asked, for MiniGrid scenes too large to enumerate.
 
     Q(s, u) = c(s, u) + V(T(s, u)),     V(s) by A* from s                                     `focused_search`
 
@@ -17,8 +17,11 @@ from wfairl.core.planning.path import follow_controls
 from wfairl.core.planning.plan import Plan, unsatisfiable
 from wfairl.core.planning.planner import Start
 from wfairl.core.planning.product import check_initial_state
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.focused.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
+from wfairl.minigrid.focused.scene_product import SceneProduct
+from wfairl.minigrid.world import MiniGridWorld
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,19 @@ class FocusedPlanner:
         """See `Planner`; the search runs when the solution is asked.
 
         Raises:
+            BadInputError: the world is no MiniGrid scene.
             TooManyNodesMetError: by the solution, see `max_nodes`.
             AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
         """
+        if not isinstance(world, MiniGridWorld):
+            raise BadInputError(
+                f"the focused planner is for MiniGrid scenes, not for a {type(world).__name__}; use the exact planner"
+            )
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
-        search = FocusedSearch(world, automaton, begin, scope_of(cost), self.max_nodes, self.expansion_limit)
-        return FocusedSolution(search, cost)
+        product = SceneProduct(world, automaton, begin, scope_of(cost))
+        return FocusedSolution(FocusedSearch(product, self.max_nodes, self.expansion_limit), cost)
 
 
 @dataclass(eq=False)
@@ -66,19 +74,18 @@ class FocusedSolution:
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64]:
         """See `Solution`; never None."""
         self._price()
-        node = self.search.lazy.add(state, automaton_state)
-        return self.search.control_cost_to_go(node)
+        return self.search.control_cost_to_go(self.search.product.add(state, automaton_state))
 
     def plan(self) -> Plan:
         """See `Solution`; where the plan is not proven optimal, its lower bound is less than its cost."""
         self._price()
-        lazy = self.search.lazy
+        product = self.search.product
         if self.search.cost_to_go(0) == np.inf:
-            raise unsatisfiable(lazy.automaton, self.search.labels_by_automaton_state())
-        start, first = lazy.state(0), int(lazy.automaton_states[0])
+            raise unsatisfiable(product.automaton, self.search.labels_by_automaton_state())
+        start, first = product.state(0), int(product.automaton_states[0])
         controls, cost = self.search.best_path(0)
-        path = follow_controls(lazy.world, lazy.automaton, controls, start, first)
-        statistics = {"product_states": len(lazy), "expansions": self.search.expansions}
+        path = follow_controls(product.world, product.automaton, controls, start, first)
+        statistics = {"product_states": len(product), "expansions": self.search.expansions}
         return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])), statistics)
 
     def _price(self) -> None:

@@ -1,12 +1,12 @@
-"""A* over a product that is built while it is searched, compiled; each search sharpens the bounds for the next.
+"""A* over a product that is built while it is searched, compiled. Each search sharpens the bounds for the next.
 
 A search runs from a start node to acceptance, or to a node from which a path to acceptance is known. Every node s has
 
     h(s) <= V(s) <= U(s),     U(s) the cost of the best known path, inf without one; V is proven where h = U,
 
 and the open list is ordered by g + w h, with g the cost so far. With w = 1 the first path that reaches the top is
-optimal. With w > 1 (*weighted A**, Pohl) it gets there sooner and costs at most w times the optimum. If the optimum
-from the start is at least C, then
+optimal. With w > 1 (*weighted A**, Pohl) a path reaches the top sooner and costs at most w times the optimum. If the
+optimum from the start is at least C, then
 
     V(s) >= C - g(s)
 
@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import NO_CONTROL
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid.focused.lazy_world import LOST, UNEXPANDED
+from wfairl.minigrid.node_tables import NOT_EXPANDED
 
-PATH_FOUND, NOT_EXPANDED, NO_PATH, NO_ROOM, STOPPED = range(5)
-"""Why a search pauses or ends: `NOT_EXPANDED` asks for the successors of some nodes, `NO_ROOM` for a larger open list,
-and `STOPPED` has reached the expansion limit."""
+PATH_FOUND, NEEDS_SUCCESSORS, NO_PATH, NO_ROOM, STOPPED = range(5)
+"""Why a search pauses or ends. `NEEDS_SUCCESSORS` asks for the successors of some nodes, `NO_ROOM` for a larger open
+list. `STOPPED` means that the expansion limit is reached."""
 
 
 class Graph(NamedTuple):
     """The part of a product that is built.
 
     Attributes:
-        successors: node after each control, the first `UNEXPANDED` where there are none yet; shape [nodes, controls].
+        successors: node after each control, the first `NOT_EXPANDED` where there are none yet; shape [nodes, controls].
         situations: row of `costs` of each node, shape [nodes].
         costs: c, shape [situations, controls].
     """
@@ -44,16 +44,16 @@ class Graph(NamedTuple):
 
 
 class NodeTable(NamedTuple):
-    """What searches know of each node, shape [capacity] each.
+    """What searches know of each node; every array has the shape [capacity].
 
     Attributes:
         lower_bounds: h.
         upper_bounds: U.
-        estimates: in place of h in the priorities of weighted searches; no bounds.
+        estimates: what weighted searches use instead of h; they are no bounds.
         cost_so_far: g in the last search that reached the node.
         best_control: the first control of the best known path to acceptance, or `NO_CONTROL`.
         search_number: the last search that reached the node.
-        parents: the transition, node * controls + control, by which it did.
+        parents: the transition, node * controls + control, by which that search reached the node.
     """
 
     lower_bounds: NDArray[np.float64]
@@ -71,16 +71,16 @@ class NodeTable(NamedTuple):
         return cls._make([*floats, np.empty(capacity, np.int32), *integers])
 
     def initialise(self, first: int, end: int) -> None:
-        """Begin with nodes of which nothing is known."""
+        """Note that nothing is known of the nodes from `first` to `end`."""
         self.lower_bounds[first:end], self.upper_bounds[first:end] = 0.0, np.inf
         self.best_control[first:end], self.search_number[first:end] = NO_CONTROL, 0
 
 
 class OpenList(NamedTuple):
-    """The open list of a search as a binary heap, and the nodes that it has expanded; shape [capacity] each.
+    """The open list of a search as a binary heap, and the nodes that it has expanded; every array has one shape.
 
-    The first entry has the least priority and, among equal ones, the largest cost so far. An entry is a node, or the
-    end of a path: -1 - its last transition.
+    The first entry has the least priority and, among equal ones, the largest cost so far. An entry is a node, or -1 - t
+    for a path that ends with the transition t.
     """
 
     priorities: NDArray[np.float64]
@@ -90,25 +90,25 @@ class OpenList(NamedTuple):
 
     @classmethod
     def with_room(cls, capacity: int) -> "OpenList":
-        """An open list of at most that many entries."""
+        """An open list for at most `capacity` entries."""
         return cls(*np.empty((2, capacity)), *np.empty((2, capacity), np.int64))
 
 
-Arrays = TypeVar("Arrays", NodeTable, OpenList)
+GrowingArrays = TypeVar("GrowingArrays", NodeTable, OpenList)
 
 
-def grow(arrays: Arrays, capacity: int) -> Arrays:
-    """The same arrays with more room, which is not initialised."""
+def grow(arrays: GrowingArrays, capacity: int) -> GrowingArrays:
+    """Copies of the arrays with the shape [capacity]; the new room is not initialised."""
     return type(arrays)._make(np.resize(array, capacity) for array in arrays)
 
 
-class Search(NamedTuple):
+class SearchSettings(NamedTuple):
     """The settings of a search.
 
     Attributes:
-        number: of the search, from 1 on.
+        number: the number of the search, from 1 on.
         weight: w.
-        cost_limit: only paths that cost less are searched for.
+        cost_limit: search only for paths that cost less.
         expansion_limit: nodes to expand at most.
     """
 
@@ -118,16 +118,16 @@ class Search(NamedTuple):
     expansion_limit: int
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """Where a search has paused or ended.
 
     Attributes:
-        outcome: why.
-        least_priority: of the open list; with w = 1, the optimum is at least this.
-        size: of the open list.
-        expansions: how many nodes were expanded.
-        detail: with `PATH_FOUND`, the transition that ends in acceptance or where the rest of the path is known; with
-            `NOT_EXPANDED`, the number of nodes that are to be expanded.
+        outcome: why it has.
+        least_priority: the least priority in the open list; with w = 1, the optimum is at least this.
+        size: the number of entries in the open list.
+        expansions: the number of nodes that were expanded.
+        detail: with `PATH_FOUND`, the transition that ends in acceptance or in a node with a known path; with
+            `NEEDS_SUCCESSORS`, the number of nodes that need them.
     """
 
     outcome: int
@@ -139,9 +139,20 @@ class Progress(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def continue_search(
-    graph: Graph, nodes: NodeTable, open_list: OpenList, search: Search, progress: Progress, wanted: NDArray[np.int64]
-) -> Progress:
-    """Search until there is a reason to pause or end; `wanted` becomes the best nodes that are to be expanded."""
+    graph: Graph,
+    nodes: NodeTable,
+    open_list: OpenList,
+    search: SearchSettings,
+    progress: SearchProgress,
+    wanted: NDArray[np.int64],
+) -> SearchProgress:
+    """Search until there is a reason to pause or end.
+
+    Args:
+        graph, nodes, open_list: the product and what is known of its nodes.
+        search, progress: the settings, and where the search has paused.
+        wanted: becomes the nodes that need successors, the best ones first; shape [most nodes].
+    """
     successors, situations, costs = graph
     controls = successors.shape[1]
     heuristic = nodes.lower_bounds if search.weight == 1.0 else nodes.estimates
@@ -149,22 +160,22 @@ def continue_search(
     while size > 0:
         least = open_list.priorities[0]
         if size + 2 * controls > open_list.entries.size or expansions >= open_list.expanded.size:
-            return Progress(NO_ROOM, least, size, expansions, 0)
+            return SearchProgress(NO_ROOM, least, size, expansions, 0)
         g, node = open_list.cost_so_far[0], open_list.entries[0]
         if node < 0:
-            return Progress(PATH_FOUND, least, size, expansions, -1 - node)
+            return SearchProgress(PATH_FOUND, least, size, expansions, -1 - node)
         if nodes.search_number[node] != search.number or g > nodes.cost_so_far[node]:
             size = _pop(open_list, size)
             continue
         if expansions >= search.expansion_limit:
-            return Progress(STOPPED, least, size, expansions, 0)
-        if successors[node, 0] == UNEXPANDED:
+            return SearchProgress(STOPPED, least, size, expansions, 0)
+        if successors[node, 0] == NOT_EXPANDED:
             most = min(wanted.size, 1 + expansions // 8)
             size, count = _pop_unexpanded(graph, nodes, open_list, size, search.number, wanted[:most])
             for node in wanted[:count]:
                 g = nodes.cost_so_far[node]
                 size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
-            return Progress(NOT_EXPANDED, least, size, expansions, count)
+            return SearchProgress(NEEDS_SUCCESSORS, least, size, expansions, count)
         size = _pop(open_list, size)
         open_list.expanded[expansions] = node
         expansions += 1
@@ -185,21 +196,25 @@ def continue_search(
                     size = _push(open_list, size, total + nodes.upper_bounds[after], total, -1 - transition)
                 if nodes.lower_bounds[after] < nodes.upper_bounds[after]:
                     size = _push(open_list, size, total + search.weight * heuristic[after], total, after)
-    return Progress(NO_PATH, search.cost_limit, 0, expansions, 0)
+    return SearchProgress(NO_PATH, search.cost_limit, 0, expansions, 0)
 
 
 @njit(cache=True, nogil=True)
 def _pop_unexpanded(
     graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Pop nodes without successors until another entry comes first; the new size, and how many they are."""
+    """Pop nodes without successors into `wanted` until another entry comes first.
+
+    Returns:
+        The new size of the open list, and the number of popped nodes.
+    """
     count = 0
     while size > 0 and count < wanted.size:
         node = open_list.entries[0]
         if node < 0:
             break
         if nodes.search_number[node] == number and open_list.cost_so_far[0] <= nodes.cost_so_far[node]:
-            if graph.successors[node, 0] != UNEXPANDED:
+            if graph.successors[node, 0] != NOT_EXPANDED:
                 break
             wanted[count] = node
             count += 1
@@ -209,7 +224,7 @@ def _pop_unexpanded(
 
 @njit(cache=True, nogil=True)
 def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int) -> int:
-    """Add an entry; the new size."""
+    """Add an entry to the open list; its new size."""
     priorities, cost_so_far, entries, _ = open_list
     i = size
     while i > 0:
@@ -224,7 +239,7 @@ def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int)
 
 @njit(cache=True, nogil=True)
 def _pop(open_list: OpenList, size: int) -> int:
-    """Remove the first entry; the new size."""
+    """Remove the first entry of the open list; its new size."""
     priorities, cost_so_far, entries, _ = open_list
     size -= 1
     priority, g, entry = priorities[size], cost_so_far[size], entries[size]
@@ -269,7 +284,7 @@ def lower_upper_bounds(graph: Graph, nodes: NodeTable, start: int, transition: i
 
 @njit(cache=True, nogil=True)
 def raise_lower_bounds(nodes: NodeTable, optimum: float, expanded: NDArray[np.int64]) -> None:
-    """Raise h of expanded nodes, given a lower bound on the optimum from the start."""
+    """Raise h of expanded nodes, shape [expanded], given a lower bound on the optimum from the start."""
     for node in expanded:
         bound = max(nodes.lower_bounds[node], optimum - nodes.cost_so_far[node])
         nodes.lower_bounds[node] = min(nodes.upper_bounds[node], bound)
@@ -277,39 +292,8 @@ def raise_lower_bounds(nodes: NodeTable, optimum: float, expanded: NDArray[np.in
 
 @njit(cache=True, nogil=True)
 def prove_best_path(successors: NDArray[np.int32], nodes: NodeTable, start: int) -> None:
-    """Set h = U along the best known path from a node, which is optimal."""
+    """Set h = U along the best known path from a node; this path must be optimal."""
     node = start
     while node != ACCEPTED and (node == start or nodes.lower_bounds[node] < nodes.upper_bounds[node]):
         nodes.lower_bounds[node] = nodes.upper_bounds[node]
         node = successors[node, nodes.best_control[node]]
-
-
-@njit(cache=True, nogil=True)
-def raise_to_abstract_bounds(
-    nodes: NodeTable,
-    first: int,
-    abstract_states: NDArray[np.int32],
-    obstacles: NDArray[np.uint64],
-    bounds: NDArray[np.float64],
-    cost_to_go: NDArray[np.float64],
-    removal_cost: float,
-) -> None:
-    """Raise h of the nodes from `first` on to bounds of `LazyProduct.abstract`.
-
-    Args:
-        nodes, first: the nodes.
-        abstract_states, obstacles, bounds: see `LazyProduct.abstract`; shape [nodes from first on] each.
-        cost_to_go: of abstract states under the least costs.
-        removal_cost: the least cost of removing an obstacle.
-    """
-    for i in range(abstract_states.size):
-        node = first + i
-        if abstract_states[i] == LOST:
-            nodes.lower_bounds[node] = np.inf
-        if abstract_states[i] < 0:
-            continue
-        bound, bits = cost_to_go[abstract_states[i]], obstacles[i]
-        while bits:
-            bits &= bits - np.uint64(1)
-            bound += removal_cost
-        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], max(nodes.lower_bounds[node], bound, bounds[i]))

@@ -18,7 +18,7 @@ from wfairl.minigrid.focused.focused_search import FocusedSearch
 class FocusedSolver:
     """Solves for the demonstrated nodes alone, by A* searches that are kept from one table of costs to the next.
 
-    Costs are those of situations (`LazyProduct`), which are the nodes of `product`.
+    Costs are those of situations (`SceneProduct`), which are the nodes of `product`.
     """
 
     search: FocusedSearch
@@ -28,12 +28,12 @@ class FocusedSolver:
         return self.search.situations
 
     def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
-        lazy, node = self.search.lazy, 0
+        built, node = self.search.product, 0
         for control in demonstration.controls:
-            lazy.expand(np.array([node]))
-            if control >= len(lazy.world.controls) or (node := int(lazy.successors[node, control])) < 0:
+            built.expand(np.array([node]))
+            if control >= len(built.world.controls) or (node := int(built.successors[node, control])) < 0:
                 break
-        return trace(demonstration, lazy)
+        return trace(demonstration, built)
 
     def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
         return scenes[0].product.available
@@ -52,10 +52,10 @@ class FocusedSolver:
         """
         search = self.search
         Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
-        paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
+        paths = trace_best(search.product.successors, search.best_control, nodes, Q)
         controls = Q.shape[1]
         node, control = np.divmod(paths.transitions, controls)
-        paths = replace(paths, transitions=search.lazy.situations[node].astype(np.int64) * controls + control)
+        paths = replace(paths, transitions=search.product.situations[node].astype(np.int64) * controls + control)
         if search.unproven == 0:
             return paths
         path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]

@@ -1,4 +1,4 @@
-"""What an automaton asks of one MiniGrid scene: which objects and doors it is about, and which boxes it needs."""
+"""What an automaton asks of one scene: which objects and doors it is about, and which boxes it needs."""
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
@@ -13,29 +13,28 @@ from wfairl.minigrid.physics import NOTHING
 from wfairl.minigrid.world import MiniGridWorld
 
 Changes = Sequence[tuple[int, int, int, int]]
-"""Automaton state, bits of atoms that must hold, of those that must not, and the state after or `ACCEPTED`."""
+"""Automaton state, bits of the atoms that must hold and of those that must not, and the state after or `ACCEPTED`."""
 
 
-class SceneTask:
+class TaskDemands:
     """One scene, and an automaton that reads its labels.
 
     Args:
         world: the scene.
-        start: the fields of the state that the search begins with.
+        start: the fields of the state where the search begins, shape [fields].
         automaton: the task.
-        automaton_state: where it begins.
+        automaton_state: its state at the start.
     """
 
     def __init__(
         self, world: MiniGridWorld, start: NDArray[np.int32], automaton: Automaton, automaton_state: int
     ) -> None:
-        self.layout, self.atoms, self.start = world.layout, world.atoms, start
+        self.layout, self.atoms, self.start = world.layout, world.labeller.atoms, start
         self.states, self.automaton_state = automaton.states, automaton_state
         self.changes = sorted(_changes(automaton, world))
-        layout = world.layout
-        first_door = physics.FIRST_OBJECT + len(layout.objects)
+        first_door = self.layout.first_door
         self.places, self.doors = start[physics.FIRST_OBJECT : first_door].astype(np.int64), start[first_door:]
-        self.door_cells = np.flatnonzero(layout.cells[:, physics.DOOR_AT] != NOTHING)
+        self.door_cells = np.flatnonzero(self.layout.cells[:, physics.DOOR_AT] != NOTHING)
 
     @cached_property
     def atoms_used(self) -> tuple[int, ...]:
@@ -44,7 +43,7 @@ class SceneTask:
         return tuple(i for i in range(len(self.atoms)) if used >> i & 1)
 
     def reachable(self) -> list[int]:
-        """The automaton states that can follow the first one, and that one."""
+        """The automaton states that can be reached, the first one included."""
         reached = [self.automaton_state]
         for state in reached:  # it grows meanwhile
             reached += [
@@ -65,13 +64,13 @@ class SceneTask:
         return bool(self.doors[door] & physics.IS_LOCKED)
 
     def keys(self, door: int) -> NDArray[np.bool_]:
-        """Which objects unlock a door."""
+        """Which objects unlock a door, shape [objects]."""
         color = self.layout.cells[self.door_cells[door], physics.TERRAIN_COLOR]
         objects = self.layout.objects
         return (objects[:, physics.OBJECT_KIND] == physics.KEY) & (objects[:, physics.OBJECT_COLOR] == color)
 
     def groups_on(self, cells: Sequence[int] | NDArray[np.int64]) -> list[int]:
-        """The group of what lies on each cell at the start."""
+        """The group of the object that lies on each cell at the start."""
         groups = self.layout.objects[:, physics.GROUP_FIRST]
         return [int(groups[np.flatnonzero(self.places == cell)[0]]) for cell in cells]
 
@@ -87,7 +86,7 @@ class SceneTask:
         return False
 
     def is_about(self, i: int, obj: int, other: bool = False) -> bool:
-        """Whether an atom is about an object, or about what others are put next to."""
+        """Whether an atom is about an object; with `other`, whether the atom puts something beside that object."""
         question, first, second = map(int, self.atoms[i, :3])
         if question in (atoms.ANY_AT, atoms.ANY_IN_FRONT, atoms.ALL_APART):
             return not other and first <= obj < second
@@ -105,7 +104,10 @@ class SceneTask:
 
     @cached_property
     def boxes_needed(self) -> NDArray[np.bool_]:
-        """See `Places.needed`: boxes can be destroyed, and then a task that is about them cannot be fulfilled."""
+        """Sets of boxes of which every path to acceptance needs one; see `StartPlaces.needed`.
+
+        A box can be destroyed. If all boxes of a set are gone, the task cannot be fulfilled any more.
+        """
         always = np.full(self.states, ~0, np.int64)  # bits of atoms that hold somewhere on every path to acceptance
         for _ in range(self.states):
             for state, true, _, after in self.changes:
@@ -126,7 +128,12 @@ class SceneTask:
         return bool(is_role and (self.layout.cells[:, physics.DOOR_ROLES] >> role & 1).any())
 
     def may_hold_at_removal(self, true: int, roles: int) -> bool:
-        """Whether atoms may hold when a door of these roles was just opened, or something picked up or opened."""
+        """Whether atoms, given as bits, may hold right after an obstacle was removed.
+
+        Args:
+            true: bits of the atoms.
+            roles: bits of the roles of doors that may have been the obstacle.
+        """
         for i in (i for i in self.atoms_used if true >> i & 1):
             question, first = map(int, self.atoms[i, :2])
             if question in (atoms.ROLE_PICKED_UP, atoms.ROLE_PUT_NEXT, atoms.ANY_IN_FRONT):
@@ -137,15 +144,16 @@ class SceneTask:
 
 
 def _changes(automaton: Automaton, world: MiniGridWorld) -> Changes:
-    """The changes of an automaton that can be reached, without what always or never holds in this scene.
+    """The changes of an automaton, without atoms that always or never hold in this scene.
 
-    Of two changes of a state, the first is taken where both could be: one that needs more than an earlier one is none.
-    If the earlier one can only have failed because something holds, that is part of the later one: after `key & !ball`,
-    `key` means `ball & key`.
+    If two changes apply, the first one wins. A change that an earlier one covers is dropped. If an earlier change can
+    only have failed because some atom holds, the later change requires that atom: after `key & !ball`, the change `key`
+    means `ball & key`.
     """
     bit = {name: 1 << i for i, name in enumerate(world.propositions)}
-    always = sum(1 << i for i, atom in enumerate(world.atoms) if atom[0] == atoms.ALWAYS)
-    never = sum(1 << i for i, atom in enumerate(world.atoms) if atom[0] == atoms.ANY_AT and atom[1] == atom[2])
+    rows = world.labeller.atoms
+    always = sum(1 << i for i, atom in enumerate(rows) if atom[0] == atoms.ALWAYS)
+    never = sum(1 << i for i, atom in enumerate(rows) if atom[0] == atoms.ANY_AT and atom[1] == atom[2])
     changes: list[tuple[int, int, int, int]] = []
     read: list[tuple[int, int, int]] = []
     for source, guard, target in automaton.guarded_edges(world.propositions):

@@ -1,0 +1,160 @@
+"""The situations that can come up in a scene, and the least costs of abstract transitions in them.
+
+The *price* of an abstract transition says in which situations it may happen: the price class of the agent's pose (what
+never changes under the agent and ahead of it), what is ahead, what the hand shows, and the control. The least cost of a
+price is the minimum over these situations.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.minigrid import physics
+from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, HANDS, NOTHING, TERRAINS, Layout
+from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
+
+ANY_CONTROL = len(CONTROLS)
+"""In a price: any control, also one that does nothing."""
+
+ANY_HAND = len(HANDS)
+"""In a price: the hand holds something, whatever it is."""
+
+ANY_AHEAD = len(CELL_TYPES)
+AHEADS = ANY_AHEAD + len(TERRAINS)
+"""In a price: what is ahead is one of `CELL_TYPES`, or ANY_AHEAD + terrain for whatever that terrain can show."""
+
+DOOR_TYPES = (physics.OPEN_DOOR, physics.CLOSED_DOOR, physics.LOCKED_DOOR)
+
+
+@dataclass(frozen=True, eq=False)
+class SceneSituations:
+    """The situations of one scene, listed before the first search so that a cost is evaluated once for all of them.
+
+    Attributes:
+        layout: the scene.
+        situations: ascending, see `situations`; shape [listed].
+        states: a packed state in each of them, shape [listed, words].
+        number_of: position of each situation in the list, or `NOTHING`; shape [situations].
+    """
+
+    layout: Layout
+    situations: NDArray[np.int64]
+    states: NDArray[np.uint64]
+    number_of: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, layout: Layout, initial: NDArray[np.int32]) -> "SceneSituations":
+        """All situations of a scene whose initial state has these fields, of shape [fields]."""
+        examples: dict[int, NDArray[np.uint64]] = {}
+        fronts = layout.cells[layout.walkable][:, physics.FRONT :].reshape(-1)
+        terrain = np.where(fronts == NOTHING, physics.WALL, layout.cells[fronts, physics.TERRAIN])
+        distinct, class_of = price_classes(layout)
+        _, poses = np.unique(class_of * len(TERRAINS) + terrain, return_index=True)
+        for pose in poses.tolist():
+            under, floor_under, floor_ahead = distinct[class_of[pose]].tolist()
+            for ahead, hand, fields in _arrange(layout, initial, int(layout.walkable[pose // 4]), pose % 4):
+                parts = under, floor_under, floor_ahead, ahead, hand
+                examples[int(np.ravel_multi_index(parts, SITUATION_SIZES))] = layout.pack(fields)
+        situations = np.array(sorted(examples), np.int64)
+        number_of = np.full(int(np.prod(SITUATION_SIZES)), NOTHING, np.int32)
+        number_of[situations] = np.arange(len(situations))
+        return cls(layout, situations, np.array([examples[one] for one in situations.tolist()]), number_of)
+
+    def number(self, states: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The positions of the situations of packed states in the list: [states, words] -> [states]."""
+        return self.number_of[find_situations(self.layout.table, states)]
+
+    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """The least cost of each price, shape [prices], and the least cost to remove an obstacle.
+
+        Args:
+            costs: of the listed situations, shape [listed, controls].
+        """
+        table = np.full((int(np.prod(SITUATION_SIZES)), len(CONTROLS)), np.inf)
+        table[self.situations] = costs
+        distinct, _ = price_classes(self.layout)
+        pose_costs = table.reshape(*SITUATION_SIZES, -1)[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
+        least = np.full((len(distinct), AHEADS, ANY_HAND + 1, ANY_CONTROL + 1), np.inf)
+        least[:, :ANY_AHEAD, :ANY_HAND, :ANY_CONTROL] = pose_costs
+        objects = pose_costs[:, physics.FIRST_OBJECT_TYPE :].min(axis=1)
+        for terrain in range(len(TERRAINS)):
+            may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == physics.DOOR else pose_costs[:, terrain]
+            lies = terrain in (physics.EMPTY, physics.FLOOR, physics.GOAL)
+            least[:, ANY_AHEAD + terrain, :ANY_HAND, :ANY_CONTROL] = np.minimum(may, objects) if lies else may
+        least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
+        # An agent with an empty hand pays no more than one that carries some object. Otherwise a plan that moves an
+        # obstacle could be cheaper than a plan through it.
+        least[:, :, 0] = np.minimum(least[:, :, 0], least[:, :, ANY_HAND])
+        least[..., ANY_CONTROL] = least[..., :ANY_CONTROL].min(axis=3)
+        return least.reshape(-1), _least_removal(pose_costs)
+
+
+def price_count(layout: Layout) -> int:
+    """The number of prices in a scene."""
+    return len(price_classes(layout)[0]) * AHEADS * (ANY_HAND + 1) * (ANY_CONTROL + 1)
+
+
+def price_classes(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What never changes at a pose: terrain and floor under the agent, and the floor ahead.
+
+    Returns:
+        The distinct ones, shape [classes, 3], and the class of each pose, shape [walkable * 4].
+    """
+    cells, walkable, floor = layout.cells, layout.walkable, layout.floor_colors
+    terrain = np.where(cells[:, physics.TERRAIN] == physics.DOOR, physics.OPEN_DOOR, cells[:, physics.TERRAIN])
+    fronts = cells[walkable][:, physics.FRONT :]
+    ahead = np.where(fronts == NOTHING, 0, floor[fronts])
+    under = np.repeat(np.stack([terrain[walkable], floor[walkable]], axis=1), 4, axis=0)
+    distinct, number = np.unique(np.hstack([under, ahead.reshape(-1, 1)]), axis=0, return_inverse=True)
+    return distinct.astype(np.int64), number.reshape(-1).astype(np.int64)
+
+
+def _least_removal(costs: NDArray[np.float64]) -> float:
+    """The least cost to open a door, to pick up an object or to open a box.
+
+    There is one for all obstacles. Some obstacles are not counted (`StartPlaces.spare`), and it is unknown which.
+
+    Args:
+        costs: shape [price classes, ahead, hand, controls].
+    """
+    toggles, pickups = costs[..., physics.TOGGLE].min(axis=(0, 2)), costs[..., physics.PICKUP].min(axis=(0, 2))
+    opened = physics.CLOSED_DOOR, physics.LOCKED_DOOR, physics.FIRST_OBJECT_TYPE + physics.BOX
+    return float(min(*(toggles[ahead] for ahead in opened), pickups[physics.FIRST_OBJECT_TYPE :].min()))
+
+
+def _arrange(
+    layout: Layout, initial: NDArray[np.int32], cell: int, direction: int
+) -> list[tuple[int, int, NDArray[np.int32]]]:
+    """What may be ahead of a pose (an index into `CELL_TYPES`) and in the hand, with the fields of such a state."""
+    cells, objects = len(layout.cells), layout.objects
+    front = int(layout.cells[cell, physics.FRONT + direction])
+    terrain = physics.WALL if front == NOTHING else int(layout.cells[front, physics.TERRAIN])
+    kinds = [np.flatnonzero(objects[:, physics.OBJECT_KIND] == kind).tolist() for kind in range(len(physics.OBJECTS))]
+    aheads = list(DOOR_TYPES) if terrain == physics.DOOR else [terrain]
+    if terrain not in (physics.WALL, physics.DOOR):
+        aheads += [physics.FIRST_OBJECT_TYPE + kind for kind, members in enumerate(kinds) if members]
+    arrangements = []
+    for ahead in aheads:
+        for hand in range(len(HANDS)):
+            fields = initial.copy()
+            fields[physics.AGENT], fields[physics.DIRECTION] = cell, direction
+            places = fields[physics.FIRST_OBJECT : layout.first_door]
+            places[(places == front) | (places == cell) | (places == cells + physics.CARRIED)] = cells + physics.GONE
+            free = [list(members) for members in kinds]
+            if ahead >= physics.FIRST_OBJECT_TYPE:
+                places[free[ahead - physics.FIRST_OBJECT_TYPE].pop()] = front
+            if hand:
+                if not free[hand - 1]:
+                    continue
+                places[free[hand - 1].pop()] = cells + physics.CARRIED
+            for where, state in ((cell, physics.IS_OPEN), (front, _door_bits(ahead))):
+                door = int(layout.cells[where, physics.DOOR_AT]) if where != NOTHING else NOTHING
+                if door != NOTHING:
+                    fields[layout.first_door + door] = state
+            arrangements.append((ahead, hand, fields))
+    return arrangements
+
+
+def _door_bits(cell_type: int) -> int:
+    return {physics.OPEN_DOOR: physics.IS_OPEN, physics.LOCKED_DOOR: physics.IS_LOCKED}.get(cell_type, 0)
