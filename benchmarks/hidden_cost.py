@@ -25,12 +25,12 @@ from reporting import make_parser, report, rows_table
 
 from wfairl.core.costs import Settings, prepare_scenes, train
 from wfairl.core.costs.epochs import one_torch_thread
-from wfairl.core.demonstrations import collect, solve
+from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.core.planning import PlannedPolicy, expert_policy
-from wfairl.core.planning.cost import Cost, unit_cost
+from wfairl.core.planning import ExactPlanner, PlannedPolicy, expert_policy, roll_out
+from wfairl.core.planning.cost import Cost, path_cost, unit_cost
 from wfairl.core.planning.product import Product
-from wfairl.core.runs import evaluate
+from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
@@ -87,7 +87,8 @@ def measure(task: Task, name: str, settings: Settings) -> dict[str, Any]:
     scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold).scenes
     kind = PlannerSettings(cost=task.default_cost, seed=settings.seed)
     result = train(make_cost(kind, [scene.product for scene in scenes]), scenes, settings)
-    optimal = np.array([solve(task.make_world(scene), task.rule, hidden_cost).optimal_cost for scene in TEST_SEEDS])
+    worlds = map(task.make_world, TEST_SEEDS)
+    optimal = np.array([ExactPlanner().solve(world, task.rule, hidden_cost).plan().cost for world in worlds])
     of_policy = {
         "true_rule": true_costs(task, hidden_cost, expert_policy(task, 0.0)),
         "unit_cost": true_costs(task, hidden_cost, PlannedPolicy("unit cost", model.finite, unit_cost, 0.0)),
@@ -112,10 +113,9 @@ def measure(task: Task, name: str, settings: Settings) -> dict[str, Any]:
 def true_costs(task: Task, hidden_cost: Cost, policy: PlannedPolicy) -> NDArray[np.float64]:
     """The true cost of each test episode of a policy, inf if it fails; shape [scenes]."""
     costs = []
-    for episode in evaluate(task, policy, TEST_SEEDS).episodes:
-        product = solve(task.make_world(episode.seed), task.rule, hidden_cost).product
-        nodes = product.nodes_along(episode.controls)[:-1]
-        costs.append(hidden_cost(product)[nodes, list(episode.controls)].sum() if episode.success else np.inf)
+    for seed in TEST_SEEDS:
+        episode = roll_out(task, policy, seed, episode_rng(seed))
+        costs.append(path_cost(hidden_cost, episode) if episode.is_success else np.inf)
     return np.array(costs)
 
 

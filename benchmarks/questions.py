@@ -28,14 +28,15 @@ from rich.table import Table
 from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
-from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
-from wfairl.core.demonstrations.expert import solve
+from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, Demonstration
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.rollout import act
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.tables import canonical
 from wfairl.core.runs import evaluate
+from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.offices.office import PROPOSITIONS
@@ -145,12 +146,11 @@ def _demonstrate(
     """The data set with a demonstration in the scene that is most worth it."""
     left = [seed for seed in candidates if seed not in dataset.seeds]
     proposal = propose_scene(model, dataset, task, left, rng, n_jobs=1)
-    world = task.make_world(proposal.seed)
-    expert = solve(world, task.rule)
+    world, expert = task.make_world(proposal.seed), PlannedPolicy("expert", task.rule, unit_cost, TEMPERATURE)
     while True:
-        controls, succeeded = expert.act(TEMPERATURE, task.horizon, rng)
-        if succeeded:
-            shown = replay(world, controls, SUCCESS_SCORE, proposal.seed)
+        episode = act(expert.actor(world, rng), ModelSimulator(world), task.rule, task.horizon, proposal.seed)
+        if episode.is_success:
+            shown = Demonstration(episode.controls, episode.labels, SUCCESS_SCORE, proposal.seed)
             return replace(dataset, demonstrations=(*dataset.demonstrations, shown))
 
 

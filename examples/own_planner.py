@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
 from wfairl.core.automata import ACCEPTED
-from wfairl.core.planning import Plan, UnsatisfiableTaskError
+from wfairl.core.planning import Plan, UnsatisfiableTaskError, follow
 
 
 class SoftPlanner:
@@ -49,7 +49,8 @@ class SoftSolution:
         if node != ACCEPTED:
             raise UnsatisfiableTaskError("the task cannot be satisfied in this world")
         cost = float(self.control_values[0].min())
-        return Plan(self.product.follow(controls), cost, lower_bound=cost)
+        path = follow(self.product.world, controls, self.product.automaton, self.product.start)
+        return Plan(path, cost, lower_bound=cost)
 
 
 if __name__ == "__main__":

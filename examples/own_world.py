@@ -50,8 +50,9 @@ TASK = ModelTask(
 )
 
 if __name__ == "__main__":
-    from wfairl.core.demonstrations import solve
+    from wfairl import build_product, find_plan, unit_cost
 
     print(check_world(Corridor()), "states obey the laws of a world")
-    controls, _ = solve(Corridor(), TASK.rule).act(temperature=0, horizon=20, rng=np.random.default_rng(0))
-    print("optimal:", " ".join(Corridor.controls[control] for control in controls))
+    product = build_product(Corridor(), TASK.rule)
+    plan = find_plan(product, unit_cost(product))
+    print("optimal:", " ".join(Corridor.controls[control] for control in plan.path.controls))

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from experts import solve
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.demonstrations import solve
 from wfairl.core.planning import UnsatisfiableTaskError
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify

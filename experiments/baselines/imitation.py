@@ -14,7 +14,7 @@ from experiments.baselines.encoder import Encoder
 from experiments.baselines.network import Observations, StateNetwork, join
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.epochs import DivergedError
-from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls
+from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.worlds.task import Task
 from wfairl.minigrid.grid_network import Dropout
 
@@ -56,12 +56,7 @@ def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) 
         ContradictionError: the world gives other labels than the demonstration, or cannot take its controls.
     """
     world, controls = task.make_world(demonstration.seed), demonstration.controls
-    if max(controls) >= len(world.controls):
-        raise ContradictionError(f"seed {demonstration.seed}: the world has only {len(world.controls)} controls")
-    states, labels = follow_controls(world, controls, demonstration.seed)
-    for step, (recorded, label) in enumerate(zip(demonstration.labels, labels, strict=True)):
-        if recorded != label:
-            raise ContradictionError.of_label(demonstration.seed, step)
+    states = demonstration.follow(world).states
     moves = torch.tensor([states[i + 1] != states[i] for i in range(len(controls))])
     return ImitationBatch(encoder.for_world(world)(states[:-1]), torch.tensor(controls), moves)
 

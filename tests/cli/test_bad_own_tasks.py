@@ -165,8 +165,11 @@ def test_demonstrations_whose_labels_the_world_contradicts(refused, corridor_dem
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"controls": ["left", "jump"]}, "line 1: step 1: 'jump' is not a control; there are 3, left, right, grab"),
-        ({"controls": [7]}, "line 1: step 0: 7 is not a control"),
+        (
+            {"controls": ["left", "jump"]},
+            "line 1: seed 0: step 1: 'jump' is not a control; there are 3, left, right, grab",
+        ),
+        ({"controls": [7]}, "line 1: seed 0: step 0: 7 is not a control"),
         ({"states": [[3, False]]}, "line 1: the scene starts in (1, False), not in [3, false]"),
         ({"states": [[1, False], [4, False]]}, "line 1: step 0: no control leads from (1, False) to [4, false]"),
         ({"states": []}, "states must begin with the one in which the scene starts"),

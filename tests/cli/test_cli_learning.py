@@ -11,10 +11,11 @@ import time
 
 import numpy as np
 import pytest
+from experts import solve
 from typer.models import OptionInfo
 
 from wfairl.cli import learning
-from wfairl.core.demonstrations import collect, save, solve
+from wfairl.core.demonstrations import collect, save
 from wfairl.core.runs.methods import find_method
 from wfairl.core.worlds.task_registry import find_task
 

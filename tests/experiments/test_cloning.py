@@ -16,7 +16,6 @@ from experiments.baselines.policy_run import load_policy_run
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.run_directory import RunExistsError
@@ -64,7 +63,7 @@ def test_only_successes_teach_and_of_those_the_steps_that_changed_something(data
     successes = [one for one in dataset if one.score == 1]
     whole, moving = (imitation_batches(TASK, dataset, AgentEncoder(4), idle) for idle in (True, False))
     assert [batch.controls.tolist() for batch in whole] == [list(one.controls) for one in successes]
-    ways = [follow_controls(TASK.make_world(one.seed), one.controls, one.seed)[0] for one in successes]
+    ways = [one.follow(TASK.make_world(one.seed)).states for one in successes]
     changed = [
         [u for x, u, y in zip(way, one.controls, way[1:], strict=False) if x != y]
         for way, one in zip(ways, successes, strict=True)

@@ -21,7 +21,7 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.product import build_product
@@ -84,7 +84,7 @@ def test_parts_cover_every_step_once_and_end_with_the_label_that_the_automaton_r
 def test_a_path_that_never_leaves_its_state_is_one_part():
     world = DOORKEY.make_world(SEED)
     automaton = visit_in_order("goal")
-    (part,) = split_by_automaton_state(follow_controls(world, automaton, [0, 0, 0], world.initial_state))
+    (part,) = split_by_automaton_state(follow(world, [0, 0, 0], automaton))
     assert (part.first, part.last, part.label) == (0, 3, None)
 
 

@@ -31,7 +31,6 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.support.errors import BadInputError
@@ -135,7 +134,7 @@ def dataset():
 
 
 def states_of(demonstration):
-    return follow_controls(DOORKEY.make_world(demonstration.seed), demonstration.controls, demonstration.seed)[0]
+    return demonstration.follow(DOORKEY.make_world(demonstration.seed)).states
 
 
 def test_only_what_successful_demonstrations_show_is_the_experts(dataset):

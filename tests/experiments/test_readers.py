@@ -28,7 +28,6 @@ from experiments.public_data.trajectories import (
 )
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.planner import ExactPlanner
 
@@ -213,7 +212,7 @@ def test_scenes_share_the_table_and_demonstrations_end_where_they_were_going(tmp
     assert one.table is other.table
     demonstration = data.demonstration(4)
     assert demonstration.labels[-1] == {ARRIVED}
-    assert follow_controls(data.world(4), demonstration.controls, 4)[0] == data.route(4)
+    assert demonstration.follow(data.world(4)).states == data.route(4)
     solution = ExactPlanner().solve(one, visit_in_order(ARRIVED), unit_cost)
     assert np.nanmin(solution.control_cost_to_go(one.initial_state, 0)) == len(data.route(0)) - 1
 

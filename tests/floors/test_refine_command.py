@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experts import solve
 from PIL import Image
 
 from wfairl.core.demonstrations import load
-from wfairl.core.demonstrations.expert import solve
 from wfairl.core.planning.cost import true_cost
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.worlds import task_registry as registry
 
 FLOOR = Path(__file__).parents[2] / "examples" / "own_floor.py"
@@ -35,7 +35,7 @@ def recorded(task, seed, noise=0.01):
     world, rng = task.make_world(seed), np.random.default_rng(seed)
     controls, succeeded = solve(world, task.rule, true_cost(task)).act(0.05, task.horizon, rng)
     assert succeeded
-    path = world.source.roadmap.path(follow_controls(world, task.rule, controls, world.initial_state).states)
+    path = world.source.roadmap.path(follow(world, controls, task.rule).states)
     return path + noise * rng.uniform(-1, 1, path.shape), controls
 
 

@@ -24,7 +24,7 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress
 from wfairl.core.planning import build_product, find_plan
 from wfairl.core.planning.cost import feature_cost, nominal_cost, true_cost
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import check_task, check_world
 from wfairl.floors.floor_plan import BrokenFloorPlanError, resample
@@ -67,7 +67,7 @@ def test_the_word_of_a_walk_is_what_it_runs_through(seed):
     walk = random_walk(roadmap, 12, seed)
     world = roadmap.world(walk[0])
     controls = [int(np.flatnonzero(roadmap.table.successors[a] == b)[0]) for a, b in pairwise(walk)]
-    path = follow_controls(world, visit_in_order("a"), controls, walk[0])
+    path = follow(world, controls, visit_in_order("a"), (walk[0], 0))
     (start,) = FLOOR.labels(roadmap.configurations[walk[:1]])
     word = compress([start, *path.labels])
     assert FLOOR.word(roadmap.path(walk)) == word

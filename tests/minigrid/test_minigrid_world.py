@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from experts import solve
 from minigrid.core.world_object import Ball, Door, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 from minigrid.wrappers import NoDeath, StochasticActionWrapper
@@ -11,7 +12,6 @@ from strategies_planning import rule
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.rules import all_of, avoid, before, visit_all
-from wfairl.core.demonstrations import solve
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import TooManyNodesError, check_world, find_task
 from wfairl.minigrid import (

@@ -8,7 +8,7 @@ from PIL import Image
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
@@ -80,8 +80,7 @@ def test_a_png_shows_the_path_from_event_to_event(film, tmp_path: Path):
 
 def test_a_png_also_shows_what_comes_to_hold_where_the_automaton_stays(film):
     world = TASK.make_world(1)
-    product = build_product(world, visit_in_order("goal"))
-    unmoved = film_path(world, product.follow(film.path.controls))
+    unmoved = film_path(world, follow(world, film.path.controls, visit_in_order("goal")))
     assert len(set(unmoved.path.automaton_states)) == 2
     assert frames_of(draw_film(unmoved)) == frames_of(draw_film(film))
 
@@ -104,7 +103,7 @@ def test_a_world_that_does_not_locate_its_agent_is_shown_by_frames_alone():
 
 def test_a_path_that_is_not_accepted_says_so(film):
     world = TASK.make_world(1)
-    begun = follow_controls(world, visit_in_order("key", "door", "goal"), film.path.controls[:-1], world.initial_state)
+    begun = follow(world, film.path.controls[:-1], visit_in_order("key", "door", "goal"))
     texts = texts_of(draw_film(film_path(world, begun)))
     assert "end in automaton state 2" in texts
     assert not any("accepted" in text for text in texts)
@@ -113,7 +112,7 @@ def test_a_path_that_is_not_accepted_says_so(film):
 @pytest.mark.parametrize("steps", [0, 1])
 def test_a_path_of_hardly_any_steps_is_drawn(film, steps, tmp_path: Path):
     world = TASK.make_world(1)
-    short = follow_controls(world, visit_in_order("goal"), film.path.controls[:steps], world.initial_state)
+    short = follow(world, film.path.controls[:steps], visit_in_order("goal"))
     for name in ("short.png", "short.gif"):
         write_image(film_path(world, short), tmp_path / name)
         with Image.open(tmp_path / name) as image:

@@ -148,7 +148,7 @@ def _plan_cautiously(
     world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
 ) -> _SupportedPlan:
     """A cautious plan, with the states of the most probable automaton."""
-    from wfairl.core.planning.path import follow_controls
+    from wfairl.core.planning.path import follow
     from wfairl.core.planning.plan import Plan
     from wfairl.core.planning.product import states_alone
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
@@ -158,7 +158,7 @@ def _plan_cautiously(
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
     cautious = planner.solve(world, choice.automaton, choice.cost).plan()
-    path = follow_controls(world, model.finite, cautious.path.controls, world.initial_state)
+    path = follow(world, cautious.path.controls, model.finite)
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound), cautious.statistics)

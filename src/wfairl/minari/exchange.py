@@ -25,7 +25,6 @@ from wfairl.core.demonstrations.demonstration import (
     ContradictionError,
     Dataset,
     Demonstration,
-    follow_controls,
     replay,
 )
 from wfairl.core.support.bounds import LARGEST_SEED
@@ -176,7 +175,7 @@ def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
     """
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, cast(Any, simulator).environment.unwrapped
-    states, _ = follow_controls(world, demonstration.controls, demonstration.seed)
+    states = demonstration.follow(world).states
     observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
     rewards, terminations, truncations = [], [], []
     for step, control in enumerate(demonstration.controls):

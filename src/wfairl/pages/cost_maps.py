@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.words import format_label
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.support.errors import BadInputError
@@ -90,7 +91,7 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     product = build_product(world, automaton)
     table = cost(product)
     plan = find_plan(product, table)
-    nodes = product.nodes_along(plan.path.controls)[:-1]
+    nodes = nodes_along(product, plan.path.controls)[:-1]
     visited = [int(product.automaton_states[node]) for node in nodes]
     if automaton_state is None:
         automaton_state = max(dict.fromkeys(visited), key=visited.count)

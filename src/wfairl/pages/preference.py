@@ -64,7 +64,7 @@ def preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Co
         except UnsatisfiableTaskError as error:
             unsolvable = error
             continue
-        equal_cost = path_cost(cost, world, equal.path.states, equal.path.controls)
+        equal_cost = path_cost(cost, equal.path)
         excesses.append(max(equal_cost / own.cost - 1, 0.0))  # below zero it is rounding
     if unsolvable is not None and not excesses:
         raise unsolvable

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import compress
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.rollout import LOST, STOPPED_EARLY, UNSATISFIABLE, Trajectory, roll_out
@@ -30,7 +31,8 @@ def replay(task: Task, episode: Episode) -> Trajectory:
         OtherEpisodeError: the simulator does not repeat the episode.
     """
     trajectory = roll_out(task, _Replay(episode), episode.seed, episode_rng(episode.seed))
-    if (trajectory.controls, trajectory.word, trajectory.outcome) != (episode.controls, episode.word, episode.outcome):
+    again = trajectory.controls, compress(trajectory.labels), trajectory.outcome
+    if again != (episode.controls, episode.word, episode.outcome):
         raise OtherEpisodeError(
             f"scene {episode.seed} of {task.name} ends otherwise than in its evaluation ({trajectory.outcome} after"
             f" {len(trajectory)} steps, then {episode.outcome} after {episode.steps}): has the task changed since?"

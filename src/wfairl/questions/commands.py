@@ -162,12 +162,12 @@ def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
 
 
 def _write_image(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
-    from wfairl.core.planning.path import follow_controls
+    from wfairl.core.planning.path import follow
     from wfairl.pages.film import film_path, write_image
 
     if output is not None:
         world = task.make_world(seed)
-        write_image(film_path(world, follow_controls(world, model.finite, controls, world.initial_state)), output)
+        write_image(film_path(world, follow(world, controls, model.finite)), output)
 
 
 def _reply(answer: Reply | None, as_json: bool) -> bool | None:
@@ -180,11 +180,11 @@ def _reply(answer: Reply | None, as_json: bool) -> bool | None:
 
 
 def _print_question(task: "Task", model: "TaskModel", question: "Question", output: Path | None) -> None:
-    from wfairl.core.planning.path import follow_controls
+    from wfairl.core.planning.path import follow
 
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
-    out.print(path_table(world.controls, follow_controls(world, model.finite, question.controls, world.initial_state)))
+    out.print(path_table(world.controls, follow(world, question.controls, model.finite)))
     table = facts_table()
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]

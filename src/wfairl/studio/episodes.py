@@ -12,7 +12,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task import Task
@@ -87,7 +87,7 @@ def explain_episode(
         UnsatisfiableTaskError: no path fulfils the task there.
     """
     world = task.make_world(seed)
-    imposed = controls_through(world, imposed, waypoints, seed)
+    imposed = controls_through(world, imposed, waypoints)
     agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
     best_cost = float(agent.control_cost_to_go.min())
     controls: list[int] = []
@@ -108,7 +108,7 @@ def explain_episode(
         if agent.observe(states[-1], labels[-1]) is Status.ACCEPTED:
             break
     is_success = agent.status is Status.ACCEPTED
-    path = follow_controls(world, model.finite, controls, world.initial_state)
+    path = follow(world, controls, model.finite)
     posterior = posterior_of(model)
     untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
     moments = tuple(

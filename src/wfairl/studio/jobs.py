@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.demonstrations.demonstration import Dataset, follow_controls
+from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.path import follow
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
@@ -102,7 +103,7 @@ def ask(tick: Tick, snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
     except NothingToAskError:
         question = _question_about_plan(tick, snapshot, seeds)
     world = task.make_world(question.seed)
-    return question, encode_film(world, follow_controls(world, question.controls, question.seed)[0])
+    return question, encode_film(world, follow(world, question.controls).states)
 
 
 def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
@@ -112,7 +113,7 @@ def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[
         episode, _ = explain_episode(snapshot.spec.task, snapshot.model, seed, (), nominal_cost(snapshot.spec.task))
         if (seed, episode.controls) not in answered:
             break
-    _, labels = follow_controls(snapshot.spec.task.make_world(seed), episode.controls, seed)
+    labels = follow(snapshot.spec.task.make_world(seed), episode.controls).labels
     return Question(seed, episode.controls, labels, (), 0.0)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.demonstrations.demonstration import follow_controls
+from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places, Tiles
 from wfairl.core.worlds.world import World, available_controls
@@ -22,9 +22,7 @@ Point = tuple[float, float]
 """Pixels (x, y) of the image."""
 
 
-def controls_through(
-    world: World[Any], controls: Sequence[int], waypoints: Sequence[Point], seed: int
-) -> tuple[int, ...]:
+def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequence[Point]) -> tuple[int, ...]:
     """Controls, followed by the fewest that lead through waypoints, one after the other.
 
     Unreachable waypoints, such as the walls that a line crosses, are skipped.
@@ -32,7 +30,7 @@ def controls_through(
     Raises:
         BadInputError: a control is not available where it is chosen, or no waypoint is reachable.
     """
-    state, path = follow_controls(world, controls, seed)[0][-1], list(controls)
+    state, path = follow(world, controls).states[-1], list(controls)
     is_reachable = not waypoints
     for waypoint in waypoints:
         onward = _controls_to(world, state, waypoint)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from experts import solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_continuous import random_walk, small_roadmap
@@ -12,9 +13,9 @@ from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.storage import load_cost, save_cost
 from wfairl.core.costs.trainer import Settings, train
-from wfairl.core.demonstrations.expert import solve
 from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import feature_cost
+from wfairl.core.planning.path import nodes_along
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld
 
@@ -76,7 +77,7 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
         assert succeeded
         product = expert.solution.product
         scenes.append(
-            TrainingScene(ExactSolver(product), np.array(product.nodes_along(controls)[:-1]), np.array(controls))
+            TrainingScene(ExactSolver(product), np.array(nodes_along(product, controls)[:-1]), np.array(controls))
         )
     model = PricesCost.for_products([scene.product for scene in scenes])
     settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)

@@ -5,7 +5,7 @@ from strategies_planning import TableWorld, rule
 
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
-from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls, replay
+from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, replay
 from wfairl.core.spectral.task_learner import fit_task_model
 
 RULE = goal_rule()
@@ -25,7 +25,7 @@ def test_a_scene_retraces_its_demonstration():
     assert not prepared.left_out
     for scene, demonstration in zip(prepared.scenes, shown, strict=True):
         product = scene.product
-        states, _ = follow_controls(product.world, demonstration.controls, demonstration.seed)
+        states = demonstration.follow(product.world).states
         assert [product.state(node) for node in scene.nodes] == list(states[:-1])
         assert scene.controls.tolist() == list(demonstration.controls)
         assert product.successors[scene.nodes[-1], scene.controls[-1]] == ACCEPTED
@@ -69,7 +69,10 @@ def test_a_demonstration_of_another_scene_is_refused():
 
 def test_a_demonstration_that_the_world_cannot_follow_is_refused():
     world = TableWorld(np.array([[0, UNAVAILABLE]]), np.array([[0, 1]]))
-    for control, message in ((1, "the control 'u1' is not available there"), (2, "the world has only 2 controls")):
+    for control, message in (
+        (1, "the control 'u1' is not available there"),
+        (2, "2 is not a control; there are 2, u0, u1"),
+    ):
         shown = Demonstration((control,), (frozenset("a"),), 1.0, 5)
         with pytest.raises(ContradictionError, match=f"seed 5: step 0: {message}"):
             prepare_scenes([shown], lambda _: world, rule("a"), 0.5)

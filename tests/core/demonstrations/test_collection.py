@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experts import solve
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import FIRST_TRAINING_SEED, collect, replay, solve
+from wfairl.core.demonstrations import FIRST_TRAINING_SEED, collect, replay
 from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning import unit_cost
 from wfairl.core.support.errors import BadInputError

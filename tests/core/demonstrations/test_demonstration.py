@@ -7,7 +7,7 @@ from strategies_planning import TableWorld, random_walk, worlds
 
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.demonstrations import Dataset, Demonstration, merge, replay
-from wfairl.core.demonstrations.demonstration import BadDemonstrationError, MixedTasksError, follow_controls
+from wfairl.core.demonstrations.demonstration import BadDemonstrationError, MixedTasksError
 from wfairl.core.worlds import find_task
 
 EMPTY, KEY = frozenset(), frozenset({"key"})
@@ -61,7 +61,8 @@ def test_a_replayed_demonstration_is_a_walk_through_its_world(world: TableWorld)
     demonstration = replay(world, controls, 0.5, 3)
     assert demonstration == replay(world, [world.controls[control] for control in controls], 0.5, 3)
     assert demonstration == replay(world, np.array(controls), 0.5, 3)
-    states, labels = follow_controls(world, demonstration.controls, 3)
+    path = demonstration.follow(world)
+    states, labels = path.states, path.labels
     assert (states[0], len(states)) == (world.initial_state, len(controls) + 1)
     for t, control in enumerate(controls):
         assert states[t + 1] == world.step(states[t], control)
@@ -79,7 +80,7 @@ def test_a_walk_refuses_what_the_world_does_not_have_or_cannot_do():
     with pytest.raises(BadDemonstrationError, match="seed 4: step 1: the control 'u1' is not available there"):
         replay(world, ["u0", "u1"], 1.0, 4)
     with pytest.raises(BadDemonstrationError, match="seed 4: step 0: 7 is not a control"):
-        follow_controls(world, [7], 4)
+        Demonstration((7,), (frozenset(),), 1.0, 4).follow(world)
 
 
 def test_data_sets_of_one_task_merge_and_of_two_do_not(walk):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from experts import solve
 from minigrid.core.world_object import Goal
 from oracles_worlds import fewest_steps, stands_on_an_end
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import solve
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.worlds import find_task
 from wfairl.minigrid import AgentOn, MiniGridWorld

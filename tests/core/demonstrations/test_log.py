@@ -10,7 +10,6 @@ import pytest
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import Dataset, collect, read_log, replay
-from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.demonstrations.log import MalformedLogError, disagreements
 from wfairl.core.worlds import ModelTask, find_task
 
@@ -61,8 +60,8 @@ GOOD = {"environment_id": ENVIRONMENT, "seed": 1, "controls": ["left"]}
         ('{"seed": ' + "1" * 5_000 + "}", "line 2: not JSON"),
         ({**GOOD, "score": 10**400}, "line 2: score must be a finite number"),
         ({**GOOD, "seed": "7"}, "line 2: seed must be a whole number"),
-        ({**GOOD, "controls": ["left", "jump"]}, "line 2: step 1: 'jump' is not a control; there are 6, left"),
-        ({**GOOD, "controls": [6]}, "line 2: step 0: 6 is not a control"),
+        ({**GOOD, "controls": ["left", "jump"]}, "line 2: seed 1: step 1: 'jump' is not a control; there are 6, left"),
+        ({**GOOD, "controls": [6]}, "line 2: seed 1: step 0: 6 is not a control"),
         ({**GOOD, "score": "good"}, "line 2: score must be a finite number"),
         (json.dumps({**GOOD, "score": float("nan")}), "line 2: .*finite"),
     ],
@@ -171,7 +170,7 @@ def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
     world = TASK.make_world(3)
     states, _ = world.follow_controls([0, 2, 1, 2])
     (item,) = read_log(write(tmp_path / "log.jsonl", {"seed": 3, "states": states}), TASK)
-    assert follow_controls(world, item.controls, 3)[0] == tuple(states)
+    assert item.follow(world).states == tuple(states)
 
 
 @pytest.mark.parametrize(

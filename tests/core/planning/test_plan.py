@@ -5,6 +5,7 @@ from oracles_planning import cheapest_costs_by_enumeration
 from strategies_planning import Problem, TableWorld, draw_costs, problems, rule
 
 from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
 
@@ -19,7 +20,7 @@ def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
         return
     assert plan.path.is_accepted
     assert problem.automaton.accepts(plan.path.word)
-    nodes = product.nodes_along(plan.path.controls)
+    nodes = nodes_along(product, plan.path.controls)
     paid = costs[list(nodes[:-1]), list(plan.path.controls)].sum()
     assert plan.cost == pytest.approx(paid)
 

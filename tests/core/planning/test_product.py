@@ -5,8 +5,9 @@ from strategies_planning import Problem, TableWorld, problems, random_walk, rule
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, ForeignLabelError
 from wfairl.core.automata.rules import avoid
+from wfairl.core.planning.path import BadControlError, Walk, follow, nodes_along
 from wfairl.core.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.simulator import Observation
 from wfairl.minigrid.environment import make_environment
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.minigrid.world import MiniGridWorld
@@ -45,7 +46,8 @@ def assert_same_arrays(one: Product, other: Product) -> None:
 def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(problem: Problem):
     product = build_product(problem.world, problem.automaton)
     controls = random_walk(problem.world, 30, problem.rng)
-    path, nodes = product.follow(controls), product.nodes_along(controls)
+    nodes = nodes_along(product, controls)
+    path = follow(problem.world, controls[: len(nodes) - 1], problem.automaton)
     state, automaton_state = problem.world.initial_state, 0
     for t, control in enumerate(path.controls):
         assert control == controls[t]
@@ -96,9 +98,15 @@ def test_product_holds_only_what_the_automaton_leaves_alive():
     assert not shows_key[forbidden.label_index][forbidden.successors >= 0].any()
 
 
-def test_path_ends_where_the_product_ends():
+def test_nodes_end_where_the_product_ends():
     product = build_product(CORRIDOR, rule("a", "b"))
-    path = product.follow([1, 0, 1, 1, 1, 1])
+    nodes = nodes_along(product, [1, 0, 1, 1, 1, 1])
+    assert [product.state(node) for node in nodes[:-1]] == ["x0", "x1", "x0", "x1"]
+    assert nodes[-1] == ACCEPTED
+
+
+def test_a_path_is_read_as_its_automaton_reads_it():
+    path = follow(CORRIDOR, [1, 0, 1, 1], rule("a", "b"))
     assert path.controls == (1, 0, 1, 1)
     assert path.states == ("x0", "x1", "x0", "x1", "x2")
     assert path.word == path.labels == (frozenset(), frozenset(), frozenset(), frozenset("a"))
@@ -107,14 +115,38 @@ def test_path_ends_where_the_product_ends():
 
 def test_follow_refuses_controls_that_do_not_exist():
     product = build_product(CORRIDOR, rule("b"))
-    with pytest.raises(BadInputError, match="control 2"):
-        product.follow([0, 2])
+    for refused in (lambda: nodes_along(product, [0, 2]), lambda: follow(CORRIDOR, [0, 2])):
+        with pytest.raises(BadControlError, match="step 1: 2 is not a control; there are 2"):
+            refused()
 
 
 def test_follow_refuses_controls_that_cannot_be_chosen():
-    product = build_product(TableWorld(np.array([[0, UNAVAILABLE]]), np.array([[0, 1]])), rule("a"))
-    with pytest.raises(BadInputError, match="control 1 is not available in state 'x0'"):
-        product.follow([0, 1])
+    world = TableWorld(np.array([[0, UNAVAILABLE]]), np.array([[0, 1]]))
+    product = build_product(world, rule("a"))
+    for refused in (lambda: nodes_along(product, [0, 1]), lambda: follow(world, [0, 1])):
+        with pytest.raises(BadControlError, match="step 1: the control 'u1' is not available there"):
+            refused()
+
+
+class Dice:
+    """A simulator that leads somewhere else every time."""
+
+    world = CORRIDOR
+
+    def __init__(self):
+        self.states = iter(["x2", "x0", "x2"])
+
+    def step(self, control):
+        return Observation(next(self.states), frozenset("b"), False)
+
+
+def test_a_walk_keeps_what_the_simulator_reports():
+    walk = Walk(Dice(), rule("b"))
+    for _ in range(3):
+        walk.take(0)
+    assert walk.path.states == ("x0", "x2", "x0", "x2")
+    assert walk.path.labels == (frozenset("b"),) * 3
+    assert walk.path.is_accepted
 
 
 def test_automaton_that_accepts_the_empty_word_is_a_named_outcome():

@@ -5,8 +5,6 @@ import numpy as np
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
-from wfairl.core.demonstrations.demonstration import follow_controls
-from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
 from wfairl.core.rational.exploration import _orders
 from wfairl.core.worlds.task_registry import find_task
@@ -19,10 +17,11 @@ def test_explored_paths_are_part_of_the_world_and_keep_its_cost_to_go():
     orders = _orders([demonstration.labels])
     assert {("key", "door", "goal"), ("door", "key")} <= set(orders)
     assert not any("goal" in order[:-1] for order in orders)  # no demonstration goes on after it
-    states, labels = follow_controls(world, demonstration.controls, demonstration.seed)
+    path = demonstration.follow(world)
+    states, labels = path.states, path.labels
     part = world.own_planning().explore_paths(states, labels, orders, unit_cost)
     number = {part.state(node): node for node in range(len(part))}
-    assert len(list(trace(demonstration, part))) == len(demonstration)
+    assert len(demonstration.nodes(part)) == len(demonstration) + 1
     for state, node in number.items():
         for control in range(len(world.controls)):
             after = world.step(state, control)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from experts import solve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.demonstrations import FIRST_TRAINING_SEED, solve
+from wfairl.core.demonstrations import FIRST_TRAINING_SEED
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.agent import Status
-from wfairl.core.planning.cost import feature_cost, true_cost, unit_cost
+from wfairl.core.planning.cost import feature_cost, path_cost, true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs import evaluate
@@ -218,8 +219,8 @@ def test_a_trajectory_costs_the_sum_of_its_steps(task):
         trajectory = roll_out(task, RandomPolicy(), seed, np.random.default_rng(seed))
         steps = zip(trajectory.states, trajectory.controls, trajectory.states[1:], strict=False)
         paid = [price(trajectory.world.features(*step)[None])[0] for step in steps]
-        assert trajectory.cost(feature_cost(price)) == pytest.approx(sum(paid))
-        assert trajectory.cost(unit_cost) == len(trajectory) == len(paid)
+        assert path_cost(feature_cost(price), trajectory) == pytest.approx(sum(paid))
+        assert path_cost(unit_cost, trajectory) == len(trajectory) == len(paid)
 
 
 def test_a_trajectory_is_a_walk_through_the_model_with_the_chances_of_its_controls():

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experts import solve
 
 from wfairl.core.costs.checkpoint import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, collect, replay, solve
+from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.planning import roll_out
 from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config

@@ -6,13 +6,13 @@ from itertools import pairwise
 import networkx
 import numpy as np
 import pytest
+from experts import solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_planning import Problem, TableWorld, draw_costs, problems, random_walk, rule, worlds
 
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
-from wfairl.core.demonstrations import solve
 from wfairl.core.planning import RandomPolicy, build_product, find_plan, probabilities, sample_control, unit_cost
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import feature_cost

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from experts import solve
 from oracles_automata import fulfils_rule
 
 from wfairl.core.automata.rules import avoid, visit_in_order
-from wfairl.core.demonstrations import solve
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import (

@@ -4,7 +4,7 @@ Only a demonstration that the automaton accepts is one: otherwise its controls h
 The others are left out and reported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,7 +16,6 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.core.automata.words import format_label
 from wfairl.core.costs.gradient import OptimalPaths, trace_paths
 from wfairl.core.demonstrations.demonstration import Demonstration
-from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning.planner import own_planning, planning_of_large_world
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -47,8 +46,8 @@ class Solver(Protocol):
     @property
     def product(self) -> Product: ...
 
-    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
-        """The steps of a demonstration; see `tracing.trace`."""
+    def nodes(self, demonstration: Demonstration) -> tuple[int, ...]:
+        """The nodes along a demonstration; see `Demonstration.nodes`."""
         ...
 
     def needed(self, scenes: "Sequence[TrainingScene]") -> NDArray[np.bool_]:
@@ -91,8 +90,8 @@ class ExactSolver:
 
     product: Product
 
-    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
-        return trace(demonstration, self.product)
+    def nodes(self, demonstration: Demonstration) -> tuple[int, ...]:
+        return demonstration.nodes(self.product)
 
     def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
         """The transitions that lead to acceptance, and all that leave a demonstrated node."""
@@ -203,12 +202,12 @@ def _follow(demonstration: Demonstration, solver: Solver) -> TrainingScene | str
     Raises:
         ContradictionError: the labels of the world differ from the demonstration's, or a control is not available.
     """
-    controls, labels, nodes = demonstration.controls, demonstration.labels, []
-    for step, node, after in solver.trace(demonstration):
-        nodes.append(node)
-        if after == ACCEPTED:
-            return TrainingScene(solver, np.array(nodes), np.array(controls[: step + 1], np.int64))
-        if after == DEAD:
-            name, label = solver.product.world.controls[controls[step]], format_label(labels[step])
-            return f"after '{name}' at step {step}, with the label '{label}', nothing can be accepted"
-    return f"its word is not accepted: after {len(controls)} steps something is still missing"
+    nodes = solver.nodes(demonstration)
+    steps = len(nodes) - 1
+    controls = demonstration.controls[:steps]
+    if nodes[-1] == ACCEPTED:
+        return TrainingScene(solver, np.array(nodes[:-1]), np.array(controls, np.int64))
+    if nodes[-1] == DEAD:
+        name, label = solver.product.world.controls[controls[-1]], format_label(demonstration.labels[steps - 1])
+        return f"after '{name}' at step {steps - 1}, with the label '{label}', nothing can be accepted"
+    return f"its word is not accepted: after {steps} steps something is still missing"

@@ -1,4 +1,4 @@
-"""Demonstrations: their records, the expert that makes them, and their files."""
+"""Demonstrations: their records, how they are collected, and their files."""
 
 from wfairl.core.support.lazy_names import load_lazily
 
@@ -6,7 +6,6 @@ _MODULES = {
     "Answer": "answers",
     "Dataset": "demonstration",
     "Demonstration": "demonstration",
-    "Expert": "expert",
     "FIRST_TRAINING_SEED": "collection",
     "LearnedTask": "learners",
     "Reading": "learners",
@@ -20,7 +19,6 @@ _MODULES = {
     "register_learner": "learners",
     "replay": "demonstration",
     "save": "storage",
-    "solve": "expert",
 }
 
 __all__ = [*_MODULES]

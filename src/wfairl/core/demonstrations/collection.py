@@ -11,22 +11,22 @@ reserved for testing.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
-from wfairl.core.demonstrations.expert import solve
+from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration
 from wfairl.core.planning.cost import Cost, true_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
+from wfairl.core.planning.policies import REFERENCES, PlannedPolicy, Policy, RandomPolicy
+from wfairl.core.planning.rollout import act
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.support.executors import Workers
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
+from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.workers import map_on
-from wfairl.core.worlds.world import LimitedWorld, World, available_controls
 
 FIRST_TEST_SEED = 5_000
 FIRST_TRAINING_SEED = 1_000_000
@@ -99,17 +99,19 @@ def collect(
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
     if workers is None:
-        succeed, fail = partial(_succeed, task, temperature, cost), partial(_fail, task)
+        expert = PlannedPolicy("expert", task.rule, true_cost(task) if cost is None else cost, temperature)
+        succeed = partial(_attempt, task, expert, SUCCESS_SCORE)
+        fail = partial(_attempt, task, RandomPolicy(), FAILURE_SCORE)
         attempt_all: AttemptAll = partial(map_in_threads, n_jobs=n_jobs)
     elif cost is None:
-        succeed = partial(_on_worker, _succeed, task.name, temperature, None)
-        fail = partial(_on_worker, _fail, task.name)
+        succeed = partial(_attempt_on_worker, task.name, "expert", temperature, SUCCESS_SCORE)
+        fail = partial(_attempt_on_worker, task.name, "random", temperature, FAILURE_SCORE)
         attempt_all = partial(map_on, workers)
     else:
         raise BadInputError("a cost cannot travel to workers; let the task have it as its true cost")
-    expert = f"{task.name}: experts at temperature {temperature:g}"
+    experts = f"{task.name}: experts at temperature {temperature:g}"
     demonstrations = (
-        *_gather(attempt_all, succeed, successes, seed, _SUCCESSES, expert),
+        *_gather(attempt_all, succeed, successes, seed, _SUCCESSES, experts),
         *_gather(attempt_all, fail, failures, seed, _FAILURES, f"{task.name}: random walks"),
     )
     return Dataset(task.name, demonstrations, temperature)
@@ -129,35 +131,22 @@ def is_part_of_collection(
     )
 
 
-def _on_worker(attempt: Callable[..., Outcome], task_name: str, *arguments: Any) -> Outcome:
-    return attempt(find_task(task_name), *arguments)
+def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: float, scene: int) -> Outcome:
+    task = find_task(task_name)
+    return _attempt(task, REFERENCES[policy](task, temperature), score, scene)
 
 
-def _succeed(task: Task, temperature: float, cost: Cost | None, scene: int) -> Outcome:
+def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
+    """An episode in the model of a scene, if it succeeds or fails as the score requires."""
     world = task.make_world(scene)
     try:
-        expert = solve(world, task.rule, true_cost(task) if cost is None else cost)
+        actor = policy.actor(world, _generator(scene))
     except UnsatisfiableTaskError as error:
         return _Unsolvable(scene, str(error))
-    controls, succeeded = expert.act(temperature, task.horizon, _generator(scene))
-    return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
-
-
-def _fail(task: Task, scene: int) -> Outcome:
-    world = task.make_world(scene)
-    failure = replay(world, _random_controls(world, task.horizon, _generator(scene)), FAILURE_SCORE, scene)
-    return None if task.rule.fulfilled_at(failure.labels) else failure
-
-
-def _random_controls(world: World[Any], steps: int, rng: np.random.Generator) -> list[int]:
-    """A random walk: every available control is equally likely."""
-    if not isinstance(world, LimitedWorld):
-        return rng.integers(len(world.controls), size=steps).tolist()
-    state, controls = world.initial_state, []
-    for _ in range(steps):
-        controls.append(int(rng.choice(np.flatnonzero(available_controls(world, state)))))
-        state = world.step(state, controls[-1])
-    return controls
+    episode = act(actor, ModelSimulator(world), task.rule, task.horizon, scene)
+    if episode.is_success != (score == SUCCESS_SCORE):
+        return None
+    return Demonstration(episode.controls, episode.labels, score, scene)
 
 
 def _generator(scene: int) -> np.random.Generator:

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.planning.path import BadControlError, Path, Transitions, follow, nodes_along
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World
 
 SUCCESS_SCORE = 1.0
 FAILURE_SCORE = 0.0
@@ -30,14 +29,6 @@ class BadDemonstrationError(BadInputError):
 
 class ContradictionError(BadDemonstrationError):
     """The world gives another label than the demonstration has, or cannot follow it."""
-
-    @classmethod
-    def of_label(cls, seed: int, step: int) -> ContradictionError:
-        """The error for a step at which the world gives another label."""
-        return cls(
-            f"seed {seed}: step {step}: the world gives another label than the demonstration; is it another scene, or"
-            " another version of the task?"
-        )
 
 
 class MixedTasksError(BadInputError):
@@ -83,6 +74,41 @@ class Demonstration:
     def word(self) -> Word:
         """The labels, consecutive equal ones once."""
         return compress(self.labels)
+
+    def follow(self, world: World[Any]) -> Path:
+        """The path in the world of its scene.
+
+        Raises:
+            ContradictionError: the world gives other labels, or cannot follow it.
+        """
+        try:
+            path = follow(world, self.controls)
+        except BadControlError as error:
+            raise ContradictionError(f"seed {self.seed}: {error}") from None
+        self._check_labels(path.labels)
+        return path
+
+    def nodes(self, product: Transitions) -> tuple[int, ...]:
+        """The nodes in the product of the world of its scene and an automaton, up to the first `ACCEPTED` or `DEAD`.
+
+        Raises:
+            ContradictionError: the world gives other labels, or cannot follow it.
+        """
+        try:
+            nodes = nodes_along(product, self.controls)
+        except BadControlError as error:
+            raise ContradictionError(f"seed {self.seed}: {error}") from None
+        steps = zip(nodes[:-1], self.controls, strict=False)
+        self._check_labels([product.labels[product.label_index[node, control]] for node, control in steps])
+        return nodes
+
+    def _check_labels(self, labels: Sequence[Label]) -> None:
+        for step, (label, recorded) in enumerate(zip(labels, self.labels, strict=False)):
+            if label != recorded:
+                raise ContradictionError(
+                    f"seed {self.seed}: step {step}: the world gives another label than the demonstration; is it"
+                    " another scene, or another version of the task?"
+                )
 
 
 @dataclass(frozen=True)
@@ -158,45 +184,10 @@ def replay(world: World[Any], controls: Sequence[int | str], score: float, seed:
     """The demonstration that a sequence of controls, by index or by name, makes in a world.
 
     Raises:
-        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
+        BadDemonstrationError: a control is none of the world's, or is not available in its state.
     """
-    numbers = tuple(control_number(world, control, f"seed {seed}: step {t}") for t, control in enumerate(controls))
-    _, labels = follow_controls(world, numbers, seed)
-    return Demonstration(numbers, labels, float(score), seed)
-
-
-def follow_controls(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
-    """The states, one more than controls, and the labels along controls from the initial state of a world.
-
-    Args:
-        world: the scene.
-        controls: the controls, by index.
-        seed: of the scene, for messages.
-
-    Raises:
-        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
-    """
-    states, labels = [world.initial_state], []
-    for step, control in enumerate(controls):
-        control_number(world, control, f"seed {seed}: step {step}")
-        if not available_controls(world, states[-1])[control]:
-            raise BadDemonstrationError(
-                f"seed {seed}: step {step}: the control {world.controls[control]!r} is not available there"
-            )
-        states.append(world.step(states[-1], control))
-        labels.append(world.label(states[-2], control, states[-1]))
-    return tuple(states), tuple(labels)
-
-
-def control_number(world: World[Any], control: Any, where: str) -> int:
-    """The index of a control that is given by name or by index.
-
-    Raises:
-        BadDemonstrationError: the world has no such control.
-    """
-    names = list(world.controls)
-    if isinstance(control, str) and control in names:
-        return names.index(control)
-    if isinstance(control, int | np.integer) and not isinstance(control, bool) and 0 <= control < len(names):
-        return int(control)
-    raise BadDemonstrationError(f"{where}: {control!r} is not a control; there are {len(names)}, {', '.join(names)}")
+    try:
+        path = follow(world, controls)
+    except BadControlError as error:
+        raise BadDemonstrationError(f"seed {seed}: {error}") from None
+    return Demonstration(path.controls, path.labels, float(score), seed)

@@ -35,7 +35,6 @@ from wfairl.core.demonstrations.demonstration import (
     SUCCESS_SCORE,
     Dataset,
     Demonstration,
-    control_number,
     replay,
 )
 from wfairl.core.support.bounds import LARGEST_SEED
@@ -188,7 +187,7 @@ def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:
     seed, match = entry.get("seed", 0), None
     world = task.make_world(seed)
     if "controls" in entry:
-        controls = [control_number(world, control, f"step {step}") for step, control in enumerate(entry["controls"])]
+        controls = entry["controls"]
     elif "states" in entry:
         controls = _controls_between(world, entry["states"])
     else:

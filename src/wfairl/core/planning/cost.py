@@ -1,17 +1,16 @@
 """Costs of transitions: any function from a product to one number above zero for every node and control."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.planning.path import Path
 from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.worlds.task import FeatureCost, Task
-from wfairl.core.worlds.world import World
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero, shape [nodes, controls]; any number where one is unavailable."""
@@ -72,9 +71,9 @@ def true_cost(task: Task) -> Cost:
     return unit_cost if task.true_cost is None else feature_cost(task.true_cost, f"the true cost of task {task.name!r}")
 
 
-def path_cost(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:
-    """The total cost of T controls, taken in the first T of some states."""
-    if not controls:
+def path_cost(cost: Cost, path: Path) -> float:
+    """The sum of the costs of a path's controls."""
+    if not path.controls:
         return 0.0
-    table = cost(states_alone(world, states[: len(controls)]))
-    return float(table[np.arange(len(controls)), list(controls)].sum())
+    table = cost(states_alone(path.world, path.states[:-1]))
+    return float(table[np.arange(len(path)), path.controls].sum())

@@ -1,12 +1,45 @@
-"""A path through a world, with the automaton states along it."""
+"""A path: controls taken in a world, and everything that was there along the way.
+
+    follow(world, ["left", "forward"], automaton)      the path of given controls
+    walk = Walk(simulator, automaton)                  a path in the making, of controls that are chosen one by one
+    walk.take(control)
+
+Whatever takes controls in a world walks like this: plans, agents, experts, demonstrations, answers and films.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from wfairl.core.automata.automaton import DEAD, Automaton, Label
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.words import Word, compress
-from wfairl.core.worlds.world import World
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.compiled import IGNORE_LABELS
+from wfairl.core.worlds.simulator import ModelSimulator, Observation, Simulator
+from wfairl.core.worlds.world import World, available_controls
+
+Start = tuple[Any, int]
+"""A world state and an automaton state."""
+
+
+class Transitions(Protocol):
+    """What any product of a world and an automaton tells of its transitions; see `Product` for the attributes."""
+
+    @property
+    def world(self) -> World[Any]: ...
+    @property
+    def successors(self) -> NDArray[np.int32]: ...
+    @property
+    def label_index(self) -> NDArray[np.uint16]: ...
+    @property
+    def labels(self) -> Sequence[Label]: ...
+
+
+class BadControlError(BadInputError):
+    """A control that a world does not have, or that is not available in its state."""
 
 
 @dataclass(frozen=True)
@@ -14,32 +47,129 @@ class Path:
     """T controls, and the T + 1 states between them.
 
     Attributes:
+        world: the world.
+        automaton: the automaton that reads the labels.
         controls: the controls, T.
         states: the world states, T + 1.
-        automaton_states: the automaton states, T + 1; `DEAD` once the task is lost.
         labels: the labels, T.
-        word: the labels as the automaton reads them: consecutive equal ones once, unless it keeps repeats.
-        is_accepted: whether the last automaton state accepts.
+        automaton_states: the automaton states, T + 1; `DEAD` once the task is lost.
     """
 
+    world: World[Any] = field(repr=False, compare=False)
+    automaton: Automaton = field(repr=False, compare=False)
     controls: tuple[int, ...]
     states: tuple[Any, ...]
-    automaton_states: tuple[int, ...]
     labels: tuple[Label, ...]
-    word: Word
-    is_accepted: bool
+    automaton_states: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """The number of controls."""
+        return len(self.controls)
+
+    @property
+    def word(self) -> Word:
+        """The labels as the automaton reads them: consecutive equal ones once, unless it keeps repeats."""
+        return self.labels if self.automaton.keep_repeats else compress(self.labels)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the last automaton state accepts."""
+        last = self.automaton_states[-1]
+        return last != DEAD and bool(self.automaton.accepting[last])
 
 
-def follow_controls(
-    world: World[Any], automaton: Automaton, controls: Sequence[int], state: Any, automaton_state: int = 0
+class Walk:
+    """A path in the making: a simulator steps beside an automaton.
+
+    States and labels are those that the simulator reports. Nothing is computed again from the controls, since a
+    simulator may answer the same control in two ways.
+
+    Attributes:
+        world: the model of the scene.
+        controls, states, labels, automaton_states: as of a `Path`, so far.
+    """
+
+    def __init__(self, simulator: Simulator, automaton: Automaton = IGNORE_LABELS, start: Start | None = None):
+        self.simulator, self.automaton, self.world = simulator, automaton, simulator.world
+        state, automaton_state = (self.world.initial_state, 0) if start is None else start
+        self.controls: list[int] = []
+        self.states: list[Any] = [state]
+        self.labels: list[Label] = []
+        self.automaton_states: list[int] = [automaton_state]
+
+    def __len__(self) -> int:
+        """The number of controls."""
+        return len(self.controls)
+
+    def take(self, control: int) -> Observation:
+        """Take a control, and observe what it leads to."""
+        observed = self.simulator.step(control)
+        self.controls.append(control)
+        self.states.append(observed.state)
+        self.labels.append(observed.label)
+        self.automaton_states.append(self.automaton.read(self.automaton_states[-1], observed.label))
+        return observed
+
+    @property
+    def path(self) -> Path:
+        """The path so far."""
+        parts = tuple(self.controls), tuple(self.states), tuple(self.labels), tuple(self.automaton_states)
+        return Path(self.world, self.automaton, *parts)
+
+
+def follow(
+    world: World[Any],
+    controls: Sequence[int | str],
+    automaton: Automaton = IGNORE_LABELS,
+    start: Start | None = None,
 ) -> Path:
-    """The path of controls from a world state and an automaton state."""
-    states, automaton_states, labels = [state], [automaton_state], []
-    for control in controls:
-        states.append(world.step(states[-1], control))
-        labels.append(world.label(states[-2], control, states[-1]))
-        automaton_states.append(automaton.read(automaton_states[-1], labels[-1]))
-    word = tuple(labels) if automaton.keep_repeats else compress(labels)
-    last = automaton_states[-1]
-    is_accepted = last != DEAD and bool(automaton.accepting[last])
-    return Path(tuple(map(int, controls)), tuple(states), tuple(automaton_states), tuple(labels), word, is_accepted)
+    """The path of controls in a world.
+
+    Args:
+        world: the world, which is its own simulator.
+        controls: by index or by name.
+        automaton: reads the labels; unless given, one that ignores them.
+        start: world state and automaton state; the initial ones unless given.
+
+    Raises:
+        BadControlError: a control is none of the world's, or is not available in its state.
+    """
+    simulator = ModelSimulator(world)
+    walk = Walk(simulator, automaton, start)
+    simulator.state = walk.states[0]
+    for step, control in enumerate(controls):
+        number = _number(world, control, step)
+        if not available_controls(world, walk.states[-1])[number]:
+            raise _unavailable(world, number, step)
+        walk.take(number)
+    return walk.path
+
+
+def nodes_along(product: Transitions, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
+    """The nodes of a product along controls, up to the first that is `ACCEPTED` or `DEAD`.
+
+    Raises:
+        BadControlError: a control is none of the world's, or is not available in its state.
+    """
+    nodes = [start]
+    for step, control in enumerate(controls):
+        if nodes[-1] < 0:
+            break
+        nodes.append(int(product.successors[nodes[-1], _number(product.world, control, step)]))
+        if nodes[-1] == UNAVAILABLE:
+            raise _unavailable(product.world, control, step)
+    return tuple(nodes)
+
+
+def _number(world: World[Any], control: int | str, step: int) -> int:
+    """The index of a control."""
+    names = list(world.controls)
+    if isinstance(control, str) and control in names:
+        return names.index(control)
+    if isinstance(control, int | np.integer) and not isinstance(control, bool) and 0 <= control < len(names):
+        return int(control)
+    raise BadControlError(f"step {step}: {control!r} is not a control; there are {len(names)}, {', '.join(names)}")
+
+
+def _unavailable(world: World[Any], control: int, step: int) -> BadControlError:
+    return BadControlError(f"step {step}: the control {world.controls[control]!r} is not available there")

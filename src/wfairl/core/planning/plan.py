@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.planning.path import Path
+from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.core.support.errors import FailedRunError
@@ -56,7 +56,8 @@ def follow_best(product: Product, solution: CostToGo) -> Plan:
     """A cheapest path from the start of a solved product; see `find_plan`."""
     check_satisfiable(product, solution)
     cost = float(solution.cost_to_go[0])
-    return Plan(product.follow(best_controls(product, solution)), cost, cost, {"product_states": len(product)})
+    path = follow(product.world, best_controls(product, solution), product.automaton, product.start)
+    return Plan(path, cost, cost, {"product_states": len(product)})
 
 
 def best_controls(product: Product, solution: CostToGo) -> list[int]:

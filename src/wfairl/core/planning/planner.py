@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.path import Start
 from wfairl.core.planning.plan import Plan, follow_best
 from wfairl.core.planning.product import DEFAULT_MAX_STATES, Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.world import World
-
-Start = tuple[Any, int]
-"""A world state and an automaton state."""
 
 
 class Solution(Protocol):

@@ -12,13 +12,12 @@ Only reachable nodes are built, and they are numbered breadth first in the order
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
-from wfairl.core.planning.path import Path, follow_controls
 from wfairl.core.planning.shortest_path import ReversedGraph, reverse_graph
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelTable, TooManyNodesError, check_node_limit
@@ -35,19 +34,6 @@ class AcceptsEmptyWordError(BadInputError):
 
 class ProductTooLargeError(TooManyNodesError):
     """The product has more nodes than the limit allows."""
-
-
-class Transitions(Protocol):
-    """What any product of a world and an automaton tells of its transitions; see `Product` for the attributes."""
-
-    @property
-    def world(self) -> World[Any]: ...
-    @property
-    def successors(self) -> NDArray[np.int32]: ...
-    @property
-    def label_index(self) -> NDArray[np.uint16]: ...
-    @property
-    def labels(self) -> Sequence[Label]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +62,11 @@ class Product:
     def __len__(self) -> int:
         """The number of nodes."""
         return len(self.automaton_states)
+
+    @property
+    def start(self) -> tuple[Any, int]:
+        """The world state and the automaton state of node 0."""
+        return self.state(0), int(self.automaton_states[0])
 
     @property
     def available(self) -> NDArray[np.bool_]:
@@ -134,31 +125,6 @@ class Product:
         return {
             (self.state(node), int(automaton_state)): node for node, automaton_state in enumerate(self.automaton_states)
         }
-
-    def nodes_along(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
-        """The nodes along a sequence of controls, up to the first `ACCEPTED` or `DEAD`.
-
-        Raises:
-            BadInputError: a control is not one of the world's, or cannot be chosen where it is.
-        """
-        nodes = [start]
-        for control in controls:
-            if not 0 <= control < len(self.world.controls):
-                raise BadInputError(f"control {control} is not one of the {len(self.world.controls)} of this world")
-            if nodes[-1] < 0:
-                break
-            after = int(self.successors[nodes[-1], control])
-            if after == UNAVAILABLE:
-                raise BadInputError(f"control {control} is not available in state {self.state(nodes[-1])!r}")
-            nodes.append(after)
-        return tuple(nodes)
-
-    def follow(self, controls: Sequence[int], start: int = 0) -> Path:
-        """The path of a sequence of controls from a node, up to acceptance or death; see `nodes_along`."""
-        steps = len(self.nodes_along(controls, start)) - 1
-        return follow_controls(
-            self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
-        )
 
 
 def build_product(

@@ -1,22 +1,20 @@
 """One episode: a policy acts in a simulator until the task is fulfilled, lost or out of time.
 
-Evaluation, recordings, films and validation all take their episodes from here.
+Evaluation, the collection of demonstrations, recordings, films and validation all take their episodes from here.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, Label
-from wfairl.core.automata.words import Word, compress
+from wfairl.core.automata.automaton import DEAD, Automaton
 from wfairl.core.planning.agent import Status
-from wfairl.core.planning.cost import Cost, path_cost
+from wfairl.core.planning.path import Path, Walk
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.planning.policies import Policy
+from wfairl.core.planning.policies import Actor, Policy
+from wfairl.core.worlds.simulator import Simulator
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.world import World
 
 SUCCESS = "success"
 OUT_OF_TIME = "horizon"
@@ -28,81 +26,62 @@ simulator ended the episode; the agent's automaton accepted without success; the
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
-    """One episode of T controls.
+class Trajectory(Path):
+    """The path of an episode; its automaton is the task's rule, which judges it.
 
     Attributes:
-        world: the model of the scene.
         seed: the scene.
-        states: of the simulator, T + 1.
-        controls: T.
-        labels: what held after each control, T.
         probabilities: of all controls at each step, shape [T, controls].
         outcome: how it ended.
     """
 
-    world: World[Any]
     seed: int
-    states: tuple[Any, ...]
-    controls: tuple[int, ...]
-    labels: tuple[Label, ...]
     probabilities: NDArray[np.float64]
     outcome: str
 
-    def __len__(self) -> int:
-        """The number of controls."""
-        return len(self.controls)
-
     @property
     def is_success(self) -> bool:
-        """Whether the task's rule was fulfilled."""
+        """Whether the task was fulfilled."""
         return self.outcome == SUCCESS
-
-    @property
-    def word(self) -> Word:
-        """The labels, consecutive equal ones once."""
-        return compress(self.labels)
-
-    def cost(self, cost: Cost) -> float:
-        """The sum of the costs of its controls."""
-        return path_cost(cost, self.world, self.states, self.controls)
 
 
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:
-    """One episode in the task's simulator.
-
-    The simulator decides on success, if it has `succeeded`; otherwise the task's true rule does, by the labels of the
-    simulator. The policy's own automaton never does.
-    """
+    """One episode of a policy in the task's simulator of a scene."""
     simulator = task.make_simulator(seed)
-    world = simulator.world
-    states: list[Any] = [world.initial_state]
-    controls: list[int] = []
-    labels: list[Label] = []
-    probabilities: list[NDArray[np.float64]] = []
-
-    def trajectory(outcome: str) -> Trajectory:
-        shaped = np.reshape(probabilities, (len(controls), len(world.controls)))
-        return Trajectory(world, seed, tuple(states), tuple(controls), tuple(labels), shaped, outcome)
-
     try:
-        actor = policy.actor(world, rng)
+        actor = policy.actor(simulator.world, rng)
     except UnsatisfiableTaskError:
-        return trajectory(UNSATISFIABLE)
-    status, rule_state = Status.RUNNING, 0
-    while status is Status.RUNNING and len(controls) < task.horizon:
+        return _trajectory(Walk(simulator, task.rule), seed, [], UNSATISFIABLE)
+    return act(actor, simulator, task.rule, task.horizon, seed)
+
+
+def act(actor: Actor, simulator: Simulator, rule: Automaton, horizon: int, seed: int) -> Trajectory:
+    """One episode of an actor in a simulator.
+
+    The simulator decides on success, if it has `succeeded`; otherwise the rule does, by the labels of the simulator.
+    The actor's own automaton never does.
+
+    Args:
+        actor: at the beginning of the scene.
+        simulator: of the scene.
+        rule: the task.
+        horizon: the most controls to take.
+        seed: of the scene.
+    """
+    walk, probabilities, status = Walk(simulator, rule), [], Status.RUNNING
+    while status is Status.RUNNING and len(walk) < horizon:
         probabilities.append(actor.probabilities())
-        controls.append(actor.choose())
-        state, label, ended = simulator.step(controls[-1])
-        labels.append(label)
-        states.append(state)
-        rule_state = task.rule.read(rule_state, label)
+        state, label, ended = walk.take(actor.choose())
         success = getattr(simulator, "succeeded", None)
         if success is None:
-            success = rule_state != DEAD and bool(task.rule.accepting[rule_state])
-        if success:
-            return trajectory(SUCCESS)
-        if ended:
-            return trajectory(LOST)
+            success = walk.automaton_states[-1] != DEAD and rule.accepting[walk.automaton_states[-1]]
+        if success or ended:
+            return _trajectory(walk, seed, probabilities, SUCCESS if success else LOST)
         status = actor.observe(state, label)
-    return trajectory({Status.RUNNING: OUT_OF_TIME, Status.LOST: LOST, Status.ACCEPTED: STOPPED_EARLY}[status])
+    outcomes = {Status.RUNNING: OUT_OF_TIME, Status.LOST: LOST, Status.ACCEPTED: STOPPED_EARLY}
+    return _trajectory(walk, seed, probabilities, outcomes[status])
+
+
+def _trajectory(walk: Walk, seed: int, probabilities: list[NDArray[np.float64]], outcome: str) -> Trajectory:
+    shaped = np.reshape(probabilities, (len(walk), len(walk.world.controls)))
+    return Trajectory(**vars(walk.path), seed=seed, probabilities=shaped, outcome=outcome)

@@ -28,6 +28,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls, check_satisfiable
 from wfairl.core.planning.planner import ExactPlanner, ProductSolution, planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
@@ -170,7 +171,7 @@ class CautiousPolicy:
             if solution.cost_to_go[0] == np.inf:
                 return
             controls = best_controls(product, solution)
-            path = product.nodes_along(controls)[:-1], controls
+            path = nodes_along(product, controls)[:-1], controls
             read: dict[Label, float] = {}
             word = tuple(product.labels[i] for i in product.label_index[path])
             for label, probability in zip(word, risk[path].tolist(), strict=True):

@@ -11,7 +11,7 @@ Thousands of automata are planned for in each world. So as little of it is explo
   to the next.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
@@ -23,8 +23,7 @@ from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Gua
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.demonstrations.demonstration import Demonstration, follow_controls
-from wfairl.core.demonstrations.tracing import trace
+from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
@@ -71,8 +70,8 @@ def observe(
         own = planning_of_large_world(world)
         if own is None:
             return explore(world, end)
-        states, labels = follow_controls(world, demonstration.controls, demonstration.seed)
-        return own.explore_paths(states, labels, orders, cost)
+        path = demonstration.follow(world)
+        return own.explore_paths(path.states, path.labels, orders, cost)
 
     def numbered(word: Sequence[Label]) -> NDArray[np.int32]:
         return np.array([numbers.number(label) for label in word], np.int32)
@@ -83,7 +82,7 @@ def observe(
         if product is None:
             failures.append(numbered(one.labels))
         else:
-            deque(trace(one, product), maxlen=0)  # checks every step
+            one.nodes(product)  # checks every step
             scenes.append(DemonstratedScene(to_arrays(product, cost, numbers), np.array(one.controls, np.int32)))
     judged = tuple(JudgedWord(numbered(one.labels), one.is_right, one.weight) for one in answers)
     return Observations(tuple(numbers.labels), tuple(scenes), tuple(failures), judged)

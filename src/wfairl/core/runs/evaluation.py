@@ -16,9 +16,9 @@ from typing import Annotated, Any, Self, cast
 import numpy as np
 from annotated_types import MinLen
 
-from wfairl.core.automata.words import Word
+from wfairl.core.automata.words import Word, compress
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.core.planning.cost import Cost, true_cost
+from wfairl.core.planning.cost import Cost, path_cost, true_cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
 from wfairl.core.support.documents import Count, parse
@@ -66,11 +66,11 @@ class Episode:
             steps=len(trajectory),
             success=trajectory.is_success,
             episode_return=episode_return(len(trajectory), trajectory.is_success, task.horizon),
-            word=trajectory.word,
+            word=compress(trajectory.labels),
             controls=trajectory.controls,
             outcome=trajectory.outcome,
-            cost=trajectory.cost(true_cost(task)),
-            learned_cost=None if learned is None else trajectory.cost(learned),
+            cost=path_cost(true_cost(task), trajectory),
+            learned_cost=None if learned is None else path_cost(learned, trajectory),
         )
 
     def to_document(self) -> dict[str, Any]:

@@ -46,12 +46,16 @@ class Simulator(Protocol):
 
 
 class ModelSimulator:
-    """The model as its own simulator."""
+    """The model as its own simulator.
+
+    Attributes:
+        world: the model.
+        state: its present state; at first, the initial one.
+    """
 
     def __init__(self, world: World[Any]):
-        self.world = world
-        self._state = world.initial_state
+        self.world, self.state = world, world.initial_state
 
     def step(self, control: int) -> Observation:
-        before, self._state = self._state, self.world.step(self._state, control)
-        return Observation(self._state, self.world.label(before, control, self._state), False)
+        before, self.state = self.state, self.world.step(self.state, control)
+        return Observation(self.state, self.world.label(before, control, self.state), False)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.planning.cost import Cost, scope_of
-from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.path import Start, follow
 from wfairl.core.planning.plan import Plan, unsatisfiable
-from wfairl.core.planning.planner import Start
 from wfairl.core.planning.product import check_initial_state
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
@@ -82,9 +81,8 @@ class FocusedSolution:
         product = self.search.product
         if self.search.cost_to_go(0) == np.inf:
             raise unsatisfiable(product.automaton, self.search.labels_by_automaton_state())
-        start, first = product.state(0), int(product.automaton_states[0])
         controls, cost = self.search.best_path(0)
-        path = follow_controls(product.world, product.automaton, controls, start, first)
+        path = follow(product.world, controls, product.automaton, (product.state(0), int(product.automaton_states[0])))
         statistics = {"product_states": len(product), "expansions": self.search.expansions}
         return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])), statistics)
 

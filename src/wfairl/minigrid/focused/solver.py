@@ -1,6 +1,6 @@
 """Training in a world too large to enumerate: the optimal paths of demonstrations by focused searches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths, trace_best
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.demonstrations.demonstration import Demonstration
-from wfairl.core.demonstrations.tracing import trace
 from wfairl.core.planning.product import Product
 from wfairl.minigrid.focused.focused_search import FocusedSearch
 
@@ -27,13 +26,13 @@ class FocusedSolver:
     def product(self) -> Product:
         return self.search.situations
 
-    def trace(self, demonstration: Demonstration) -> Iterator[tuple[int, int, int]]:
+    def nodes(self, demonstration: Demonstration) -> tuple[int, ...]:
         built, node = self.search.product, 0
         for control in demonstration.controls:
             built.expand(np.array([node]))
             if control >= len(built.world.controls) or (node := int(built.successors[node, control])) < 0:
                 break
-        return trace(demonstration, built)
+        return demonstration.nodes(built)
 
     def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
         return scenes[0].product.available
