@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from experiments.baselines.feature_encoder import FeatureEncoder
-from experiments.baselines.grid_encoder import MapEncoder
+from experiments.baselines.grid_encoder import GridEncoder
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.worlds import ModelTask
 from wfairl.minigrid import AgentOn, MiniGridWorld
@@ -55,9 +55,9 @@ def random_network(encoder, outputs=None, seed=0):
     return network
 
 
-def map_network(size, seed, outputs=6):
-    """One of the paper's networks for square maps, in double precision."""
-    return random_network(MapEncoder(size, size), outputs, seed).double()
+def grid_network(radius, seed, outputs=6):
+    """One of the paper's networks for the map around the agent, in double precision."""
+    return random_network(GridEncoder(radius), outputs, seed).double()
 
 
 def room_encoder(seed=0, radius=4):

@@ -5,10 +5,9 @@ batch = encoder.for_batch(environment)     many episodes:     batch.encode(colum
 network = encoder.make_network(outputs)    accepts the results of both
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
-import torch
 from torch import Tensor
 
 from experiments.baselines.network import Observations, StateNetwork
@@ -27,12 +26,13 @@ EncodeStates = Callable[[Sequence[Any]], Observations]
 
 
 class BatchEncoder(Protocol):
-    """Encodes the observations of a batch of episodes."""
+    """Encodes the observations of a batch of episodes.
 
-    @property
-    def bank(self) -> Bank:
-        """The entries to which the encoded columns refer."""
-        ...
+    Attributes:
+        bank: the entries to which the encoded columns refer.
+    """
+
+    bank: Bank
 
     def encode(self, columns: Columns) -> Columns:
         """The columns of the environment as columns for a network."""
@@ -44,41 +44,30 @@ class BatchEncoder(Protocol):
 
 
 class Encoder(Protocol):
-    """Turns the states of a world into the input of networks; a frozen record of plain settings.
+    """Turns the states of a world into the input of networks; a frozen dataclass of plain settings.
 
     Attributes:
-        kind: its name in files and on the command line.
+        kind: its name in files.
+        columns: the number of integers in an observation.
     """
 
     kind: ClassVar[str]
+    columns: ClassVar[int]
 
     @property
     def controls(self) -> tuple[str, ...]:
         """The controls of the worlds that it encodes."""
         ...
 
-    @property
-    def columns(self) -> int:
-        """The number of integers in an observation."""
-        ...
-
     def make_network(self, outputs: int) -> StateNetwork:
         """An untrained network; its first outputs are for the controls."""
-        ...
-
-    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        """Check that parameters have the sizes of this encoder's network, before one is created.
-
-        Raises:
-            ValueError, KeyError: they have not.
-        """
         ...
 
     def for_world(self, world: World[Any]) -> EncodeStates:
         """The encoder of states of one world.
 
         Raises:
-            BadInputError: the world is of another kind or size.
+            OtherWorldError: the world is of another kind.
         """
         ...
 
@@ -89,9 +78,3 @@ class Encoder(Protocol):
     def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
         """The states and their controls in the scene's mirror image; unchanged if the world has none."""
         ...
-
-
-def blank_network(encoder: Encoder) -> StateNetwork:
-    """A network with one logit per control, for parameters to be loaded; it leaves torch's global generator alone."""
-    with torch.random.fork_rng(devices=[]):
-        return encoder.make_network(len(encoder.controls))

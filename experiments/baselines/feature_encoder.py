@@ -14,7 +14,7 @@ does not identify the state, so that networks generalise from one scene to the n
 surroundings look the same.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,12 +23,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from experiments.baselines.encoder import BatchEncoder, EncodeStates, OtherWorldError
+from experiments.baselines.encoder import EncodeStates, OtherWorldError
 from experiments.baselines.network import Observations, StateNetwork
 from experiments.vector.graph_pool import GraphPool
 from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.automata.automaton import UNAVAILABLE
+from wfairl.core.support.documents import Count
 from wfairl.core.worlds.exploring import explore_world
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.world import World
@@ -54,14 +55,10 @@ class FeatureEncoder:
 
     controls: tuple[str, ...]
     propositions: tuple[str, ...]
-    features: int
-    radius: int
+    features: Count
+    radius: Count
     kind: ClassVar[str] = "features"
     columns: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "controls", tuple(self.controls))
-        object.__setattr__(self, "propositions", tuple(self.propositions))
 
     @classmethod
     def of(cls, world: World[Any], radius: int) -> "FeatureEncoder":
@@ -78,18 +75,13 @@ class FeatureEncoder:
     def make_network(self, outputs: int) -> StateNetwork:
         return FeatureNetwork(len(self.controls), len(self.propositions), self.features, outputs)
 
-    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        inputs = len(self.controls) + 1 + self.features + 2 * len(self.propositions)
-        if tensors["dense.weight"].shape[1] != inputs:
-            raise ValueError(f"it takes {tensors['dense.weight'].shape[1]} numbers per control, not {inputs}")
-
     def for_world(self, world: World[Any]) -> EncodeStates:
         """See `Encoder`.
 
         Raises:
             OtherWorldError: the world has other controls, propositions or features.
         """
-        self._check_names(world)  # before it is explored, which may take long
+        _check_same("controls", self.controls, tuple(world.controls))  # before it is explored, which may take long
         graph = _graph(world)
         vectors = self.vectors(graph)
         number = (lambda state: state) if world is graph else graph.find
@@ -100,7 +92,7 @@ class FeatureEncoder:
 
         return encode
 
-    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
+    def for_batch(self, environment: CompiledVectorEnv) -> "_FeatureBatch":
         pool = environment.pool
         if not isinstance(pool, GraphPool):
             raise OtherWorldError(f"the feature encoder needs worlds that are graphs, not a {type(pool).__name__}")
@@ -110,14 +102,11 @@ class FeatureEncoder:
         """See `Encoder`: a graph has no mirror image."""
         return observations, controls
 
-    def _check_names(self, world: World[Any]) -> None:
-        _check_same("controls", self.controls, tuple(world.controls))
-        _check_same("propositions", self.propositions, tuple(world.propositions))
-
     def vectors(self, world: GraphWorld) -> Vectors:
         """The encoder of states of a world by their numbers; errors as in `for_world`."""
-        self._check_names(world)
         table = world.table
+        _check_same("controls", self.controls, tuple(world.controls))
+        _check_same("propositions", self.propositions, tuple(world.propositions))
         _check_same("number of features", self.features, table.features.shape[1])
         steps = steps_until(world, self.radius)
 
@@ -193,10 +182,6 @@ class FeatureNetwork(StateNetwork):
 
     def available(self, entries: Tensor) -> Tensor:
         return entries[:, : self._sizes[0]] > 0
-
-    @staticmethod
-    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:  # noqa: ARG004
-        return {name: tensor for name, tensor in parameters.items() if not name.startswith("further.")}
 
 
 class _Further(nn.Module):

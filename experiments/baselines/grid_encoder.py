@@ -1,4 +1,4 @@
-"""Encoders of MiniGrid scenes: the fixed map, as in the paper, or the map centred on the agent.
+"""The encoder of MiniGrid scenes: the map around the agent, shifted and rotated so that the agent faces up.
 
 The rules of MiniGrid are invariant under shifts, rotations and reflections, with left and right exchanged by a
 reflection. So a policy loses nothing if the map is shifted and rotated until the agent stands in the middle and faces
@@ -7,16 +7,17 @@ up, and it generalises from one place to all others. The reflection remains: it 
 An observation has three columns: index of the grid, cell * 4 + direction, and the carried object.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from experiments.baselines.encoder import BatchEncoder, EncodeStates
+from experiments.baselines.encoder import EncodeStates, OtherWorldError
 from experiments.baselines.network import Observations, StateNetwork
 from experiments.vector import minigrid_batch as grid_batch
 from experiments.vector.scene_pool import Bank, Columns
@@ -31,7 +32,6 @@ from wfairl.minigrid.grid_network import (
     Dropout,
     GridConvolution,
     Head,
-    OtherMapError,
     columns_of,
     pairs,
 )
@@ -46,97 +46,34 @@ UNKNOWN = -1
 """The entry of surroundings that have not been encoded yet."""
 
 
-class _GridEncoder:
-    """The common part of the encoders of grids."""
-
-    columns = grid_batch.COLUMNS
-    controls = tuple(CONTROLS)
-    size: tuple[int, int]
-
-    def make_network(self, outputs: int) -> StateNetwork:
-        return GridNetwork(*self.size, outputs)
-
-    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        height, width = self.size
-        if tensors["position.weight"].shape[0] != height * width:
-            raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
-
-    def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
-        """See `Encoder`: left and right exchanged."""
-        width = observations.bank.shape[2]
-        number, place, carried = observations.columns.T
-        cell, direction = place // HEADINGS, place % HEADINGS
-        mirrored = cell - cell % width + (width - 1 - cell % width)
-        places = mirrored * HEADINGS + torch.tensor(MIRRORED_DIRECTION)[direction]
-        exchanged = torch.tensor([CONTROLS.index(name) for name in MIRRORED_CONTROL])[controls]
-        return Observations(observations.bank.flip(2), torch.stack([number, places, carried], dim=1)), exchanged
-
-
 @dataclass(frozen=True)
-class MapEncoder(_GridEncoder):
-    """The whole map, as in the paper; for maps of one size."""
+class GridEncoder:
+    """The map around the agent, `radius` cells each way; cells beyond the map are walls. See `Encoder`."""
 
-    height: int
-    width: int
-    kind: ClassVar[str] = "map"
+    radius: Annotated[int, Ge(2), Le(30)]
+    kind: ClassVar[str] = "grid"
+    columns: ClassVar[int] = grid_batch.COLUMNS
+    controls: ClassVar[tuple[str, ...]] = tuple(CONTROLS)
 
     @property
-    def size(self) -> tuple[int, int]:  # type: ignore[override]
-        """Height and width of the encoded grids."""
-        return self.height, self.width
-
-    def for_world(self, world: World[Any]) -> EncodeStates:
-        """See `Encoder`.
-
-        Raises:
-            OtherMapError: the map is of another size, or there is none.
-        """
-        scene = minigrid(world)
-        if scene.size != self.size:
-            raise OtherMapError(
-                f"the policy was trained on maps of {self.height} x {self.width} cells, and this map has"
-                f" {' x '.join(map(str, scene.size))}. Evaluate it on the task that it was trained for, or train one"
-                " with the agent's view"
-            )
-
-        def encode(states: Sequence[Any]) -> Observations:
-            view = view_states(scene, packed(scene, states))
-            grids, of_grid = np.unique(view.grids, axis=0, return_inverse=True)
-            rows = columns_of(view)
-            rows[:, 0] = of_grid.reshape(-1)[rows[:, 0]]
-            return Observations(torch.from_numpy(grids), torch.from_numpy(rows))
-
-        return encode
-
-    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        return _MapBatch(environment.bank)
-
-
-@dataclass(frozen=True)
-class AgentEncoder(_GridEncoder):
-    """The map shifted and rotated so that the agent stands in the middle and faces up, `radius` cells each way.
-
-    Cells beyond the map are walls. It encodes maps of any size.
-    """
-
-    radius: int
-    kind: ClassVar[str] = "agent"
-
-    @property
-    def size(self) -> tuple[int, int]:  # type: ignore[override]
-        """Height and width of the encoded grids."""
-        return 2 * self.radius + 1, 2 * self.radius + 1
+    def size(self) -> int:
+        """Height and width of an encoded grid."""
+        return 2 * self.radius + 1
 
     @property
     def place(self) -> int:
         """The place of the agent: in the middle, facing up."""
-        return (self.radius * self.size[1] + self.radius) * HEADINGS + UP
+        return (self.radius * self.size + self.radius) * HEADINGS + UP
+
+    def make_network(self, outputs: int) -> StateNetwork:
+        return GridNetwork(self.size, outputs)
 
     def for_world(self, world: World[Any]) -> EncodeStates:
-        scene = minigrid(world)
+        if not isinstance(world, MiniGridWorld):
+            raise OtherWorldError(f"this network was trained for MiniGrid scenes, not for a {type(world).__name__}")
 
         def encode(states: Sequence[Any]) -> Observations:
-            view = view_states(scene, packed(scene, states))
+            view = view_states(world, np.stack([world.pack(state) for state in states]))
             _, places, carried = columns_of(view).T
             windows = surroundings(view.grids, view.grid_numbers, places, self.radius)
             grids, numbers = np.unique(windows, axis=0, return_inverse=True)
@@ -145,28 +82,26 @@ class AgentEncoder(_GridEncoder):
 
         return encode
 
-    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        return _AgentBatch(self, environment.bank)
+    def for_batch(self, environment: CompiledVectorEnv) -> "_GridBatch":
+        return _GridBatch(self, environment.bank)
 
-
-def is_grid(world: World[Any]) -> bool:
-    """Whether these encoders apply to a world."""
-    return isinstance(world, MiniGridWorld)
-
-
-def grid_encoder(view: str, world: World[Any], radius: int) -> MapEncoder | AgentEncoder:
-    """The encoder of a view for scenes like this one; the radius is limited by the size of the map."""
-    height, width = minigrid(world).size
-    return MapEncoder(height, width) if view == MapEncoder.kind else AgentEncoder(min(radius, max(height, width) - 1))
+    def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
+        """See `Encoder`: left and right exchanged."""
+        number, place, carried = observations.columns.T
+        cell, direction = place // HEADINGS, place % HEADINGS
+        mirrored = cell - cell % self.size + (self.size - 1 - cell % self.size)
+        places = mirrored * HEADINGS + torch.tensor(MIRRORED_DIRECTION)[direction]
+        exchanged = torch.tensor([CONTROLS.index(name) for name in MIRRORED_CONTROL])[controls]
+        return Observations(observations.bank.flip(2), torch.stack([number, places, carried], dim=1)), exchanged
 
 
 class GridNetwork(StateNetwork):
-    """The network of the paper's appendix without its input for the control; for maps of one size."""
+    """The network of the paper's appendix without its input for the control, for square grids of one size."""
 
-    def __init__(self, height: int, width: int, outputs: int):
+    def __init__(self, size: int, outputs: int):
         super().__init__()
-        self.convolution = GridConvolution(height, width)
-        self.position = nn.Embedding(height * width, POSITION)
+        self.convolution = GridConvolution(size, size)
+        self.position = nn.Embedding(size * size, POSITION)
         self.direction = nn.Embedding(HEADINGS, DIRECTION)
         self.carried = nn.Embedding(len(HANDS), CARRIED)
         self.dense = nn.Linear(self.convolution.size + POSITION + DIRECTION + CARRIED, HIDDEN[0])
@@ -197,29 +132,12 @@ class GridNetwork(StateNetwork):
         """See `StateNetwork`: in MiniGrid every control is always available."""
         return
 
-    @staticmethod
-    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
-        return {name: one[:controls] if name.startswith("head.last.") else one for name, one in parameters.items()}
 
+class _GridBatch:
+    """The surroundings of the agent depend on the grid and its place only; each pair is encoded once."""
 
-class _MapBatch:
-    """The whole map: the columns are the environment's own."""
-
-    def __init__(self, bank: Bank):
-        self.bank = bank
-
-    def encode(self, columns: Columns) -> Columns:
-        return columns
-
-    def clear(self) -> None:
-        pass
-
-
-class _AgentBatch:
-    """The agent's view depends on the grid and its place only; each pair is encoded once."""
-
-    def __init__(self, encoder: AgentEncoder, grids: Bank):
-        self.bank = Bank(encoder.size, np.uint8)
+    def __init__(self, encoder: GridEncoder, grids: Bank):
+        self.bank = Bank((encoder.size, encoder.size), np.uint8)
         self._encoder, self._grids = encoder, grids
         self._numbers = np.empty((0, 0), np.int32)
 
@@ -269,19 +187,3 @@ def surroundings(
     inside = (row >= 0) & (row < grids.shape[1]) & (column >= 0) & (column < grids.shape[2])
     cells_around = grids[numbers[:, None, None], np.where(inside, row, 0), np.where(inside, column, 0)]
     return np.where(inside, cells_around, np.uint8(WALL))
-
-
-def packed(world: MiniGridWorld, states: Sequence[Any]) -> NDArray[np.uint64]:
-    """States as 64-bit words, shape [states, words]."""
-    return np.stack([world.pack(state) for state in states])
-
-
-def minigrid(world: World[Any]) -> MiniGridWorld:
-    """The world, if it is one of MiniGrid.
-
-    Raises:
-        OtherMapError: it is not.
-    """
-    if not isinstance(world, MiniGridWorld):
-        raise OtherMapError(f"this network was trained for MiniGrid scenes, not for a {type(world).__name__}")
-    return world

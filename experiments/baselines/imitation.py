@@ -3,20 +3,26 @@
 L(theta) = - mean over demonstrated steps of log pi_theta(u_t | x_t)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from experiments.baselines.encoder import Encoder
+from experiments.baselines.feature_encoder import FeatureEncoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import Observations, StateNetwork, join
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.epochs import DivergedError
-from wfairl.core.demonstrations.demonstration import Demonstration
+from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
+from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.world import World
 from wfairl.minigrid.grid_network import Dropout
+from wfairl.minigrid.world import MiniGridWorld
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +55,35 @@ class ImitationBatch:
         return ImitationBatch(*encoder.mirrored(self.observations, self.controls), self.moves)
 
 
-def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) -> ImitationBatch:
-    """Encode a demonstration of one step or more.
+def find_encoder(world: World[Any], radius: int) -> Encoder:
+    """The encoder of worlds like this one: a map for grids, features for all others.
+
+    Args:
+        world: one of the scenes.
+        radius: how far the agent sees, in cells of a grid or in steps.
+    """
+    if isinstance(world, MiniGridWorld):
+        return GridEncoder(min(radius, max(world.size) - 1))
+    return FeatureEncoder.of(world, radius)
+
+
+def imitation_batches(task: Task, dataset: Dataset, encoder: Encoder, least: int) -> list[ImitationBatch]:
+    """Encode the successful demonstrations.
 
     Raises:
-        ContradictionError: the world gives other labels than the demonstration, or cannot take its controls.
+        NoSuccessfulDemonstrationError: there are fewer than `least`.
+        ContradictionError: the world gives other labels than a demonstration, or cannot take its controls.
     """
+    successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
+    if len(successes) < least:
+        raise NoSuccessfulDemonstrationError(
+            f"{len(successes)} of the {len(dataset)} demonstrations succeeded: imitation needs {least} or more. Collect"
+            " more"
+        )
+    return [_imitation_batch(task, demonstration, encoder) for demonstration in successes]
+
+
+def _imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) -> ImitationBatch:
     world, controls = task.make_world(demonstration.seed), demonstration.controls
     states = demonstration.follow(world).states
     moves = torch.tensor([states[i + 1] != states[i] for i in range(len(controls))])
@@ -73,20 +102,25 @@ def concatenate(batches: Sequence[ImitationBatch]) -> ImitationBatch:
 def clone_epoch(
     network: StateNetwork,
     adam: Adam,
-    batches: Iterable[ImitationBatch],
+    demonstrations: Sequence[ImitationBatch],
+    batch_size: int,
     controls: int,
     dropout: Dropout | None,
     learning_rate: float,
 ) -> float:
-    """Take one Adam step per batch, and return the mean loss per imitated step, before each Adam step.
+    """Take one Adam step for every `batch_size` demonstrations.
 
     The first `controls` outputs of the network are logits. `dropout` is applied to its hidden layers.
+
+    Returns:
+        The mean loss per imitated step, of each batch before its Adam step.
 
     Raises:
         DivergedError: the loss is not a finite number.
     """
     total, steps = 0.0, 0
-    for batch in batches:
+    for first in range(0, len(demonstrations), batch_size):
+        batch = concatenate(demonstrations[first : first + batch_size])
         logits = network(batch.observations, dropout)[:, :controls]
         loss = functional.cross_entropy(logits, batch.controls)
         if not loss.isfinite():

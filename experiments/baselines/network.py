@@ -7,7 +7,7 @@ the paper's network.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -30,10 +30,6 @@ class Observations:
 
     bank: Tensor
     columns: Tensor
-
-    def __len__(self) -> int:
-        """The number of states."""
-        return len(self.columns)
 
     def rows(self, chosen: Tensor) -> "Observations":
         """Some of the states, with the same bank."""
@@ -74,11 +70,6 @@ class StateNetwork(nn.Module, ABC):
     @abstractmethod
     def available(self, entries: Tensor) -> Tensor | None:
         """Which controls are available, shape [entries, controls]; None if all of them are everywhere."""
-
-    @staticmethod
-    @abstractmethod
-    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
-        """The parameters of a network with further outputs, reduced to those of a network without them."""
 
     def forward(self, observations: Observations, dropout: Dropout | None = None) -> Tensor:
         """The outputs for some states, shape [states, outputs]; -inf for unavailable controls.

@@ -1,4 +1,4 @@
-"""A policy of networks that act on the state alone, without planning.
+"""A policy of networks that act on the state alone, without planning, and the run that holds it.
 
 Several networks of one training form an ensemble, which acts with the mean of their probabilities:
 
@@ -6,11 +6,15 @@ Several networks of one training form an ensemble, which acts with the mean of t
 
 At temperature 1 it acts as trained, at 0 it takes the most probable control (the first of equals). An unavailable
 control has the logit -inf, and the probability 0 at any temperature.
+
+The directory of a run holds `config.json`, `metrics.jsonl`, `checkpoint/`, and at the end `policy.safetensors`; then
+`config.json` also has the default temperature of the policy, chosen on validation scenes.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +23,37 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from experiments.baselines.encoder import Encoder
+from experiments.baselines.feature_encoder import FeatureEncoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import StateNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.planning.agent import Status
+from wfairl.core.runs.methods import TrainingRequest
+from wfairl.core.runs.run_directory import (
+    BrokenRunError,
+    RunConfig,
+    check_free,
+    read_config,
+    seen_tests,
+    unfinished,
+    write_config,
+)
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 from wfairl.core.worlds.world import World
+
+FORMAT = "wfairl-policy"
+POLICY = "policy.safetensors"
+
+
+class BrokenPolicyError(BadInputError):
+    """A file is not a policy, or it is truncated or changed."""
 
 
 @dataclass(frozen=True)
 class NetworkPolicy:
-    """See `evaluation.policies.Policy`.
+    """See `Policy`.
 
     Attributes:
         name: its name in tables.
@@ -42,16 +68,12 @@ class NetworkPolicy:
     temperature: float
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> "NetworkActor":
-        """See `Policy`.
-
-        Raises:
-            BadInputError: the networks do not fit the world.
-        """
+        """See `Policy`; raises `OtherWorldError` if the networks do not fit the world."""
         return NetworkActor(self, world, rng)
 
 
 class NetworkActor:
-    """See `evaluation.policies.Actor`; it computes the probabilities of a state once per episode."""
+    """See `Actor`; it computes the probabilities of a state once per episode."""
 
     def __init__(self, policy: NetworkPolicy, world: World[Any], rng: np.random.Generator):
         self._policy, self._rng, self._state = policy, rng, world.initial_state
@@ -88,3 +110,105 @@ def softmax(logits: NDArray[np.float64], temperature: float) -> NDArray[np.float
         return np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
     weights = np.exp((logits - logits.max(axis=-1, keepdims=True)) / temperature)
     return weights / weights.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class ModelSelection:
+    """The choices made on held-out demonstrations and validation scenes.
+
+    Attributes:
+        temperature: of the policy.
+        validation_return: mean return in validation scenes.
+        selection: how it was chosen, as plain JSON; for the reader.
+    """
+
+    temperature: float
+    validation_return: float
+    selection: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRun:
+    """A finished run: the networks, the encoder of their observations, and how they were selected."""
+
+    networks: tuple[StateNetwork, ...]
+    encoder: Encoder
+    found: ModelSelection
+
+
+def run_config(method: str, request: TrainingRequest, settings: Any) -> RunConfig:
+    """The configuration of a run of a method with a dataclass of settings, before training.
+
+    Raises:
+        RunExistsError: there is a run, and the request is not to resume it.
+        OtherConfigurationError: the existing run has other settings.
+    """
+    dataset, seen = request.dataset, seen_tests(request.dataset)
+    config = RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, dict(request.origin))
+    check_free(request.directory, config, request.resume)
+    return config
+
+
+def begin_run(config: RunConfig, directory: Path) -> None:
+    """Write the configuration, unless the run has finished: then it also has what training found."""
+    if not (directory / POLICY).exists():
+        write_config(directory, config)
+
+
+def finish_run(
+    config: RunConfig, directory: Path, networks: Sequence[StateNetwork], encoder: Encoder, found: ModelSelection
+) -> NetworkRun:
+    """Write what training found, and the policy."""
+    write_config(directory, replace(config, found=asdict(found)))
+    save_policy(networks, encoder, directory / POLICY)
+    return NetworkRun(tuple(networks), encoder, found)
+
+
+def load_network_run(directory: Path) -> NetworkRun:
+    """Read a finished run.
+
+    Raises:
+        BrokenRunError, BrokenPolicyError: names what is missing or broken.
+    """
+    config = read_config(directory)
+    if not (directory / POLICY).exists():
+        raise unfinished(directory)
+    try:
+        found = parse(ModelSelection, config.found)
+    except BadInputError as error:
+        raise BrokenRunError(f"{directory}: its configuration lacks what training found ({error})") from None
+    return NetworkRun(*load_policy_file(directory / POLICY), found)
+
+
+def save_policy(networks: Sequence[StateNetwork], encoder: Encoder, path: Path) -> None:
+    """Write a policy's networks, atomically."""
+    parts = [network.state_dict() for network in networks]
+    tensors = {f"{i}.{name}": tensor for i, part in enumerate(parts) for name, tensor in part.items()}
+    settings = asdict(encoder)  # type: ignore[call-overload]
+    write_tensors(path, FORMAT, tensors, {"kind": encoder.kind, "encoder": settings})
+
+
+def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
+    """Read a policy's networks and their encoder.
+
+    Raises:
+        BrokenPolicyError: names the file and what is wrong with it.
+    """
+    tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
+    try:
+        kinds = {one.kind: one for one in (GridEncoder, FeatureEncoder)}
+        encoder: Encoder = parse(kinds[header["kind"]], header["encoder"])
+        parts: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            which, _, rest = name.partition(".")
+            parts.setdefault(int(which), {})[rest] = tensor
+            if not tensor.isfinite().all():
+                raise ValueError(f"{name} holds numbers that are not finite")
+        with torch.random.fork_rng(devices=[]):  # the initial weights, which are replaced, draw from it
+            networks = tuple(encoder.make_network(len(encoder.controls)) for _ in parts)
+        for number, network in enumerate(networks):
+            network.load_state_dict(parts[number], strict=True)
+    except (KeyError, ValueError, RuntimeError, BadInputError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
+    return networks, encoder

@@ -18,19 +18,20 @@ which nothing is accepted are dropped.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.baselines.recurrent import RecurrentLearner, Track
+from experiments.baselines.recurrent import RecurrentLearner, WordNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.dfa import Dfa, to_finite
 from wfairl.core.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, read_sample
+from wfairl.core.demonstrations.learners import PLAIN_READING, Reading
 
 DEFAULT_MAX_STATES = 1_000
 
@@ -39,20 +40,8 @@ LIKELY_WORDS = 500
 
 Symbols = tuple[int, ...]
 
-
-@dataclass(frozen=True, eq=False)
-class WordNetwork:
-    """A network, and how it reads and accepts words.
-
-    Attributes:
-        learner: the network.
-        threshold: words with this value or more are accepted.
-        keep_repeats: whether a repeated label is read again.
-    """
-
-    learner: RecurrentLearner
-    threshold: float
-    keep_repeats: bool
+_COMPARED, _MEASURED = 2, 3
+"""The random streams of a seed, beside those of the training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,86 +49,62 @@ class RecurrentTask:
     """A task learned by a recurrent network, as the network and as a task model.
 
     Attributes:
-        learner: the network.
+        network: the network.
         model: the automaton extracted from it.
         agreement: fraction of the training words on which network and automaton agree.
         likely_agreement: the same for likely words that were not compared during the extraction; 1 without any.
-        held_out_accuracy: fraction of the held-out words that the network judged correctly; None without any.
         exact: whether network and automaton agree on all compared words; if not, the extraction met the limit of
             states, and `agreement` and `likely_agreement` tell how faithful the automaton is.
     """
 
-    learner: RecurrentLearner
+    network: WordNetwork
     model: TaskModel
     agreement: float
     likely_agreement: float
-    held_out_accuracy: float | None
-    exact: bool = True
+    exact: bool
 
 
 def fit_recurrent_task(
     words: Sequence[Word],
     scores: Sequence[float],
-    *,
-    threshold: float = 0.5,
-    keep_repeats: bool = False,
-    max_states: int = DEFAULT_MAX_STATES,
-    optional_start: bool = False,
+    reading: Reading = PLAIN_READING,
     learner: RecurrentLearner | None = None,
-    track: Track | None = None,
 ) -> RecurrentTask:
     """Learn the task of scored words with a recurrent network; the counterpart of `fit_task_model`.
 
     Args:
         words: the words, uncompressed.
         scores: of each word.
-        threshold: words with this value or more are accepted.
-        keep_repeats: whether a repeated label is read again.
-        max_states: see `approximate_automaton`.
-        optional_start: see `fit_task_model`.
+        reading: how words are read and accepted.
         learner: the settings of the network.
-        track: shows progress.
 
     Raises:
         BadWordsError: see `RecurrentLearner.fit`.
         TooManyStatesError, NoAcceptedWordError: see `approximate_automaton`.
     """
-    learner = (learner or RecurrentLearner()).fit(*read_sample(words, scores, keep_repeats, optional_start), track)
-    return extract_task(WordNetwork(learner, threshold, keep_repeats), words, scores, max_states, optional_start)
-
-
-def extract_task(
-    network: WordNetwork, words: Sequence[Word], scores: Sequence[float], max_states: int, optional_start: bool
-) -> RecurrentTask:
-    """The task of a network that was trained on these words; see `fit_recurrent_task`."""
-    learner, threshold = network.learner, network.threshold
-    read_words = as_read(words, network.keep_repeats)
-    training_words, training_scores = read_sample(words, scores, network.keep_repeats, optional_start)
-    finite, exact = approximate_automaton(network, training_words, max_states)
-    model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=network.keep_repeats)
-    held_out = learner.held_out_
-    is_right = (learner.held_out_predictions_ >= threshold) == (np.array(training_scores)[held_out] >= threshold)
+    read_words = as_read(words, reading.keep_repeats)
+    training = read_sample(words, scores, reading.keep_repeats, reading.optional_start)
+    network = (learner or RecurrentLearner()).fit(*training)
+    network = replace(network, threshold=reading.threshold, keep_repeats=reading.keep_repeats)
+    finite, exact = approximate_automaton(network, training[0])
+    model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=reading.keep_repeats)
+    likely = _other_likely_words(network, training[0])
     return RecurrentTask(
-        learner,
-        model,
-        agreement(network, finite, read_words),
-        agreement(network, finite, _other_likely_words(learner, training_words)),
-        float(is_right.mean()) if len(held_out) else None,
-        exact,
+        network, model, agreement(network, finite, read_words), agreement(network, finite, likely), exact
     )
 
 
-def _other_likely_words(learner: RecurrentLearner, words: Sequence[Word]) -> list[Word]:
+def _other_likely_words(network: WordNetwork, words: Sequence[Word]) -> list[Word]:
     """Likely words that the extraction of an automaton does not compare."""
-    given = _symbols(words, learner.alphabet_)
-    compared = set(_words_to_compare(learner, words))
-    others = set(likely_words(given, np.random.default_rng([learner.seed, _MEASURED]))) - compared
-    return [tuple(learner.alphabet_[i] for i in word) for word in sorted(others)]
+    given = _symbols(words, network.alphabet)
+    compared = set(_words_to_compare(network, words))
+    others = set(likely_words(given, np.random.default_rng([network.seed, _MEASURED]))) - compared
+    return [tuple(network.alphabet[i] for i in word) for word in sorted(others)]
 
 
 def agreement(network: WordNetwork, finite: FiniteAutomaton, words: Sequence[Word]) -> float:
     """The fraction of words, as the network reads them, on which network and automaton agree."""
-    accepted = network.learner.predict(words) >= network.threshold
+    accepted = network.values(words) >= network.threshold
     return float(np.mean(accepted == finite.accepts_all(words))) if len(words) else 1.0
 
 
@@ -162,7 +127,7 @@ def approximate_automaton(
     """
     best: tuple[float, Dfa] | None = None
     answers = _Answers(network)
-    compared = _words_to_compare(network.learner, words)
+    compared = _words_to_compare(network, words)
     corpus, truth = _corpus(compared), answers.of(compared)
     tests: dict[Symbols, None] = {(): None}
     while True:
@@ -183,13 +148,13 @@ def approximate_automaton(
 
 def _smallest(table: Dfa, network: WordNetwork, max_states: int) -> FiniteAutomaton:
     """The live states of a table, merged where they read all words alike."""
-    live = to_finite(table, network.learner.alphabet_)
+    live = to_finite(table, network.alphabet)
     return quotient(live.to_weighted(), max_states=max_states, keep_repeats=network.keep_repeats)
 
 
 def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> Dfa:
     """Find the states breadth first, each by the first prefix that leads to it; dead ones are states too."""
-    labels, keep_repeats = len(answers.network.learner.alphabet_), answers.network.keep_repeats
+    labels, keep_repeats = len(answers.network.alphabet), answers.network.keep_repeats
     states: list[Symbols] = [()]
     signatures = [answers.of(tests)]
     number = {(NO_LABEL, signatures[0].tobytes()): 0}
@@ -211,7 +176,7 @@ def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> 
         if len(states) > max_states:
             raise TooManyStatesError(
                 f"a finite automaton of the recurrent network needs more than {max_states} states: the network does not"
-                " follow a few rules. Raise --max-states (max_states), or learn from more words"
+                " follow a few rules. Raise max_states, or learn from more words"
             )
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
     return Dfa(np.array(rows).reshape(len(states), labels), accepting)
@@ -225,19 +190,19 @@ class _Answers:
         self.cache: dict[Symbols, bool] = {}
 
     def of(self, words: Sequence[Symbols]) -> NDArray[np.bool_]:
-        read = [word if self.network.keep_repeats else _without_repeats(word) for word in words]
+        read = words if self.network.keep_repeats else [tuple(one for one, _ in groupby(word)) for word in words]
         new = list(dict.fromkeys(word for word in read if word not in self.cache))
         if new:
-            values = self.network.learner.values_of_corpus(_corpus(new))
+            values = self.network.values_of_corpus(_corpus(new))
             self.cache.update(zip(new, (values >= self.network.threshold).tolist(), strict=True))
         return np.array([self.cache[word] for word in read], bool)
 
 
-def _words_to_compare(learner: RecurrentLearner, words: Sequence[Word]) -> list[Symbols]:
+def _words_to_compare(network: WordNetwork, words: Sequence[Word]) -> list[Symbols]:
     """The words on which network and automaton must agree, the shortest first."""
-    given = _symbols(words, learner.alphabet_)
+    given = _symbols(words, network.alphabet)
     prefixes = [word[:i] for word in given for i in range(len(word) + 1)]
-    rng = np.random.default_rng([learner.seed, _COMPARED])
+    rng = np.random.default_rng([network.seed, _COMPARED])
     return sorted({*prefixes, *likely_words(given, rng)}, key=lambda word: (len(word), word))
 
 
@@ -261,18 +226,9 @@ def likely_words(given: Sequence[Symbols], rng: np.random.Generator) -> list[Sym
 
 def _symbols(words: Sequence[Word], alphabet: tuple[Label, ...]) -> list[Symbols]:
     corpus = encode(words, alphabet)
-    ends = corpus.offsets.tolist()
-    return [tuple(corpus.symbols[a:b].tolist()) for a, b in pairwise(ends)]
-
-
-def _without_repeats(word: Symbols) -> Symbols:
-    return tuple(symbol for i, symbol in enumerate(word) if i == 0 or symbol != word[i - 1])
+    return [tuple(corpus.symbols[a:b].tolist()) for a, b in pairwise(corpus.offsets.tolist())]
 
 
 def _corpus(words: Sequence[Symbols]) -> Corpus:
     offsets = np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.int64)
     return Corpus(np.array([i for word in words for i in word], np.int32), offsets, np.ones(len(words)))
-
-
-_COMPARED, _MEASURED = 2, 3
-"""The random streams of a seed, beside those of the training."""

@@ -33,7 +33,6 @@ class MiniGridPool(ScenePool):
         height, width: of their maps.
         layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
-        field_counts: how many fields the states of each scene have, shape [scenes].
         rule: the task's rule, by the label masks met so far.
     """
 
@@ -41,10 +40,9 @@ class MiniGridPool(ScenePool):
     width: int
     layouts: NDArray[np.int32]
     atoms: NDArray[np.int32]
-    field_counts: NDArray[np.int64]
     rule: MaskNumbers
 
-    PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "layouts", "atoms", "field_counts")
+    PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "layouts", "atoms")
 
     @classmethod
     def of(cls, task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> MiniGridPool:
@@ -59,19 +57,15 @@ class MiniGridPool(ScenePool):
                 f"the scenes of the task {task.name!r} have maps of "
                 f"{' and '.join(f'{height} x {width}' for height, width in sizes)} cells; a batch needs one size"
             )
-        states = [_initial_fields(world) for world in worlds]
         return cls(
             task=task,
             controls=tuple(CONTROLS),
             seeds=np.array(seeds, np.int64),
-            states=_padded(states),
-            largest=_padded([world.layout.largest_values for world in worlds]),
-            automaton_states=np.zeros(len(worlds), np.int32),
+            states=_padded([_initial_fields(world) for world in worlds]),
             height=sizes[0][0],
             width=sizes[0][1],
             layouts=_padded([world.layout.table for world in worlds]),
             atoms=np.stack([world.labeller.atoms for world in worlds]),
-            field_counts=np.array([len(fields) for fields in states], np.int64),
             rule=MaskNumbers(task.rule, worlds[0].propositions),
         )
 
@@ -87,22 +81,16 @@ class MiniGridPool(ScenePool):
         labels = self.rule.number_all(masks)
         batch.read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
 
-    def make_observer(self) -> GridObserver:
-        return GridObserver(self)
+    def make_bank(self) -> Bank:
+        """See `ScenePool`; the bank holds the distinct grids."""
+        return Bank((self.height, self.width), np.uint8)
 
-
-class GridObserver:
-    """See `Observer`; its bank holds the distinct grids."""
-
-    def __init__(self, pool: MiniGridPool):
-        self._pool, self.bank = pool, Bank((pool.height, pool.width), np.uint8)
-
-    def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:
-        layouts, cells = self._pool.layouts, self._pool.height * self._pool.width
-        batch.place_all(layouts, rows.scenes, rows.states, columns)
+    def observe(self, rows: Rows, changed: NDArray[np.int64], bank: Bank, columns: Columns) -> None:
+        batch.place_all(self.layouts, rows.scenes, rows.states, columns)
         if len(changed):
-            drawn = batch.draw_all(layouts, rows.scenes[changed], rows.states[changed], cells)
-            columns[changed, batch.GRID] = self.bank.number(drawn)
+            cells = self.height * self.width
+            drawn = batch.draw_all(self.layouts, rows.scenes[changed], rows.states[changed], cells)
+            columns[changed, batch.GRID] = bank.number(drawn)
 
 
 def _initial_fields(world: MiniGridWorld) -> NDArray[np.int32]:

@@ -1,6 +1,6 @@
 """Scenes of one task as arrays, from which batches of episodes draw and in which they are stepped.
 
-Each kind of world has a pool of its own (`GraphPool`, and MiniGrid's), which steps the rows of a batch and observes
+Each kind of world has a pool of its own (`GraphPool`, `MiniGridPool`), which steps the rows of a batch and observes
 them. An observation is a row of integers, the first of which may be an index into a `Bank` of distinct arrays (grids,
 feature vectors), so that a network evaluates each of them once.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import gymnasium
 import numpy as np
@@ -48,20 +48,6 @@ class Rows:
         self.changed = np.zeros(len(self.scenes), bool)
 
 
-class Observer(Protocol):
-    """Writes observations.
-
-    Attributes:
-        bank: the distinct arrays to which the first column is an index.
-    """
-
-    bank: Bank
-
-    def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:
-        """Update the columns, given the rows whose first column may have changed."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class ScenePool(ABC):
     """Scenes of one task.
@@ -71,24 +57,24 @@ class ScenePool(ABC):
         controls: the names of the controls.
         seeds: the scenes, shape [scenes] of int64.
         states: the initial state of each scene, shape [scenes, state width] of int32.
-        largest: the largest value of each number of a state, shape [scenes, state width] of int32.
-        automaton_states: the automaton state of the task's rule there, shape [scenes] of int32.
     """
 
     task: Task
     controls: tuple[str, ...]
     seeds: NDArray[np.int64]
     states: NDArray[np.int32]
-    largest: NDArray[np.int32]
-    automaton_states: NDArray[np.int32]
 
-    PER_SCENE: ClassVar[tuple[str, ...]] = ("seeds", "states", "largest", "automaton_states")
+    PER_SCENE: ClassVar[tuple[str, ...]] = ("seeds", "states")
     """Arrays with one row per scene."""
 
     @property
     @abstractmethod
     def observation_space(self) -> gymnasium.spaces.Box:
         """The space of the observation of a row."""
+
+    @abstractmethod
+    def make_bank(self) -> Bank:
+        """An empty bank for the observations of a batch."""
 
     @abstractmethod
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
@@ -99,41 +85,17 @@ class ScenePool(ABC):
         """
 
     @abstractmethod
-    def make_observer(self) -> Observer:
-        """An observer of batches in this pool."""
+    def observe(self, rows: Rows, changed: NDArray[np.int64], bank: Bank, columns: Columns) -> None:
+        """Update the columns of a batch, given the rows whose first column may have changed."""
 
     def __len__(self) -> int:
         """The number of scenes."""
         return len(self.seeds)
 
-    def take(self, scenes: Sequence[int] | NDArray[np.int64]) -> Self:
+    def take(self, scenes: NDArray[np.int64]) -> Self:
         """The pool of some of the scenes, given as indices; one that occurs twice is drawn twice as often."""
-        rows = np.asarray(scenes, np.int64)
-        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in self.PER_SCENE}
+        arrays: dict[str, Any] = {name: getattr(self, name)[scenes] for name in self.PER_SCENE}
         return replace(self, **arrays)
-
-    def join(self, *others: Self) -> Self:
-        """This pool and others taken from the same one, concatenated."""
-        arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(pool, name) for pool in (self, *others)]) for name in self.PER_SCENE
-        }
-        return replace(self, **arrays)
-
-    def along(self, scene: int, controls: Sequence[int]) -> Self:
-        """A pool of one scene with each state along a sequence of controls as an initial state.
-
-        Args:
-            scene: an index.
-            controls: T of them; the pool has T + 1 scenes, the first with the scene's own start.
-        """
-        at = np.array([scene])
-        rows = Rows(at, self.states[at], self.automaton_states[at])
-        along = [(rows.states.copy(), rows.automaton_states.copy())]
-        for control in controls:
-            self.step(rows, np.array([control], np.int64))
-            along.append((rows.states.copy(), rows.automaton_states.copy()))
-        states, automaton_states = (np.concatenate(part) for part in zip(*along, strict=True))
-        return replace(self.take([scene] * len(along)), states=states, automaton_states=automaton_states)
 
 
 class Bank:
@@ -156,14 +118,12 @@ class Bank:
         """The indices of arrays, shape [rows, ...], which are added if they are new."""
         numbers = np.empty(len(arrays), np.int64)
         for row, array in enumerate(arrays):
-            key = array.tobytes()
-            number = self._numbers.get(key)
-            if number is None:
-                number = self._numbers[key] = len(self._numbers)
+            known = len(self._numbers)
+            numbers[row] = number = self._numbers.setdefault(array.tobytes(), known)
+            if number == known:
                 if number == len(self._entries):
                     self._entries = np.concatenate([self._entries, np.empty_like(self._entries)])
                 self._entries[number] = array.reshape(self._entries.shape[1:])
-            numbers[row] = number
         return numbers
 
     def clear(self) -> None:

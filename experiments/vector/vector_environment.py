@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from experiments.vector.graph_pool import GraphPool
 from experiments.vector.minigrid_pool import MiniGridPool
-from experiments.vector.scene_pool import RUNNING, SUCCEEDED, Bank, Columns, Rows, ScenePool
-from wfairl.core.automata.automaton import DEAD
+from experiments.vector.scene_pool import RUNNING, SUCCEEDED, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.exploring import explore_world
@@ -79,13 +78,9 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         self.states = pool.states[self.scenes]
         self.automaton_states = np.zeros(num_envs, np.int32)
         self.steps = np.zeros(num_envs, np.int64)
+        self.bank = pool.make_bank()
         self._rows = Rows(self.scenes, self.states, self.automaton_states)
-        self._observer = pool.make_observer()
         self._columns = np.zeros((num_envs, *pool.observation_space.shape), np.int64)
-
-    @property
-    def bank(self) -> Bank:
-        return self._observer.bank
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -99,7 +94,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         super().reset(seed=seed)
         everywhere = np.arange(self.num_envs)
         given = (options or {}).get("scenes")
-        self._begin(everywhere, None if given is None else np.asarray(given, np.int64))
+        self._begin(everywhere, given)
         self._observe(everywhere)
         return self._columns.copy(), {"seed": self.pool.seeds[self.scenes]}
 
@@ -141,35 +136,18 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         return {name: getattr(self, name).copy() for name in ("scenes", "states", "automaton_states", "steps")}
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> Columns:
-        """Restore every episode from a snapshot of the same pool, and empty the bank; see `forget`.
-
-        Raises:
-            BadInputError: the snapshot is not of such an environment.
-        """
-        for name, present in self.snapshot().items():
-            if name not in snapshot or snapshot[name].shape != present.shape or snapshot[name].dtype != present.dtype:
-                raise BadInputError(f"the snapshot of the environment has no {name} that would fit")
-        if (snapshot["scenes"] < 0).any() or (snapshot["scenes"] >= len(self.pool)).any():
-            raise BadInputError("the snapshot of the environment is of another pool of scenes")
-        # Other values would lead compiled code outside its arrays.
-        for name, least, largest in (
-            ("states", 0, self.pool.largest[snapshot["scenes"]]),
-            ("automaton_states", DEAD, self.pool.task.rule.states - 1),
-            ("steps", 0, self.pool.task.horizon - 1),
-        ):
-            if (snapshot[name] < least).any() or (snapshot[name] > largest).any():
-                raise BadInputError(f"the snapshot of the environment has {name} that no episode can have")
+        """Restore every episode from a snapshot of the same pool, and empty the bank; see `forget`."""
         for name in self.snapshot():
             getattr(self, name)[...] = snapshot[name]
         return self.forget()
 
-    def _begin(self, rows: NDArray[np.int64], scenes: NDArray[np.int64] | None = None) -> None:
+    def _begin(self, rows: NDArray[np.int64], scenes: Sequence[int] | NDArray[np.int64] | None = None) -> None:
         """Begin episodes in some rows, in scenes that are drawn unless given."""
         self.scenes[rows] = self.np_random.integers(len(self.pool), size=len(rows)) if scenes is None else scenes
         self.states[rows] = self.pool.states[self.scenes[rows]]
-        self.automaton_states[rows] = self.pool.automaton_states[self.scenes[rows]]
+        self.automaton_states[rows] = 0
         self.steps[rows] = 0
 
     def _observe(self, changed: NDArray[np.int64]) -> None:
-        """Update the columns; see `Observer`."""
-        self._observer.observe(self._rows, changed, self._columns)
+        """Update the columns; see `ScenePool`."""
+        self.pool.observe(self._rows, changed, self.bank, self._columns)

@@ -11,7 +11,7 @@ import pytest
 from oracles_report import read_page
 
 import experiments.baselines  # noqa: F401 - registers bc, gail and gru
-from experiments.baselines.policy_run import load_policy_run
+from experiments.baselines.network_policy import load_network_run
 from wfairl.cli import learning
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.checkpoint import OtherConfigurationError
@@ -26,21 +26,20 @@ from wfairl.core.worlds.task_registry import find_task
 CORRIDOR = Path(__file__).parents[2] / "examples" / "own_world.py"
 TASK = find_task("doorkey")
 SMALL = {
-    "bc": {"epochs": 1, "networks": 2, "validation_scenes": 1, "view": "map"},
+    "bc": {"epochs": 1, "networks": 2, "validation_scenes": 1},
     "gail": {
         "iterations": 1,
         "environments": 2,
         "rollout": 8,
-        "scenes": "demonstrated",
+        "fresh_scenes": 2,
         "pretraining": 1,
         "validation_scenes": 2,
-        "view": "map",
     },
 }
 TINY = {
     "bc": ("--epochs", 1, "--networks", 2, "--validation-scenes", 1),
     "gail": (
-        *("--scenes", "demonstrated", "--iterations", 1, "--environments", 2, "--rollout", 8),
+        *("--fresh-scenes", 2, "--iterations", 1, "--environments", 2, "--rollout", 8),
         *("--pretraining", 1, "--validation-scenes", 1),
     ),
 }
@@ -81,7 +80,7 @@ def _leaves(document):
 def test_a_network_says_how_well_it_did_on_scenes_for_validation_at_its_best(runs, method):
     found = read_config(runs / method).found
     assert found["validation_return"] == max(_leaves(found["selection"]["validation_returns"]))
-    assert load_policy_run(runs / method).selection.validation_return == found["validation_return"]
+    assert load_network_run(runs / method).found.validation_return == found["validation_return"]
 
 
 def test_a_run_is_not_resumed_as_one_of_another_method(runs, dataset):
@@ -105,9 +104,9 @@ def test_settings_that_a_method_does_not_have_are_refused(dataset, tmp_path, met
     assert not (tmp_path / "run").exists()
 
 
-def test_a_network_for_other_maps_is_refused(runs):
-    with pytest.raises(BadInputError, match=r"8 x 8 .* 25 x 25"):
-        load_policy(runs / "bc", find_task("multiroom"))
+def test_a_network_for_other_worlds_is_refused(runs):
+    with pytest.raises(BadInputError, match="trained for MiniGrid scenes"):
+        load_policy(runs / "bc", find_task("office-coffee"))
 
 
 def test_a_network_has_no_cost_to_plan_with(runs):
@@ -182,8 +181,8 @@ def test_the_command_line_refuses_what_a_network_cannot_learn_from(command, demo
     for arguments, message in (
         ((demos, "--method", "bc", "--held-out", 0.1), "the method bc has no --held-out"),
         ((demos, "--method", "gail", "--cost", "local"), "the method gail has no --cost"),
-        ((demos, "--method", "no-automaton", "--dropouts", 0.1, "--rewards", "x"), "has no --dropouts, --rewards"),
-        ((failures, "--method", "bc"), "two or more"),
+        ((demos, "--method", "no-automaton", "--dropout", 0.1, "--rewards", "x"), "has no --dropout, --rewards"),
+        ((failures, "--method", "bc"), "needs 2 or more"),
     ):
         command("train", *arguments, "-o", tmp_path / "run", refused=message)
     assert not (tmp_path / "run").exists()

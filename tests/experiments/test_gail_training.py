@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -13,9 +11,9 @@ import pytest
 import torch
 from strategies_baselines import ROOM
 
-from experiments.baselines.gail import GailConfig, train_gail
-from experiments.baselines.gail.settings import DEMONSTRATED
-from experiments.baselines.grid_encoder import MapEncoder
+from experiments.baselines.gail.settings import GailConfig
+from experiments.baselines.gail.train import train_gail
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import Observations
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
@@ -23,8 +21,8 @@ from wfairl.core.costs.checkpoint import BrokenCheckpointError, OtherConfigurati
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate
+from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.runs.run_directory import RunExistsError
-from wfairl.core.support.errors import MissingExtraError
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.tasks import DOORKEY
@@ -51,7 +49,6 @@ SMALL = GailConfig(
     batch_size=100,
     validation_scenes=4,
     validate_every=2,
-    checkpoint_every=2,
 )
 
 
@@ -67,23 +64,29 @@ def whole(dataset, tmp_path_factory):
     torch.manual_seed(5)
     np.random.seed(5)  # noqa: NPY002 - the one that others may be using
     before = global_generators()
-    result = train_gail(DOORKEY, dataset, SMALL, directory)
-    return SimpleNamespace(directory=directory, result=result, generators=(before, global_generators()))
+    run = train(DOORKEY, dataset, SMALL, directory)
+    return SimpleNamespace(directory=directory, run=run, generators=(before, global_generators()))
+
+
+def train(task, dataset, config, directory, resume=False):
+    return train_gail(TrainingRequest(task, dataset, directory, resume=resume, n_jobs=1), config)
+
+
+def history(directory):
+    return [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
 
 
 def global_generators():
     return torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()  # noqa: NPY002
 
 
-@pytest.mark.parametrize("view", ["agent", "map"])
 @pytest.mark.parametrize("reward", ["log-d", "minus-log-1-d"])
 @pytest.mark.slow
-def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_path, reward, view):
+def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_path, reward):
     dataset = collect(EMPTY, 1, 0, 0.0, 0, n_jobs=1)
     config = GailConfig(
         rewards=(reward,),
-        scenes=DEMONSTRATED,
-        view=view,
+        fresh_scenes=1,
         pretraining=0,
         warmup=0,
         iterations=80,
@@ -95,14 +98,14 @@ def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_pat
         discriminator_steps=2,
         validation_scenes=8,
     )
-    result = train_gail(EMPTY, dataset, config, tmp_path)
+    run = train(EMPTY, dataset, config, tmp_path)
     steps = len(dataset.demonstrations[0])
-    assert result.best.validation.best == pytest.approx(1 - 0.9 * steps / 100)
+    assert run.found.validation_return == pytest.approx(1 - 0.9 * steps / 100)
 
 
 FROM_NOTHING = GailConfig(
     rewards=("minus-log-1-d",),
-    scenes=DEMONSTRATED,
+    fresh_scenes=12,
     pretraining=0,
     warmup=0,
     iterations=40,
@@ -124,20 +127,20 @@ def optimal_return(task):
 @pytest.mark.slow
 def test_from_nothing_it_learns_a_small_world_that_is_no_grid(tmp_path):
     dataset = collect(ROOM, 12, 0, 0.0, 0, n_jobs=1)
-    trained = train_gail(ROOM, dataset, FROM_NOTHING, tmp_path)
-    assert trained.best.validation.best > 0.9 * optimal_return(ROOM)
+    run = train(ROOM, dataset, FROM_NOTHING, tmp_path)
+    assert run.found.validation_return > 0.9 * optimal_return(ROOM)
 
 
 def test_from_a_clone_it_learns_a_small_world_that_is_no_grid(tmp_path):
     """Rollouts and validation take controls that are available only, or the environment would refuse them."""
     dataset = collect(ROOM, 8, 0, 0.0, 0, n_jobs=1)
-    small = replace(FROM_NOTHING, pretraining=40, iterations=3, rollout=32, fresh_scenes=8, scenes="both", midway=True)
-    trained = train_gail(ROOM, dataset, small, tmp_path)
-    assert trained.run.encoder.kind == "features"
-    assert trained.best.validation.best > 0.9 * optimal_return(ROOM)
-    history = trained.best.history
-    assert [metrics.entropy < np.log(5) for metrics in history] == [True] * 3
-    assert history[-1].discriminator_loss < 2 * np.log(2) + 0.1
+    small = replace(FROM_NOTHING, pretraining=40, iterations=3, rollout=32, fresh_scenes=8)
+    run = train(ROOM, dataset, small, tmp_path)
+    assert run.encoder.kind == "features"
+    assert run.found.validation_return > 0.9 * optimal_return(ROOM)
+    lines = history(tmp_path)
+    assert [line["entropy"] < np.log(5) for line in lines] == [True] * 3
+    assert lines[-1]["discriminator_loss"] < 2 * np.log(2) + 0.1
 
 
 class KilledError(Exception):
@@ -147,14 +150,14 @@ class KilledError(Exception):
 def kill_after(monkeypatch, iterations):
     from experiments.baselines.gail import adversarial
 
-    original = adversarial._Training.iterate
+    original = adversarial.AdversarialTraining.iterate
 
     def iterate(self, iteration):
         if iteration == iterations:
             raise KilledError
         return original(self, iteration)
 
-    monkeypatch.setattr(adversarial._Training, "iterate", iterate)
+    monkeypatch.setattr(adversarial.AdversarialTraining, "iterate", iterate)
 
 
 @pytest.mark.parametrize("stop", [pytest.param(3, marks=pytest.mark.slow), 4])
@@ -163,27 +166,26 @@ def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_p
     with pytest.MonkeyPatch.context() as patch:
         kill_after(patch, stop)
         with pytest.raises(KilledError):
-            train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed")
-    resumed = train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed", resume=True)
-    for name in ("checkpoint/log-d.safetensors", "metrics.jsonl"):
+            train(DOORKEY, dataset, SMALL, tmp_path / "killed")
+    train(DOORKEY, dataset, SMALL, tmp_path / "killed", resume=True)
+    for name in ("checkpoint/log-d.safetensors", "metrics.jsonl", "policy.safetensors", "config.json"):
         assert (whole.directory / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
-    assert resumed.best.history == whole.result.best.history
-    for name, tensor in whole.result.best.network.state_dict().items():
-        assert torch.equal(tensor, resumed.best.network.state_dict()[name]), name
 
 
 def test_it_learns_something_and_says_so(tmp_path, dataset):
     config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3, rollout=25, batch_size=75)
-    result = train_gail(DOORKEY, dataset, config, tmp_path)
-    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    run = train(DOORKEY, dataset, config, tmp_path)
+    lines = history(tmp_path)
     assert [(line["reward"], line["iteration"]) for line in lines] == [
         (reward, iteration) for reward in config.rewards for iteration in range(3)
     ]
-    assert lines[2]["steps"] == config.steps == 3 * 6 * 25
+    assert lines[2]["steps"] == 3 * 6 * 25
     assert lines[2]["discriminator_loss"] < lines[0]["discriminator_loss"]
     assert lines[2]["entropy"] < np.log(len(CONTROLS))
-    assert [trial.reward for trial in result.trials] == list(config.rewards)
-    assert result.best.validation.best == max(trial.validation.best for trial in result.trials)
+    returns = run.found.selection["validation_returns"]
+    assert list(returns) == list(config.rewards)
+    best = {reward: max(one.values()) for reward, one in returns.items()}
+    assert run.found.validation_return == best[run.found.selection["reward"]] == max(best.values())
 
 
 def test_the_global_generators_are_left_as_they_were(whole):
@@ -193,13 +195,13 @@ def test_the_global_generators_are_left_as_they_were(whole):
 def test_another_training_in_the_directory_is_refused(tmp_path, dataset, whole):
     directory = shutil.copytree(whole.directory, tmp_path / "run")
     with pytest.raises(RunExistsError):
-        train_gail(DOORKEY, dataset, SMALL, directory)
+        train(DOORKEY, dataset, SMALL, directory)
     with pytest.raises(OtherConfigurationError):
-        train_gail(DOORKEY, dataset, replace(SMALL, entropy=0.5), directory, resume=True)
+        train(DOORKEY, dataset, replace(SMALL, entropy=0.5), directory, resume=True)
     path = directory / "checkpoint" / "log-d.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(BrokenCheckpointError):
-        train_gail(DOORKEY, dataset, SMALL, directory, resume=True)
+        train(DOORKEY, dataset, SMALL, directory, resume=True)
 
 
 def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
@@ -210,13 +212,13 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
     task = replace(EMPTY, horizon=12)
     discount, rows, steps = 0.9, 8, 40
     with torch.random.fork_rng():
-        torch.manual_seed(1)
-        discriminator = Discriminator(MapEncoder(5, 5))
+        torch.manual_seed(4)
+        discriminator = Discriminator(GridEncoder(2))
         torch.nn.init.normal_(discriminator.network.head.last.weight)
         torch.nn.init.constant_(discriminator.absorbing, 2.0)
         environment = JudgedVecEnv(
             CompiledVectorEnv(compile_scenes(task, [0]), rows),
-            MapEncoder(5, 5),
+            GridEncoder(2),
             discriminator,
             "minus-log-1-d",
             discount,
@@ -230,7 +232,7 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
         environment.step_wait = lambda: told.append(step_wait()) or told[-1]
         ppo._setup_learn(1, None, reset_num_timesteps=False)
         ppo.collect_rollouts(ppo.env, ppo._init_callback(None), ppo.rollout_buffer, steps)
-    buffer, grids = ppo.rollout_buffer, torch.from_numpy(environment.environment.bank.entries)
+    buffer, grids = ppo.rollout_buffer, torch.from_numpy(environment.batch.bank.entries)
     with torch.no_grad():
         columns = torch.from_numpy(buffer.observations.reshape(-1, 3))
         logits = discriminator.network(Observations(grids, columns)).reshape(steps, rows, -1)
@@ -263,16 +265,3 @@ def test_a_rollout_is_cut_into_batches_entry_by_entry():
     assert sorted(np.concatenate(batches)) == list(range(1000))
     assert {len(batch) for batch in batches} == {100}
     assert sum(len(np.unique(grids[batch])) for batch in batches) <= 50 + len(batches) - 1
-
-
-def test_without_the_extra_gail_says_which_to_install(tmp_path, dataset, monkeypatch):
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'wfairl\[baselines\]'"):
-        train_gail(DOORKEY, dataset, SMALL, tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow  # a process of its own imports torch
-def test_without_the_extra_the_rest_is_imported():
-    code = "import sys; sys.modules['stable_baselines3'] = None; import experiments.baselines.gail, wfairl.cli"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

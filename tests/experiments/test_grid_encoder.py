@@ -1,6 +1,5 @@
 """What a network is shown, against real MiniGrid scenes that were turned and mirrored by hand."""
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -8,12 +7,9 @@ import pytest
 import torch
 from minigrid.core.grid import Grid
 
-from experiments.baselines.encoders import encoder_from_document, encoder_to_document, find_encoder
-from experiments.baselines.feature_encoder import FeatureEncoder
-from experiments.baselines.grid_encoder import AgentEncoder, MapEncoder
-from wfairl.core.support.errors import BadInputError
+from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.imitation import find_encoder
 from wfairl.minigrid.environment import make_environment, reset
-from wfairl.minigrid.grid_network import OtherMapError
 from wfairl.minigrid.physics import WALL
 from wfairl.minigrid.world import MiniGridWorld
 
@@ -56,29 +52,26 @@ def shown(batch) -> list:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_scene_and_its_mirror_image_look_the_same_in_a_mirror(seed):
     world, image = turned_world(seed, lambda x, y: (SIZE - 1 - x, y), lambda direction: (2, 1, 0, 3)[direction])
-    for encoder in (MapEncoder(SIZE, SIZE), AgentEncoder(3)):
-        for controls in walks(seed):
-            seen = encoder.for_world(world)(states_along(world, controls)[:-1])
-            mirrored, exchanged = encoder.mirrored(seen, torch.from_numpy(controls))
-            assert exchanged.tolist() == EXCHANGED[controls].tolist()
-            assert shown(mirrored) == shown(encoder.for_world(image)(states_along(image, EXCHANGED[controls])[:-1]))
+    encoder = GridEncoder(3)
+    for controls in walks(seed):
+        seen = encoder.for_world(world)(states_along(world, controls)[:-1])
+        mirrored, exchanged = encoder.mirrored(seen, torch.from_numpy(controls))
+        assert exchanged.tolist() == EXCHANGED[controls].tolist()
+        assert shown(mirrored) == shown(encoder.for_world(image)(states_along(image, EXCHANGED[controls])[:-1]))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_agent_cannot_tell_which_way_its_scene_was_turned(seed):
     world, quarter = turned_world(seed, lambda x, y: (SIZE - 1 - y, x), lambda direction: (direction + 1) % 4)
-    encoder = AgentEncoder(4)
+    encoder = GridEncoder(4)
     for controls in walks(seed):
         one, other = (encoder.for_world(scene)(states_along(scene, controls)) for scene in (world, quarter))
         assert shown(one) == shown(other)
-        assert shown(MapEncoder(SIZE, SIZE).for_world(world)(states_along(world, controls))) != shown(
-            MapEncoder(SIZE, SIZE).for_world(quarter)(states_along(quarter, controls))
-        )
 
 
 def test_the_agent_stands_in_the_middle_and_walks_towards_the_top():
     world, _ = turned_world(0, lambda x, y: (x, y), lambda direction: direction)
-    encoder = AgentEncoder(SIZE)
+    encoder = GridEncoder(SIZE)
     for controls in walks(1):
         states = states_along(world, controls)
         batch = encoder.for_world(world)(states)
@@ -93,20 +86,7 @@ def test_the_agent_stands_in_the_middle_and_walks_towards_the_top():
                 assert not moved
 
 
-def test_an_encoder_survives_its_document():
-    for encoder in (MapEncoder(5, 7), AgentEncoder(4), FeatureEncoder(("go",), ("p", "q"), 0, 3)):
-        assert encoder_from_document(json.loads(json.dumps(encoder_to_document(encoder)))) == encoder
-    for broken in ({"kind": "ghost"}, {"kind": "agent", "radius": -1}, {"kind": "map", "height": "5", "width": 5}):
-        with pytest.raises(ValueError, match="unknown encoder"):
-            encoder_from_document(broken)
-
-
-def test_an_encoder_of_grids_is_found_by_its_view():
+def test_the_agent_sees_no_further_than_its_map():
     world, _ = turned_world(0, lambda x, y: (x, y), lambda direction: direction)
-    assert find_encoder(world, "map", 9) == MapEncoder(SIZE, SIZE)
-    assert find_encoder(world, "agent", 9) == AgentEncoder(SIZE - 1)  # from where it sees everything
-    assert find_encoder(world, "agent", 2) == AgentEncoder(2)
-    with pytest.raises(BadInputError, match="unknown view 'bird'"):
-        find_encoder(world, "bird", 2)
-    with pytest.raises(OtherMapError, match=r"8 x 8 .* 6 x 6"):
-        MapEncoder(8, 8).for_world(world)(states_along(world, [0]))
+    assert find_encoder(world, 9) == GridEncoder(SIZE - 1)  # from where it sees everything
+    assert find_encoder(world, 2) == GridEncoder(2)

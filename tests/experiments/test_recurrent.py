@@ -5,14 +5,15 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
 from torch import nn
 
+from experiments.baselines import recurrent
 from experiments.baselines.recurrent import (
     Batch,
     RecurrentLearner,
     RecurrentNetwork,
     TrainingWords,
+    batch_loss,
     split,
 )
 from wfairl.core.automata.word_corpus import build_prefix_tree, encode
@@ -32,21 +33,21 @@ SCORES = [float(ends_in_b_after_an_a(word)) for word in ALL_WORDS]
 
 
 @pytest.fixture(scope="module")
-def learner():
+def trained():
     return RecurrentLearner(hidden=16, embedding=8).fit(ALL_WORDS, SCORES)
 
 
-def test_a_small_regular_language_is_learned_and_goes_on_in_longer_words(learner):
-    assert ((learner.predict(ALL_WORDS) >= 0.5) == np.array(SCORES, bool)).all()
+def test_a_small_regular_language_is_learned_and_goes_on_in_longer_words(trained):
+    assert ((trained.values(ALL_WORDS) >= 0.5) == np.array(SCORES, bool)).all()
     longer = list(product((A, B), repeat=7))
-    right = (learner.predict(longer) >= 0.5) == [ends_in_b_after_an_a(word) for word in longer]
+    right = (trained.values(longer) >= 0.5) == [ends_in_b_after_an_a(word) for word in longer]
     assert right.mean() > 0.95
-    assert -learner.score(ALL_WORDS, SCORES) < 0.01
+    assert np.mean((trained.values(ALL_WORDS) - SCORES) ** 2) < 0.01
 
 
 def test_the_same_seed_gives_the_same_network_and_another_one_another():
     first, again, other = (
-        RecurrentLearner(hidden=16, embedding=8, max_epochs=10, seed=seed).fit(ALL_WORDS, SCORES).predict(ALL_WORDS)
+        RecurrentLearner(hidden=16, embedding=8, max_epochs=10, seed=seed).fit(ALL_WORDS, SCORES).values(ALL_WORDS)
         for seed in (0, 0, 1)
     )
     assert (again == first).all()
@@ -64,26 +65,22 @@ def test_learning_leaves_the_generators_of_others_and_the_threads_alone():
 def test_repeated_words_count_as_often_as_they_are_repeated():
     """Two words three and one times over, all at once, and the plain mean over the four."""
     words, scores = [(A,), (A,), (A,), (A, B)], np.array([1.0, 0.0, 1.0, 1.0])
-    learner = RecurrentLearner(loss="squared", held_out=0, prefixes_fail=False, max_epochs=1)
-    learner.fit(words, scores)
-    corpus = encode(words, learner.alphabet_, scores)
-    batch = Batch.of(corpus)
+    trained = RecurrentLearner(held_out=0, prefixes_fail=False, max_epochs=1).fit(words, scores)
+    batch = Batch.of(encode(words, trained.alphabet, scores))
     assert sorted(batch.weights.tolist()) == [1, 3]
-    with torch.no_grad():
-        outputs = learner.network_(batch.tree)
-        loss = float(learner._loss(learner.network_, batch))
-    means = np.array([2 / 3, 2 / 3, 2 / 3, 1.0])  # the loss of the mean score differs by a constant
-    assert loss == pytest.approx(np.mean((outputs.numpy()[batch.tree.ends] - means) ** 2), rel=1e-5)
+    values, means = trained.values(words), np.array([2 / 3, 2 / 3, 2 / 3, 1.0])
+    expected = np.mean(-means * np.log(values) - (1 - means) * np.log1p(-values))
+    assert batch_loss(trained.network, batch).item() == pytest.approx(expected, rel=1e-5)
     thrice = RecurrentLearner(held_out=0, max_epochs=20).fit(words * 3, [*scores] * 3)
     once = RecurrentLearner(held_out=0, max_epochs=20).fit(words, scores)
-    assert thrice.predict(words) == pytest.approx(once.predict(words), abs=1e-5)
+    assert thrice.values(words) == pytest.approx(once.values(words), abs=1e-5)
 
 
 def test_the_order_of_the_words_does_not_matter_without_held_out_ones():
     order = np.random.default_rng(3).permutation(len(ALL_WORDS))
     learner = RecurrentLearner(held_out=0, max_epochs=10)
-    shuffled = clone(learner).fit([ALL_WORDS[i] for i in order], [SCORES[i] for i in order])
-    assert shuffled.predict(ALL_WORDS) == pytest.approx(learner.fit(ALL_WORDS, SCORES).predict(ALL_WORDS), abs=1e-5)
+    shuffled = learner.fit([ALL_WORDS[i] for i in order], [SCORES[i] for i in order])
+    assert shuffled.values(ALL_WORDS) == pytest.approx(learner.fit(ALL_WORDS, SCORES).values(ALL_WORDS), abs=1e-5)
 
 
 def test_the_tree_of_prefixes_gives_what_torchs_own_unit_gives_word_by_word():
@@ -120,30 +117,22 @@ def test_a_beginning_that_is_a_word_elsewhere_does_not_fail_where_words_are_held
     assert Batch.of(learned).scores.tolist() == [0, 0, 1]  # nothing, a, and a b
 
 
-def test_small_batches_learn_too():
-    learner = RecurrentLearner(hidden=16, embedding=8, batch_size=16, held_out=0, max_epochs=200).fit(ALL_WORDS, SCORES)
-    assert ((learner.predict(ALL_WORDS) >= 0.5) == np.array(SCORES, bool)).all()
+def test_small_batches_learn_too(monkeypatch):
+    monkeypatch.setattr(recurrent, "BATCH_SIZE", 16)
+    trained = RecurrentLearner(hidden=16, embedding=8, held_out=0, max_epochs=200).fit(ALL_WORDS, SCORES)
+    assert ((trained.values(ALL_WORDS) >= 0.5) == np.array(SCORES, bool)).all()
 
 
-def test_scores_of_any_size_are_learned_by_the_squared_loss():
-    words, scores = [(A,), (B,), (A, B), (B, A)], [-2.0, 3.0, 0.0, 7.0]
-    learner = RecurrentLearner(prefixes_fail=False, max_epochs=2_000, enough=1e-4).fit(words, scores)
-    assert learner.loss_ == "squared"
-    assert learner.predict(words) == pytest.approx(scores, abs=0.1)
-
-
-def test_a_word_with_a_label_never_seen_has_the_value_zero(learner):
-    values = learner.predict([(A, B), (A, frozenset({"c"}), B), (frozenset(),)])
+def test_a_word_with_a_label_never_seen_has_the_value_zero(trained):
+    values = trained.values([(A, B), (A, frozenset({"c"}), B), (frozenset(),)])
     assert values[0] > 0.5
     assert (values[1:] == 0).all()
-    assert learner.predict([]).shape == (0,)
+    assert trained.values([]).shape == (0,)
 
 
-def test_held_out_words_choose_the_epoch_that_was_best_for_them(learner):
-    losses = [epoch.held_out_loss for epoch in learner.choice_]
-    assert learner.epochs_ <= 1 + int(np.argmin(losses))
-    assert len(learner.held_out_) == len(learner.held_out_predictions_) > 0
-    assert RecurrentLearner(max_epochs=3, held_out=0).fit(ALL_WORDS, SCORES).choice_ == []
+def test_held_out_words_are_judged_and_training_needs_none(trained):
+    assert trained.held_out_accuracy > 0.8
+    assert RecurrentLearner(max_epochs=3, held_out=0).fit(ALL_WORDS, SCORES).held_out_accuracy is None
 
 
 @pytest.mark.parametrize(("successes", "failures", "expected"), [(10, 20, 6), (2, 2, 0), (5, 0, 0), (0, 50, 10)])
@@ -158,26 +147,27 @@ def test_a_share_of_successes_and_of_failures_is_held_out_and_never_all(successe
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"loss": "hinge"}, "loss is 'hinge'"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"held_out": 1.0}, "held_out is 1"),
+        ({"hidden": 0}, "hidden must be at least 1"),
+        ({"held_out": 1.0}, "held_out must be"),
         ({"learning_rate": 0.0}, "learning_rate"),
-        ({"seed": -1}, "seed is -1"),
+        ({"seed": -1}, "seed must be"),
     ],
 )
 def test_bad_settings_are_named(settings, reason):
     with pytest.raises(BadInputError, match=reason):
-        RecurrentLearner(**settings).fit([(A,)], [1.0])
+        RecurrentLearner(**settings)
 
 
 def test_words_that_cannot_be_learned_are_named():
-    for words, scores, reason in [([], [], "no words"), ([(A,)], [0.0], "every score is 0"), ([(A,)], None, "scored")]:
+    for words, scores, reason in [
+        ([], [], "no words"),
+        ([(A,)], [0.0], "every score is 0"),
+        ([(A,)], [2.0], "between 0 and 1"),
+    ]:
         with pytest.raises(BadWordsError, match=reason):
             RecurrentLearner().fit(words, scores)
-    with pytest.raises(BadWordsError, match="between 0 and 1"):
-        RecurrentLearner(loss="cross-entropy").fit([(A,)], [2.0])
 
 
 def test_a_loss_that_runs_away_is_a_failed_run_with_advice():
     with pytest.raises(DivergedError, match="lower the learning rate"):
-        RecurrentLearner(loss="squared", held_out=0, learning_rate=1e30).fit([(A,), (B,)], [1.0, 0.0])
+        RecurrentLearner(held_out=0, learning_rate=1e38).fit([(A,), (A,)], [1.0, 0.0])

@@ -1,5 +1,6 @@
 """Laws of the automaton that is read off a recurrent network."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,15 +8,11 @@ import pytest
 from oracles_automata import without_repeats
 
 from experiments.baselines.recurrent import RecurrentLearner
-from experiments.baselines.recurrent_automaton import (
-    WordNetwork,
-    approximate_automaton,
-    fit_recurrent_task,
-    likely_words,
-)
+from experiments.baselines.recurrent_automaton import approximate_automaton, fit_recurrent_task, likely_words
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.learners import Reading
 
 A, B, C = (frozenset({name}) for name in "abc")
 NOTHING, KEY = frozenset(), frozenset({"key"})
@@ -27,12 +24,12 @@ def words_up_to(length, labels):
     return [word for k in range(length + 1) for word in product(labels, repeat=k)]
 
 
-def barely_trained(seed, threshold=0.5, keep_repeats=False):
+def barely_trained(seed, **reading):
     """A network that answers by no rule that we know of."""
     words = words_up_to(3, (A, B, C))
     scores = np.random.default_rng(seed).integers(2, size=len(words)).astype(float)
-    learner = RecurrentLearner(hidden=8, embedding=4, max_epochs=60, held_out=0, seed=seed).fit(words, scores)
-    return WordNetwork(learner, threshold, keep_repeats)
+    network = RecurrentLearner(hidden=8, embedding=4, max_epochs=60, held_out=0, seed=seed).fit(words, scores)
+    return replace(network, **reading)
 
 
 @pytest.mark.parametrize("keep_repeats", [False, True])
@@ -43,15 +40,15 @@ def test_network_and_automaton_agree_on_all_words_that_are_compared(seed, keep_r
     finite, exact = approximate_automaton(network, words)
     assert exact
     read = words if keep_repeats else [without_repeats(word) for word in words]
-    assert [finite.accepts(word) for word in words] == (network.learner.predict(read) >= 0.5).tolist()
+    assert [finite.accepts(word) for word in words] == (network.values(read) >= 0.5).tolist()
 
 
 def test_the_automaton_of_a_learned_language_is_the_smallest_one():
     """Words that end in b after some a: no a yet, an a and no b since, a b since."""
     words = words_up_to(6, (A, B))
     scores = [float(A in word and word[-1] == B) for word in words]
-    learner = RecurrentLearner(hidden=16, embedding=8, held_out=0).fit(words, scores)
-    finite, exact = approximate_automaton(WordNetwork(learner, 0.5, keep_repeats=True), words)
+    network = RecurrentLearner(hidden=16, embedding=8, held_out=0).fit(words, scores)
+    finite, exact = approximate_automaton(replace(network, keep_repeats=True), words)
     assert (finite.states, exact) == (3, True)
     assert [finite.accepts(word) for word in words] == np.array(scores, bool).tolist()
 
@@ -95,7 +92,7 @@ def test_likely_words_hold_only_successions_that_were_seen():
 def doorkey():
     failures = [(NOTHING,), (NOTHING, KEY), (NOTHING, KEY, NOTHING)]
     words = [tuple(label for label in DOORKEY for _ in range(2))] * 8 + failures * 4
-    return words, fit_recurrent_task(words, [1.0] * 8 + [0.0] * 12, optional_start=True)
+    return words, fit_recurrent_task(words, [1.0] * 8 + [0.0] * 12, Reading(optional_start=True))
 
 
 def test_the_task_model_judges_as_the_network_does(doorkey):
@@ -103,7 +100,7 @@ def test_the_task_model_judges_as_the_network_does(doorkey):
     assert (learned.agreement, learned.model.summary.loss) == (1, 0)
     assert (learned.model.summary.words, learned.model.summary.successes) == (20, 8)
     assert 0 <= learned.likely_agreement <= 1
-    assert learned.held_out_accuracy == 1
+    assert learned.network.held_out_accuracy == 1
     assert learned.model.judge(DOORKEY).accepted
     assert learned.model.judge(DOORKEY[1:]).accepted  # the empty label at the beginning is optional
     assert not any(learned.model.judge(DOORKEY[:k]).accepted for k in range(4))
@@ -122,5 +119,5 @@ def test_a_saved_model_is_the_same_model(doorkey, tmp_path):
 
 def test_the_same_seed_gives_the_same_automaton(doorkey):
     words, learned = doorkey
-    again = fit_recurrent_task(words, [1.0] * 8 + [0.0] * 12, optional_start=True)
+    again = fit_recurrent_task(words, [1.0] * 8 + [0.0] * 12, Reading(optional_start=True))
     assert (again.model.finite.transitions == learned.model.finite.transitions).all()

@@ -70,7 +70,7 @@ COMMANDS = (
     ),
     command(
         "train, gail",
-        "train demos.safetensors --method gail --scenes demonstrated --iterations 4 --environments 4 --rollout 8"
+        "train demos.safetensors --method gail --fresh-scenes 4 --iterations 4 --environments 4 --rollout 8"
         " --pretraining 1 --validation-scenes 2 -o gail",
         "demos.safetensors",
         "--resume",

@@ -11,8 +11,7 @@ from typing import Any
 import torch
 
 from experiments.baselines.feature_encoder import FeatureEncoder
-from experiments.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
-from experiments.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
+from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
 from experiments.figures.curves import read_history
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
@@ -138,21 +137,15 @@ def read_checkpoint_file(path: Path) -> Any:
     return checkpoint, model.state_dict()
 
 
-def write_gail_checkpoint(path: Path) -> None:
-    groups = {name: {"0.x": torch.arange(4.0), "1.y": torch.ones(2, 3)} for name in GROUPS}
-    metrics = IterationMetrics(0, 100, 4, 0.5, 20.0, None, 0.1, 0.2, 1.3, 0.6, 0.7, 0.5, (0.4, 0.5))
-    GailCheckpoint(groups, 0, (0.4, 0.5), (metrics,)).write(path, "a fingerprint")
-
-
 def write_policy(path: Path) -> None:
     encoder = FeatureEncoder(("left", "right"), ("a", "b"), 2, 3)
     networks = [encoder.make_network(2) for _ in range(2)]
     config = RunConfig("bc", "doorkey", 0.5, {"epochs": 3}, (7,), {"who": "me"})
-    finish_run(config, path.parent, networks, encoder, ModelSelection(0.5, {"dropout": 0.0}, 0.75))
+    finish_run(config, path.parent, networks, encoder, ModelSelection(0.5, 0.75, {"epochs": [3]}))
 
 
-def read_policy(path: Path) -> PolicyRun:
-    return load_policy_run(path.parent)
+def read_policy(path: Path) -> NetworkRun:
+    return load_network_run(path.parent)
 
 
 LOG = '{"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}\n{"seed": 3, "controls": [0, 1]}\n'
@@ -201,12 +194,6 @@ FORMATS: tuple[FileFormat, ...] = (
     tensors("cost, linear", "cost.safetensors", lambda p: save_cost(LinearCost(3, 2), p), load_cost),
     tensors("cost, local", "cost.safetensors", lambda p: save_cost(LocalCost(), p), load_cost),
     tensors("checkpoint", "last.safetensors", write_checkpoint_file, read_checkpoint_file),
-    tensors(
-        "checkpoint of GAIL",
-        "gail.safetensors",
-        write_gail_checkpoint,
-        lambda p: GailCheckpoint.read(p, "a fingerprint"),
-    ),
     tensors("policy", "policy.safetensors", write_policy, read_policy),
     FileFormat(
         "answers", "a.jsonl", lambda p: write_answers(dataset().answers * 3, p), read_answers, json_mutations.JSON_LINES

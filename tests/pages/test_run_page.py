@@ -48,7 +48,7 @@ def copied(finished_run, tmp_path):
 def cloned_run(tmp_path_factory):
     """A run of a method that learns a network and no automaton."""
     directory = tmp_path_factory.mktemp("cloned") / "run"
-    settings = {"networks": 2, "dropouts": (0.1, 0.5), "epochs": 1, "validation_scenes": 2, "seed": 3}
+    settings = {"networks": 2, "dropout": 0.1, "epochs": 1, "validation_scenes": 2, "seed": 3}
     dataset = collect(find_task("doorkey"), 4, 0, 0.5, 0)
     train("bc", dataset, directory, settings, origin={"demonstrations": ["few.safetensors"]})
     return directory
@@ -183,9 +183,13 @@ def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run
     words = shlex.split(command_of(read_run_files(cloned_run), DOORKEY))
     assert words[:7] == ["wfairl", "train", "few.safetensors", "--method", "bc", "-o", str(cloned_run)]
     given = [f"{name} {value}" for name, value in zip(words[7::2], words[8::2], strict=True)]
-    assert sorted(given) == sorted(
-        ["--networks 2", "--dropouts 0.1", "--dropouts 0.5", "--epochs 1", "--validation-scenes 2", "--seed 3"]
-    )
+    assert sorted(given) == sorted(["--networks 2", "--dropout 0.1", "--epochs 1", "--validation-scenes 2", "--seed 3"])
+
+
+def test_a_setting_of_several_values_is_named_once_for_each(cloned_run, tmp_path):
+    run = shutil.copytree(cloned_run, tmp_path / "run")
+    write_config(run, replace(read_config(run), method="gail", settings={"rewards": ["minus-log-1-d", "log-d"]}))
+    assert command_of(read_run_files(run), DOORKEY).endswith("--rewards minus-log-1-d --rewards log-d")
 
 
 def test_a_training_temperature_is_named_where_it_is_not_that_of_the_demonstrations(copied):
@@ -275,8 +279,8 @@ def test_without_demonstrations_their_words_are_left_out(copied):
 def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(cloned_run, tmp_path):
     run = shutil.copytree(cloned_run, tmp_path / "run")
     lines = [
-        {"dropout": dropout, "network": network, "epoch": epoch, "held_out_loss": loss + network}
-        for dropout in (0.0, 0.5)
+        {"reward": reward, "network": network, "epoch": epoch, "held_out_loss": loss + network}
+        for reward in ("one", "other")
         for network in (0, 1)
         for epoch, loss in enumerate((3.0, 1.0, 2.0))
     ]
@@ -289,7 +293,7 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
     assert {one["policy"] for one in player_data(root)["episodes"]} == {"learned", "optimal", "expert", "random"}
     charts = section(root, "Training").all("figure", class_="picture")
     captions = [chart.one("figcaption").text.partition("; ")[2] for chart in charts]
-    assert captions == ["dropout 0.0; mean of 2 networks.", "dropout 0.5; mean of 2 networks."]
+    assert captions == ["reward one; mean of 2 networks.", "reward other; mean of 2 networks."]
     spoken = charts[0].one("img").attributes["alt"]
     assert "held-out demonstrations goes from 3.5 to 2.5" in spoken
 

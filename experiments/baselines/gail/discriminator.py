@@ -75,24 +75,15 @@ class Transitions:
         return Transitions(self.observations.rows(chosen), self.controls[chosen], self.absorbing)
 
 
-@dataclass(frozen=True)
-class DiscriminatorMetrics:
-    """The loss of a discriminator step, and its accuracy on the expert's and the generator's steps."""
-
-    loss: float
-    expert_accuracy: float
-    generator_accuracy: float
-
-
 def discrimination_loss(
     discriminator: Discriminator, expert: Transitions, generator: Transitions, smoothing: float
-) -> tuple[Tensor, DiscriminatorMetrics]:
+) -> Tensor:
     """The loss of the discriminator, with equal weight for both sides.
 
     With label smoothing, the expert's label is 1 - smoothing and the generator's smoothing, so that the optimal logits
     do not exceed log((1 - smoothing) / smoothing).
     """
-    losses, accuracies = [], []
+    losses = []
     for side, sign in ((expert, 1.0), (generator, -1.0)):
         logits = sign * discriminator(side)
         absorbing = sign * discriminator.absorbing
@@ -101,11 +92,7 @@ def discrimination_loss(
             (1 - side.absorbing) * _cross_entropy(logits, smoothing).mean()
             + side.absorbing * _cross_entropy(absorbing, smoothing)
         )
-        accuracies.append(
-            (1 - side.absorbing) * (logits > 0).float().mean().item() + side.absorbing * float(absorbing.item() > 0)
-        )
-    loss = losses[0] + losses[1]
-    return loss, DiscriminatorMetrics(loss.item(), *accuracies)
+    return losses[0] + losses[1]
 
 
 def _cross_entropy(logits: Tensor, smoothing: float) -> Tensor:

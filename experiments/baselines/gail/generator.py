@@ -1,6 +1,6 @@
 """The generator of GAIL: Stable-Baselines3's PPO with a `StateNetwork`, rewarded by a discriminator.
 
-It needs the extra `baselines`; only `gail.adversarial` imports it.
+It needs the extra `baselines`.
 """
 
 import warnings
@@ -23,7 +23,6 @@ from experiments.baselines.encoder import BatchEncoder, Encoder
 from experiments.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
 from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.vector.vector_environment import CompiledVectorEnv
-from wfairl.core.support.errors import BadInputError
 
 LARGEST_ENTRY = 2**31 - 1
 """The largest index into a bank."""
@@ -172,18 +171,16 @@ class JudgedVecEnv(VecEnv):
         return self._columns, ((1 - self._discount) * rewards).astype(np.float32), has_ended, infos
 
     def close(self) -> None:
-        """See `VecEnv`."""
+        pass
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - rows share it
         return [getattr(self.environment, attr_name)] * self.num_envs
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
-        """See `VecEnv`; not supported, since all rows are one environment."""
-        raise BadInputError(f"{attr_name} cannot be set: the rows of a compiled environment are one environment")
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        raise NotImplementedError("the rows of a compiled environment are one environment")
 
-    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:  # noqa: ARG002
-        """See `VecEnv`; not supported, since all rows are one environment."""
-        raise BadInputError(f"{method_name} cannot be called: the rows of a compiled environment are one environment")
+    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:
+        raise NotImplementedError("the rows of a compiled environment are one environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
         return [False] * self.num_envs

@@ -3,16 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Lt
 
 from experiments.baselines.gail.discriminator import REWARDS
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
-
-DEMONSTRATED, FRESH, BOTH = "demonstrated", "fresh", "both"
-"""Where the generator acts: in the scenes of the demonstrations, in new ones, or equally often in both. In the last
-case the discriminator is trained on the former only, since it could otherwise tell generator and expert apart by the
-scene; in new scenes it only gives rewards."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +16,7 @@ class GailConfig:
 
     Attributes:
         rewards: rewards of the generator to try; the better one is kept.
-        scenes: where the generator acts: `demonstrated`, `fresh` or `both`.
-        fresh_scenes: number of new scenes.
-        midway: start half of the generator's episodes in demonstrated scenes at later states of a demonstration.
-        view: of a grid: `agent` (centred on the agent), or `map`, as in the paper. Other worlds are encoded by their
-            features.
+        fresh_scenes: number of scenes, beside the demonstrated ones, in which the generator acts.
         radius: how far the agent sees, in cells, or in steps if the world is no grid.
         iterations: rollouts, each followed by an update of generator and discriminator.
         environments: number of parallel episodes.
@@ -34,29 +25,21 @@ class GailConfig:
         batch_size: steps per minibatch of PPO.
         learning_rate: initial learning rate of PPO; it falls linearly to a tenth.
         discount: gamma of PPO.
-        trace: lambda of PPO's generalised advantage estimation.
-        clip: clipping range of PPO.
         entropy: weight of the policy's entropy.
         pretraining: epochs of behavioural cloning before the adversarial training.
-        idle: also clone steps that changed nothing.
         warmup: iterations over which the learning rate rises, while the discriminator and the value settle.
         discriminator_steps: Adam steps per iteration, each on all of the expert's transitions and a part of the
             rollout.
         discriminator_rate: learning rate of the discriminator.
-        weight_decay: decoupled weight decay of the discriminator.
         smoothing: label smoothing of the discriminator.
         validation_scenes: number of scenes to choose the reward, the iteration and the temperature on.
-        validate_every: iterations between two validations.
-        checkpoint_every: iterations between two checkpoints.
+        validate_every: iterations between two validations, each of which is followed by a checkpoint.
         seed: random seed.
     """
 
     rewards: tuple[str, ...] = tuple(REWARDS)
-    scenes: str = BOTH
     fresh_scenes: AtLeastOne = 1024
-    midway: bool = False
-    view: str = "agent"
-    radius: AtLeastOne = 5
+    radius: Annotated[int, Ge(2)] = 5
     iterations: AtLeastOne = 100
     environments: AtLeastOne = 128
     rollout: AtLeastOne = 32
@@ -64,19 +47,14 @@ class GailConfig:
     batch_size: AtLeastOne = 1024
     learning_rate: Positive = 5e-4
     discount: Annotated[float, Gt(0), Lt(1)] = 0.97
-    trace: Annotated[float, Ge(0), Le(1)] = 0.95
-    clip: Positive = 0.2
     entropy: NotNegative = 0.01
     pretraining: AtLeastZero = 100
-    idle: bool = False
     warmup: AtLeastZero = 10
     discriminator_steps: AtLeastOne = 3
     discriminator_rate: Positive = 1e-3
-    weight_decay: NotNegative = 1e-2
     smoothing: Annotated[float, Ge(0), Lt(0.5)] = 0.1
     validation_scenes: AtLeastOne = 64
     validate_every: AtLeastOne = 5
-    checkpoint_every: AtLeastOne = 5
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -84,10 +62,3 @@ class GailConfig:
         unknown = sorted(set(self.rewards) - set(REWARDS))
         if unknown or not self.rewards:
             raise BadInputError(f"rewards must be {' or '.join(REWARDS)}, not {', '.join(unknown) or 'none'}")
-        if self.scenes not in (DEMONSTRATED, FRESH, BOTH):
-            raise BadInputError(f"scenes must be {DEMONSTRATED}, {FRESH} or {BOTH}, not {self.scenes}")
-
-    @property
-    def steps(self) -> int:
-        """Steps of the environment in a training with one reward."""
-        return self.iterations * self.environments * self.rollout

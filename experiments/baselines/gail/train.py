@@ -1,159 +1,116 @@
 """GAIL: train with each reward, and choose between them by validation.
 
-    trained = train_gail(task, dataset, GailConfig(), directory)
+    run = train_gail(TrainingRequest(task, dataset, directory), GailConfig())
 
 The generator is Stable-Baselines3's PPO, which acts in a batch of compiled scenes. Policy, value and discriminator have
 the network of the world's encoder, in MiniGrid the paper's. Validation scenes, used for neither training nor testing,
 choose the reward, the iteration and the temperature of the policy.
+
+Half of the generator's episodes are in the scenes of the demonstrations, half in new ones. The discriminator is trained
+on the former only, since it could otherwise tell generator and expert apart by the scene; in new scenes it only gives
+rewards.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
 
-from torch import Tensor
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
-from experiments.baselines.encoder import Encoder, blank_network
-from experiments.baselines.gail.checkpoint import CHECKPOINTS, GailCheckpoint, IterationMetrics
-from experiments.baselines.gail.scenes import GailData, prepare_data
+from experiments.baselines.encoder import Encoder
+from experiments.baselines.gail.adversarial import AdversarialTraining, GailData
+from experiments.baselines.gail.discriminator import Transitions, absorbing_fraction
 from experiments.baselines.gail.settings import GailConfig
+from experiments.baselines.imitation import concatenate, find_encoder, imitation_batches
 from experiments.baselines.network import StateNetwork
-from experiments.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
-from experiments.baselines.validation import ValidationReturns, validation_seeds
+from experiments.baselines.network_policy import ModelSelection, NetworkRun, begin_run, finish_run, run_config
+from experiments.baselines.validation import FIRST_VALIDATION_SEED, ValidationReturns, validation_seeds
+from experiments.vector.scene_pool import ScenePool
 from experiments.vector.vector_environment import compile_scenes
-from wfairl.core.costs.checkpoint import METRICS, feed
+from wfairl.core.costs.checkpoint import METRICS, Tensors, feed
+from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.run_directory import check_free
+from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.documents import write_lines
-from wfairl.core.support.errors import MissingExtraError
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.task import Task
 
 METHOD = "gail"
 
-
-@dataclass(frozen=True, eq=False)
-class GailTrial:
-    """The result of one reward.
-
-    Attributes:
-        reward: its name.
-        network: the policy of the best iteration, one logit per control.
-        iteration: the last one with the best return in validation scenes; -1 for the start, before the first.
-        validation: its returns there.
-        history: one entry per iteration.
-    """
-
-    reward: str
-    network: StateNetwork
-    iteration: int
-    validation: ValidationReturns
-    history: tuple[IterationMetrics, ...]
+FIRST_GENERATOR_SEED = 800_000_000
+SCENES_PER_SEED = 10_000
+"""The fresh scenes of a training with seed s begin at FIRST_GENERATOR_SEED + s * SCENES_PER_SEED, and wrap around below
+the validation scenes, so that neither those nor the test scenes are ever among them."""
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedGail:
-    """The result of a run: the policy, and the trial of each reward in the order of the configuration."""
-
-    run: PolicyRun
-    trials: tuple[GailTrial, ...]
-
-    @property
-    def best(self) -> GailTrial:
-        """The trial of the better reward; the first of equals."""
-        return best_trial(self.trials)
-
-
-def train_gail(
-    task: Task,
-    dataset: Dataset,
-    config: GailConfig,
-    directory: Path,
-    resume: bool = False,
-    n_jobs: int = 1,
-    origin: Mapping[str, Any] | None = None,
-) -> TrainedGail:
+@one_torch_thread()
+def train_gail(request: TrainingRequest, config: GailConfig) -> NetworkRun:
     """Learn a policy from the successful demonstrations, in a directory.
 
-    Args:
-        task: the task of the demonstrations.
-        dataset: the demonstrations; only successes are imitated.
-        config: how to train.
-        directory: of the run.
-        resume: resume an existing run; it ends as if it had never stopped.
-        n_jobs: scenes to compile in parallel; it does not change the result.
-        origin: where the demonstrations came from, for the reader.
-
     Raises:
-        MissingExtraError: Stable-Baselines3 is not installed.
-        RunExistsError: there is a run, and `resume` is not set.
+        RunExistsError: there is a run, and the request is not to resume it.
         OtherConfigurationError: the existing run has other settings or data.
         NoSuccessfulDemonstrationError: no demonstration is a success.
+        DivergedError: weights are no longer finite.
     """
-    check_extra()
-    from experiments.baselines.gail.adversarial import run_iterations
-
-    run_settings = run_config(METHOD, dataset, config, origin)
-    check_free(directory, run_settings, resume)
-    data = prepare_data(task, dataset, config, n_jobs)
-    validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
-    begin_run(run_settings, directory, resume)
-    fingerprint = _fingerprint(data, config)
-    trials: list[GailTrial] = []
-    lines: list[dict[str, Any]] = []
+    run_settings, directory = run_config(METHOD, request, config), request.directory
+    data = prepare_data(request.task, request.dataset, config, request.n_jobs)
+    begin_run(run_settings, directory)
+    fingerprint, trainings = _fingerprint(data, config), {}
     with progress_bar() as bar:
         meter = bar.add_task("GAIL", total=len(config.rewards) * config.iterations)
         for reward in config.rewards:
-            path = directory / CHECKPOINTS / f"{reward}.safetensors"
-            resumed = GailCheckpoint.read(path, fingerprint)
-            for checkpoint in run_iterations(data, validation, reward, config, resumed):
-                history, done = checkpoint.history, len(checkpoint.history)
-                if done and (done == config.iterations or done % config.checkpoint_every == 0):
-                    checkpoint.write(path, fingerprint)
-                if done and history[-1].held_out is not None:
-                    write_lines(directory / METRICS, [*lines, *_lines(reward, history)])
-                returned = history[-1].mean_return if done else None
-                title = f"GAIL, {reward}" + ("" if returned is None else f": return {returned:.3f}")
-                bar.update(meter, completed=len(trials) * config.iterations + done, description=title)
-            lines += _lines(reward, history)
-            network = _without_value(checkpoint.tensors["best"], data.encoder)
-            returns = ValidationReturns(checkpoint.best_returns)
-            trials.append(GailTrial(reward, network, checkpoint.best_iteration, returns, history))
-    best = best_trial(trials)
-    selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
-    return TrainedGail(finish_run(run_settings, directory, [best.network], data.encoder, selection), tuple(trials))
-
-
-def best_trial(trials: Sequence[GailTrial]) -> GailTrial:
-    """The trial with the best return in validation scenes; the first of equals."""
-    return max(trials, key=lambda trial: trial.validation.best)
-
-
-def check_extra() -> None:
-    """Raise `MissingExtraError` if Stable-Baselines3 is not installed."""
-    try:
-        import stable_baselines3  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("Stable-Baselines3, which GAIL needs,", "baselines") from None
-
-
-def _without_value(policy: Mapping[str, Tensor], encoder: Encoder) -> StateNetwork:
-    """The network of a policy without its value output."""
-    network = blank_network(encoder)
-    network.load_state_dict(network.logits_alone(policy, len(encoder.controls)))
-    return network
-
-
-def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:
-    """The choice of the reward and its alternatives, as JSON."""
-    best = best_trial(trials)
-    return {
-        "reward": best.reward,
-        "iteration": best.iteration,
-        "validation_returns": {trial.reward: trial.validation.to_document() for trial in trials},
+            path = directory / "checkpoint" / f"{reward}.safetensors"
+            training = trainings[reward] = AdversarialTraining(data, reward, config)
+            if not training.resume(path, fingerprint):
+                training.begin()
+            bar.update(meter, advance=len(training.history), description=f"GAIL, {reward}")
+            for iteration in range(len(training.history), config.iterations):
+                training.iterate(iteration)
+                if training.history[-1]["held_out"] is not None:
+                    training.save(path, fingerprint)
+                    write_lines(directory / METRICS, [line for one in trainings.values() for line in one.history])
+                bar.advance(meter)
+    validations = {reward: ValidationReturns(training.best_returns) for reward, training in trainings.items()}
+    reward = max(validations, key=lambda one: validations[one].best)  # the first of equals
+    best, network = validations[reward], _logits_alone(trainings[reward].best, data.encoder)
+    selection = {
+        "reward": reward,
+        "iteration": trainings[reward].best_iteration,
+        "validation_returns": {name: one.to_document() for name, one in validations.items()},
     }
+    found = ModelSelection(best.temperature, best.best, selection)
+    return finish_run(run_settings, directory, [network], data.encoder, found)
+
+
+def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> GailData:
+    """Encode the successful demonstrations, and compile the scenes of the generator and of the validation.
+
+    Raises:
+        NoSuccessfulDemonstrationError: no demonstration is a success.
+    """
+    encoder = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius)
+    demonstrations = imitation_batches(task, dataset, encoder, least=1)
+    joined, horizon = concatenate(demonstrations), task.horizon
+    lengths = np.array([min(len(one), horizon) for one in demonstrations])
+    expert = Transitions(joined.observations, joined.controls, absorbing_fraction(len(joined), lengths, horizon))
+    demonstrated = [one.seed for one in dataset if one.is_success and one.controls]
+    pool, judged = _generator_scenes(task, demonstrated, config, n_jobs)
+    validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
+    return GailData(expert, pool, judged, encoder, [one.without_idle() for one in demonstrations], validation)
+
+
+def _generator_scenes(
+    task: Task, demonstrated: list[int], config: GailConfig, n_jobs: int
+) -> tuple[ScenePool, NDArray[np.bool_]]:
+    """The demonstrated and the fresh scenes, each half of the pool, and which of them are judged."""
+    available, first = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED, config.seed * SCENES_PER_SEED
+    fresh = [FIRST_GENERATOR_SEED + (first + i) % available for i in range(config.fresh_scenes)]
+    pool = compile_scenes(task, [*demonstrated, *fresh], n_jobs)
+    half = np.arange(max(len(demonstrated), len(fresh)))
+    scenes = np.concatenate([half % len(demonstrated), len(demonstrated) + half % len(fresh)])
+    return pool.take(scenes), np.arange(len(scenes)) < len(half)
 
 
 def _fingerprint(data: GailData, config: GailConfig) -> str:
@@ -165,9 +122,11 @@ def _fingerprint(data: GailData, config: GailConfig) -> str:
     return digest.hexdigest()
 
 
-def _lines(reward: str, history: Sequence[IterationMetrics]) -> list[dict[str, Any]]:
-    """The metrics of a reward's iterations, as lines of the run."""
-    return [
-        {"reward": reward, **asdict(one), "held_out_return": None if one.held_out is None else max(one.held_out)}
-        for one in history
-    ]
+def _logits_alone(policy: Tensors, encoder: Encoder) -> StateNetwork:
+    """The network of a policy without its value, which is the last output of a grid's network, else `further`."""
+    controls = len(encoder.controls)
+    with torch.random.fork_rng(devices=[]):
+        network = encoder.make_network(controls)
+    cut = {name: one[:controls] if name.startswith("head.last.") else one for name, one in policy.items()}
+    network.load_state_dict({name: one for name, one in cut.items() if not name.startswith("further.")})
+    return network

@@ -30,7 +30,7 @@ from wfairl.pages.text import Code, Text, brief_number, capitalised, counted, nu
 AXES = ("epoch", "iteration")
 """The x axes of metrics; it depends on the method which one they have."""
 
-VARIANTS = ("dropout", "reward")
+VARIANTS = ("reward",)
 """Settings that a method may vary; each variant has its own curves."""
 
 NOT_DRAWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})

@@ -70,7 +70,7 @@ def test_a_run_is_not_resumed_as_one_of_another_method(runs, dataset, task_model
 
 @pytest.mark.parametrize("method", SMALL)
 def test_settings_that_a_method_does_not_have_are_refused(method, dataset, task_model, tmp_path):
-    foreign = {"wfa-irl": "networks", "no-automaton": "view"}[method]
+    foreign = {"wfa-irl": "networks", "no-automaton": "rewards"}[method]
     model = task_model if METHODS[method].needs_task_model else None
     with pytest.raises(UnknownSettingError, match=f"{method} has no setting {foreign}; it has .*epochs"):
         train(method, dataset, tmp_path / "run", {foreign: 1}, task_model=model)

@@ -3,42 +3,43 @@
 import numpy as np
 import pytest
 import torch
-from strategies_baselines import ROOM, map_network, random_network, room_encoder
+from strategies_baselines import ROOM, grid_network, random_network, room_encoder
 
-from experiments.baselines.grid_encoder import AgentEncoder, MapEncoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import StateNetwork
-from experiments.baselines.network_policy import NetworkPolicy, mean_log_probabilities, softmax
-from experiments.baselines.policy_run import (
+from experiments.baselines.network_policy import (
     BrokenPolicyError,
     ModelSelection,
+    NetworkPolicy,
     begin_run,
     finish_run,
+    load_network_run,
     load_policy_file,
-    load_policy_run,
+    mean_log_probabilities,
     save_policy,
+    softmax,
 )
 from experiments.baselines.validation import draw_by_gumbel, draw_by_inversion, validate
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, RunExistsError, load_run
+from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, load_run
 from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.core.worlds import find_task
 from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid import MiniGridTask
-from wfairl.minigrid.grid_network import OtherMapError
 from wfairl.minigrid.physics import HANDS, WALL
 from wfairl.minigrid.propositions import AgentOn
 
 TASK = find_task("doorkey")
-ENCODER = MapEncoder(8, 8)
+ENCODER = GridEncoder(4)
 CONFIG = RunConfig("bc", "doorkey", 0.5, {"epochs": 3}, (7,), {"who": "me"})
 
 
 @pytest.fixture(scope="module")
 def networks():
-    return [map_network(8, seed).float() for seed in (0, 1)]
+    return [grid_network(4, seed).float() for seed in (0, 1)]
 
 
 def test_a_ensemble_acts_with_the_mean_of_its_members_probabilities(networks):
@@ -82,31 +83,23 @@ def test_softmax_keeps_its_head_at_extremes():
 def test_a_run_survives_its_directory(networks, tmp_path):
     begin_run(CONFIG, tmp_path)
     with pytest.raises(BrokenRunError, match="has not finished"):
-        load_policy_run(tmp_path)
-    written = finish_run(CONFIG, tmp_path, networks, ENCODER, ModelSelection(0.5, {"why": "best"}))
-    read = load_policy_run(tmp_path)
-    assert (read.config, read.selection, read.encoder) == (written.config, written.selection, written.encoder)
+        load_network_run(tmp_path)
+    written = finish_run(CONFIG, tmp_path, networks, ENCODER, ModelSelection(0.5, 0.75, {"why": "best"}))
+    read = load_network_run(tmp_path)
+    assert (read.found, read.encoder) == (written.found, written.encoder)
     for one, other in zip(read.networks, networks, strict=True):
         for name, tensor in one.state_dict().items():
             assert torch.equal(tensor, other.state_dict()[name])
-    with pytest.raises(RunExistsError):
-        begin_run(CONFIG, tmp_path)
-    begin_run(CONFIG, tmp_path, resume=True)
-    assert load_policy_run(tmp_path).selection == written.selection  # resuming does not forget what was found
+    begin_run(CONFIG, tmp_path)
+    assert load_network_run(tmp_path).found == written.found  # resuming does not forget what was found
     with pytest.raises(BrokenRunError, match="method bc, which learns no cost"):
         load_run(tmp_path)
 
 
-def test_networks_for_maps_of_another_size_are_refused_before_the_first_step(networks):
-    policy = NetworkPolicy("net", tuple(networks), ENCODER, 1.0)
-    with pytest.raises(OtherMapError, match=r"8 x 8 .* 25 x 25"):
-        policy.actor(find_task("multiroom").make_world(0), np.random.default_rng(0))
-
-
 def test_the_agents_view_fits_any_map():
-    network = map_network(9, seed=0).float()
+    network = grid_network(4, seed=0).float()
     for task in ("doorkey", "multiroom", "blocked-unlock-pickup"):
-        policy = NetworkPolicy("net", (network,), AgentEncoder(4), 1.0)
+        policy = NetworkPolicy("net", (network,), GridEncoder(4), 1.0)
         assert len(roll_out(find_task(task), policy, 5_000, np.random.default_rng(0))) > 0
 
 
@@ -120,9 +113,9 @@ def test_broken_policies_are_named(networks, tmp_path):
             load_policy_file(path)
     tensors = {f"0.{name}": tensor for name, tensor in networks[0].state_dict().items()}
     documents = (
-        {"networks": 1, "encoder": {"kind": "map", "height": 900, "width": 900}},
-        {"networks": 0, "encoder": {"kind": "map", "height": 8, "width": 8}},
-        {"networks": 1, "encoder": {"kind": "ghost"}},
+        {"kind": "grid", "encoder": {"radius": 5}},
+        {"kind": "grid", "encoder": {"radius": 900}},
+        {"kind": "ghost", "encoder": {}},
         {},
     )
     for document in documents:
@@ -130,7 +123,7 @@ def test_broken_policies_are_named(networks, tmp_path):
         with pytest.raises(BrokenPolicyError, match="broken policy"):
             load_policy_file(path)
     tensors["0.dense.bias"] = torch.full_like(tensors["0.dense.bias"], torch.nan)
-    write_tensors(path, "wfairl-policy", tensors, {"networks": 1, "encoder": {"kind": "map", "height": 8, "width": 8}})
+    write_tensors(path, "wfairl-policy", tensors, {"kind": "grid", "encoder": {"radius": 4}})
     with pytest.raises(BrokenPolicyError, match="not finite"):
         load_policy_file(path)
 
@@ -153,9 +146,6 @@ class AlongTheWall(StateNetwork):
     def available(self, entries):
         return None
 
-    def logits_alone(self, parameters, controls):
-        return parameters
-
 
 CORNER = MiniGridTask(
     name="corner",
@@ -169,7 +159,7 @@ CORNER = MiniGridTask(
 
 @pytest.mark.parametrize("draw", [draw_by_inversion, draw_by_gumbel])
 def test_validation_in_the_model_gives_what_episodes_in_the_real_environment_give(draw):
-    networks, encoder, seeds = (AlongTheWall(),), AgentEncoder(4), range(20)
+    networks, encoder, seeds = (AlongTheWall(),), GridEncoder(4), range(20)
     real = returns_of(CORNER, NetworkPolicy("net", networks, encoder, 0.0), seeds)
     found = validate(networks, encoder, compile_scenes(CORNER, seeds), (0, 0), draw)
     assert found.returns[0] == pytest.approx(np.mean(real))
