@@ -184,7 +184,6 @@ def test_what_is_no_file_is_refused(form, kind, tmp_path):
         ("HOA", ("import", "FILE", "-o", "OUT.json")),
         ("demonstrations", ("learn-task", "FILE", "-o", "OUT.json")),
         ("configuration", ("report", "DIRECTORY")),
-        ("results", ("report", "DIRECTORY")),
     ],
 )
 @pytest.mark.parametrize("break_it", [lambda content: content[: len(content) // 2], lambda _: b"\xff\x00"])
