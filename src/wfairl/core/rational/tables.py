@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.dfa import equivalence_classes
 from wfairl.core.support.compiling import njit
 
 
@@ -91,23 +92,8 @@ def canonical(table: NDArray[np.int32]) -> NDArray[np.int32]:
     """The minimal table of the same language, its states numbered breadth first."""
     states, labels = table.shape
     table = _without_hopeless_states(table)
-    group = np.zeros(states, np.int32)  # Moore's algorithm: classes of states that no word has distinguished so far
-    groups = 1
-    while True:
-        refined = np.full(states, -1, np.int32)
-        count = 0
-        for q in range(states):
-            for p in range(q):
-                if _agree(table, group, p, q):
-                    refined[q] = refined[p]
-                    break
-            if refined[q] < 0:
-                refined[q] = count
-                count += 1
-        group = refined
-        if count == groups:
-            break
-        groups = count
+    group = equivalence_classes(table, np.zeros(states, np.bool_))
+    groups = group.max() + 1
     number = np.full(groups, -1, np.int32)
     order = np.empty(groups, np.int32)
     number[group[0]], order[0] = 0, 0
@@ -147,15 +133,3 @@ def _without_hopeless_states(table: NDArray[np.int32]) -> NDArray[np.int32]:
             if table[q, a] >= 0 and not hopeful[table[q, a]]:
                 result[q, a] = DEAD
     return result
-
-
-@njit(cache=True, nogil=True)
-def _agree(table: NDArray[np.int32], group: NDArray[np.int32], p: int, q: int) -> bool:
-    """Whether two states are in the same group, and so are the states after each label."""
-    if group[p] != group[q]:
-        return False
-    for a in range(table.shape[1]):
-        x, y = table[p, a], table[q, a]
-        if x != y and (x < 0 or y < 0 or group[x] != group[y]):
-            return False
-    return True
