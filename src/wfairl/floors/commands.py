@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
+from wfairl.core.worlds.graph import GraphWorld
 from wfairl.floors.refining import RefinedPath, refine_path
 from wfairl.floors.scene import FloorScene
 
@@ -58,7 +59,7 @@ def check_refinable(world: Any, output: Path | None) -> None:
     """Refuse a world that is not on a roadmap, and a film of a refined plan."""
     if output is not None and output.suffix.lower() != ".png":
         raise BadInputError(f"{output}: the image of a refined plan must end in .png")
-    if not isinstance(getattr(world, "source", None), FloorScene):
+    if not isinstance(world, GraphWorld) or not isinstance(world.source, FloorScene):
         raise BadInputError("--refine is for plans on a roadmap; this task has none")
 
 
