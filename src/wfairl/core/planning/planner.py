@@ -122,13 +122,13 @@ class OwnPlanning(Protocol):
         ...
 
     def explore_paths(
-        self, states: Sequence[Any], labels: Sequence[Label], orders: Sequence[tuple[str, ...]], cost: Cost
+        self, states: Sequence[Any], labels: Sequence[Label], words: Sequence[Sequence[Label]], cost: Cost
     ) -> Product:
         """The part of the world around a demonstration: all transitions between states that cheap plans pass.
 
         Args:
             states, labels: of the demonstration, T + 1 and T.
-            orders: propositions that plans from the demonstration's states bring about one after another.
+            words: of all successful demonstrations: what the task may be about.
             cost: of transitions.
         """
         ...

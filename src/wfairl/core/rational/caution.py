@@ -19,13 +19,14 @@ If even the best plan is too doubtful, the agent refuses to act and gives the re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import format_label
+from wfairl.core.automata.words import Word, format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import nodes_along
@@ -65,12 +66,22 @@ class Choice(NamedTuple):
     Attributes:
         automaton: to plan for.
         cost: including the price of risky labels.
-        solution: of these two, where the choice needed one.
+        solution: of these two; None if nothing had to be weighed.
+        is_late: whether the plan exceeds the horizon.
+        total: the cost of the plan, with all risks at the full price.
+        doubt: probability that the plan fails.
+        word: the labels of the plan.
+        risks: the labels that the plan reads, with their risk.
     """
 
     automaton: Automaton
     cost: Cost
     solution: ProductSolution | None = None
+    is_late: bool = False
+    total: float = 0.0
+    doubt: float = 0.0
+    word: Word = ()
+    risks: Mapping[Label, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +144,7 @@ class CautiousPolicy:
         best = self._best(posterior, build, risks, price, least=float(plain.solution.cost_to_go[0]))
         if best.doubt > self.largest_doubt:
             raise _refusal(best, posterior)
-        return Choice(best.joint.automaton, self._priced(risks, best.joint, best.price), best.solution)
+        return best
 
     def _best(
         self,
@@ -142,9 +153,9 @@ class CautiousPolicy:
         risks: LabelRisks,
         price: float,
         least: float,
-    ) -> "_CandidatePlan":
-        """The plan to follow; `least` is a lower bound on the cost of any plan."""
-        best: _CandidatePlan | None = None
+    ) -> Choice:
+        """The best choice; `least` is a lower bound on the cost of any plan."""
+        best: Choice | None = None
         is_any_left_out = False
         for goal in self._goals:  # those with the least missing first
             if best is not None and not best.is_late and least + price * goal.missing >= best.total:
@@ -154,16 +165,16 @@ class CautiousPolicy:
             except ProductTooLargeError:
                 is_any_left_out = True
                 continue
-            for plan in self._candidates(product, goal, risks, price):
-                if best is None or (plan.is_late, plan.total) < (best.is_late, best.total):
-                    best = plan
+            for one in self._choices(product, goal, risks, price):
+                if best is None or (one.is_late, one.total) < (best.is_late, best.total):
+                    best = one
         assert best is not None  # the most probable automaton alone is a goal, and can be satisfied
         if not is_any_left_out:
             return best
         # The plan may fulfil more than its goal, such as one that was left out: its labels tell.
-        return best._replace(doubt=min(best.doubt, _doubt(missing_after(posterior, best.word), best.read)))
+        return best._replace(doubt=min(best.doubt, _doubt(missing_after(posterior, best.word), best.risks)))
 
-    def _candidates(self, product: Product, goal: Goal, risks: LabelRisks, price: float) -> Iterator["_CandidatePlan"]:
+    def _choices(self, product: Product, goal: Goal, risks: LabelRisks, price: float) -> Iterator[Choice]:
         """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
         costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
         for fraction in PRICE_FRACTIONS:
@@ -177,15 +188,15 @@ class CautiousPolicy:
             for label, probability in zip(word, risk[path].tolist(), strict=True):
                 read[label] = max(probability, read.get(label, 0.0))
             is_late = self.horizon is not None and len(controls) > self.horizon
-            yield _CandidatePlan(
+            yield Choice(
+                goal.joint.automaton,
+                self._priced(risks, goal.joint, fraction * price),
+                ProductSolution(product, solution),
                 is_late,
                 total=float(costs[path].sum() + price * (risk[path].sum() + goal.missing)),
                 doubt=_doubt(goal.missing, read),
-                joint=goal.joint,
-                price=fraction * price,
-                read=read,
                 word=word,
-                solution=ProductSolution(product, solution),
+                risks=read,
             )
             if not is_late:
                 return
@@ -200,40 +211,16 @@ class CautiousPolicy:
         return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
 
 
-class _CandidatePlan(NamedTuple):
-    """A plan.
-
-    Attributes:
-        is_late: whether it exceeds the horizon.
-        total: its cost, with all risks at the full price.
-        doubt: probability that it fails.
-        joint: the automaton it is planned for.
-        price: of risky labels, for which it is the cheapest.
-        read: the labels that it reads, with their risk.
-        word: its labels in order.
-        solution: that it is the best of.
-    """
-
-    is_late: bool
-    total: float
-    doubt: float
-    joint: JointAutomaton
-    price: float
-    read: Mapping[Label, float]
-    word: tuple[Label, ...]
-    solution: ProductSolution
+def _doubt(missing: float, risks: Mapping[Label, float]) -> float:
+    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in risks.values()]))
 
 
-def _doubt(missing: float, read: Mapping[Label, float]) -> float:
-    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in read.values()]))
-
-
-def _refusal(best: _CandidatePlan, posterior: TaskPosterior) -> DoubtfulPlanError:
+def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
     need = posterior.support.needed_labels
-    left_out = {label: probability for label, probability in need.items() if label not in best.read}
+    left_out = {label: probability for label, probability in need.items() if label not in best.risks}
     reasons = (
-        *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
+        *(f"reads '{label}', which may end the task" for label in _likely(best.risks)),
         *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
     )
     return DoubtfulPlanError(

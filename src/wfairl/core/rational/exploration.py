@@ -6,14 +6,11 @@ Thousands of automata are planned for in each world. So as little of it is explo
 - A larger one is explored until the end. The end is a proposition that demonstrations have at their last step and never
   before: no demonstration goes on after it. In MiniGrid these are a few per cent of the reachable states. One state
   stands for all that lie behind the end, and its transitions have the empty label.
-- A world too large to enumerate explores itself, along cheapest paths only (`OwnPlanning.explore_paths`): from each
-  demonstrated state, after each control there, to the propositions that occur in demonstrations, and from one of these
-  to the next.
+- A world too large to enumerate explores itself, around the demonstration (`OwnPlanning.explore_paths`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,6 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning.cost import Cost, unit_cost
@@ -35,9 +31,6 @@ from wfairl.core.worlds.world import World
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored completely."""
-
-MOST_PROPOSITIONS, LONGEST_ORDER = 4, 3
-"""In a world too large to enumerate: propositions whose orders are planned for, and how many of them in a row."""
 
 
 def observe(
@@ -60,8 +53,7 @@ def observe(
         BadDemonstrationError: a world gives other labels than a demonstration has, or cannot follow it.
     """
     words = [one.labels for one in demonstrations if one.is_success]
-    end, orders = end_of_words(words), _orders(words)
-    numbers = LabelNumbers()
+    end, numbers = end_of_words(words), LabelNumbers()
 
     def explore_demonstrated(demonstration: Demonstration) -> Product | None:
         if not demonstration.is_success:
@@ -71,7 +63,7 @@ def observe(
         if own is None:
             return explore(world, end)
         path = demonstration.follow(world)
-        return own.explore_paths(path.states, path.labels, orders, cost)
+        return own.explore_paths(path.states, path.labels, words, cost)
 
     def numbered(word: Sequence[Label]) -> NDArray[np.int32]:
         return np.array([numbers.number(label) for label in word], np.int32)
@@ -111,23 +103,14 @@ def to_arrays(product: Product, cost: Cost, numbers: LabelNumbers) -> ArrayWorld
     return ArrayWorld(successors, label_index, 0, costs)
 
 
-def end_of_words(words: Sequence[Word]) -> Automaton:
+def end_of_words(words: Sequence[Sequence[Label]]) -> Automaton:
     """Accepts as soon as one of the `last_propositions` holds."""
     ends = tuple(Edge(Guard(frozenset({name})), 1) for name in sorted(last_propositions(words)))
     return GuardedAutomaton((ends, ()), np.array([False, True]))
 
 
-def last_propositions(words: Sequence[Word]) -> frozenset[str]:
+def last_propositions(words: Sequence[Sequence[Label]]) -> frozenset[str]:
     """The propositions that hold at the end of at least half of the words and nowhere before."""
     before = frozenset().union(*(label for word in words for label in word[:-1]))
     ends = Counter(name for word in words if word for name in word[-1])
     return frozenset(name for name, times in ends.items() if 2 * times >= len(words)) - before
-
-
-def _orders(words: Sequence[Word]) -> list[tuple[str, ...]]:
-    """Orders of the propositions that come true in most words; nothing follows what the words end with."""
-    times = Counter(name for word in words for name in frozenset().union(*word))
-    often = sorted([name for name, count in times.most_common() if 2 * count >= len(words)][:MOST_PROPOSITIONS])
-    last = last_propositions(words)
-    orders = (order for size in range(1, LONGEST_ORDER + 1) for order in permutations(often, size))
-    return [order for order in orders if last.isdisjoint(order[:-1])]

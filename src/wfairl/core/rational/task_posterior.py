@@ -192,19 +192,19 @@ class TaskPosterior(LearnerRecord):
             for one in stored.alternatives
         )
         chosen = alternatives[0].automaton
-        if not isinstance(automaton, GuardedAutomaton) or chosen.to_document() != automaton.to_document():
+        if automaton is None or chosen.to_document() != automaton.to_document():
             raise BadInputError("the posterior of another automaton")
-        if len(support.visits) > chosen.states:
+        if len(support.visits) != chosen.states - 1:
             raise BadInputError("the support of another automaton")
-        margin = np.array(support.margin, np.float64).reshape(len(support.visits), len(support.labels))
+        margin = np.array(support.margin, np.float64)  # null becomes NaN
         fields = {
             **vars(stored),
             "alternatives": alternatives,
             "support": Support(
                 support.labels,
-                np.array(support.visits, np.int64).reshape(margin.shape),
-                np.where(np.isnan(margin), np.inf, margin),  # null became NaN
-                np.array(support.risk, np.float64).reshape(margin.shape),
+                np.array(support.visits, np.int64),
+                np.where(np.isnan(margin), np.inf, margin),
+                np.array(support.risk, np.float64),
                 support.unknown_risk,
                 np.array(support.need, np.float64),
             ),

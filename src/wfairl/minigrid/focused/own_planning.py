@@ -44,8 +44,8 @@ class FocusedPlanning:
         return FocusedSolver(FocusedSearch(product))
 
     def explore_paths(
-        self, states: Sequence[Any], labels: Sequence[Label], orders: Sequence[tuple[str, ...]], cost: Cost
+        self, states: Sequence[Any], labels: Sequence[Label], words: Sequence[Sequence[Label]], cost: Cost
     ) -> Product:
         from wfairl.minigrid.focused.exploring import explore_paths
 
-        return explore_paths(self.world, states, labels, orders, cost)
+        return explore_paths(self.world, states, labels, words, cost)

@@ -6,20 +6,20 @@ from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
-from wfairl.core.rational.exploration import _orders
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.minigrid.focused.exploring import likely_orders
 
 
 def test_explored_paths_are_part_of_the_world_and_keep_its_cost_to_go():
     task = find_task("doorkey")
     (demonstration,) = collect(task, 1, 0, temperature=0.5, seed=2, n_jobs=1).demonstrations
     world = task.make_world(demonstration.seed)
-    orders = _orders([demonstration.labels])
+    orders = likely_orders([demonstration.labels])
     assert {("key", "door", "goal"), ("door", "key")} <= set(orders)
     assert not any("goal" in order[:-1] for order in orders)  # no demonstration goes on after it
     path = demonstration.follow(world)
     states, labels = path.states, path.labels
-    part = world.own_planning().explore_paths(states, labels, orders, unit_cost)
+    part = world.own_planning().explore_paths(states, labels, [demonstration.labels], unit_cost)
     number = {part.state(node): node for node in range(len(part))}
     assert len(demonstration.nodes(part)) == len(demonstration) + 1
     for state, node in number.items():
