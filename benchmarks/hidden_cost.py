@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from reporting import make_parser, report, rows_table
 
-from wfairl.core.costs import Settings, prepare_scenes, train
+from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
@@ -31,7 +31,6 @@ from wfairl.core.planning import ExactPlanner, PlannedPolicy, expert_policy, rol
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
 from wfairl.core.planning.product import Product
 from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
 from wfairl.minigrid.grid_view import view_states
@@ -65,11 +64,11 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--task", default="doorkey")
     parser.add_argument("--training-seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=Settings.epochs)
-    parser.add_argument("--learning-rate", type=float, default=Settings.learning_rate)
+    parser.add_argument("--epochs", type=int, default=CostSettings.epochs)
+    parser.add_argument("--learning-rate", type=float, default=CostSettings.learning_rate)
     arguments = parser.parse_args()
     task = find_task(arguments.task)
-    settings = Settings(epochs=arguments.epochs, learning_rate=arguments.learning_rate, temperature=TEMPERATURE)
+    settings = CostSettings(epochs=arguments.epochs, learning_rate=arguments.learning_rate, temperature=TEMPERATURE)
     rows = [
         measure(task, name, replace(settings, seed=seed))
         for name in HIDDEN_COSTS
@@ -79,14 +78,14 @@ def main() -> None:
     report({"task": task.name, "scenes": len(TEST_SEEDS), "rows": rows}, arguments.json, rows_table(shown), width=200)
 
 
-def measure(task: Task, name: str, settings: Settings) -> dict[str, Any]:
+def measure(task: Task, name: str, settings: CostSettings) -> dict[str, Any]:
     """True costs of the agents' episodes, for one hidden cost and one seed of demonstrations and training."""
     hidden_cost = HIDDEN_COSTS[name]
     dataset = collect(task, SUCCESSES, FAILURES, TEMPERATURE, settings.seed, cost=hidden_cost)
     model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
     scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold).scenes
-    kind = PlannerSettings(cost=task.default_cost, seed=settings.seed)
-    result = train(make_cost(kind, [scene.product for scene in scenes]), scenes, settings)
+    settings = settings.complete(task.default_cost)
+    result = train_cost(settings.make_model([scene.product for scene in scenes]), scenes, settings)
     worlds = map(task.make_world, TEST_SEEDS)
     optimal = np.array([ExactPlanner().solve(world, task.rule, hidden_cost).plan().cost for world in worlds])
     of_policy = {

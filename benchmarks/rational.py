@@ -22,6 +22,7 @@ from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.settings import CostSettings
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import expert_policy
@@ -30,7 +31,6 @@ from wfairl.core.rational import CautiousPolicy, RationalSettings
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
-from wfairl.core.runs.run_directory import PlannerSettings
 from wfairl.core.worlds import GraphWorld, ModelTask, Task, find_task
 from wfairl.questions.hypotheses import required_posterior
 
@@ -178,7 +178,7 @@ def hidden_cost(seeds: int) -> Iterable[dict[str, Any]]:
     for seed in range(seeds):
         dataset = Dataset(task.name, collect(task, 32, 0, 0.5, seed, n_jobs=1).demonstrations)
         explained, seconds = timed(
-            lambda dataset=dataset: learn_logic_and_cost(dataset, task, PlannerSettings(epochs=50), n_jobs=1)
+            lambda dataset=dataset: learn_logic_and_cost(dataset, task, CostSettings(epochs=50), n_jobs=1)
         )
         cost = unit_cost if explained.cost is None else explained.cost.as_cost()
         yield {"task": task.name, "seed": seed, **kept(task, explained.model, cost), "CPU s": seconds}

@@ -28,10 +28,10 @@ from wfairl.core.costs.cost_model import ACTIVATIONS
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.core.costs.scene import TrainingScene, prepare_scenes
-from wfairl.core.costs.trainer import Settings, train
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.trainer import train_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_costs import PaperCost
@@ -51,8 +51,8 @@ def main() -> None:
     scenes = clock.time(
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes
     )
-    settings = Settings(epochs=arguments.epochs, temperature=TEMPERATURE)
-    model = make_cost(PlannerSettings(cost=arguments.cost), [scenes[0].product])
+    settings = CostSettings(epochs=arguments.epochs, temperature=TEMPERATURE)
+    model = CostSettings(cost=arguments.cost).make_model([scenes[0].product])
     figures = {
         "task": task.name,
         "cost": arguments.cost,
@@ -91,11 +91,13 @@ class Clock:
         return result
 
 
-def measure_training(model: Any, scenes: tuple[TrainingScene, ...], settings: Settings, clock: Clock) -> dict[str, Any]:
+def measure_training(
+    model: Any, scenes: tuple[TrainingScene, ...], settings: CostSettings, clock: Clock
+) -> dict[str, Any]:
     """Training as a user gets it, and the same without an epoch, so that their difference is the epochs."""
-    idle = Settings(epochs=0, temperature=TEMPERATURE)
-    clock.time("views", lambda: train(model, scenes, idle))
-    clock.time("training", lambda: train(model, scenes, settings))
+    idle = CostSettings(epochs=0, temperature=TEMPERATURE)
+    clock.time("views", lambda: train_cost(model, scenes, idle))
+    clock.time("training", lambda: train_cost(model, scenes, settings))
     epoch = (clock.wall["training"] - clock.wall["views"]) / settings.epochs
     return {
         "seconds": clock.wall,

@@ -12,7 +12,7 @@ import torch
 from own_world import TASK
 
 from wfairl import collect, find_plan
-from wfairl.core.costs import CostModel, NodeInputs, Settings, prepare_scenes, register_cost_model, train
+from wfairl.core.costs import CostModel, CostSettings, NodeInputs, prepare_scenes, register_cost_model, train_cost
 from wfairl.core.planning import feature_cost
 
 
@@ -46,7 +46,7 @@ if __name__ == "__main__":
     dataset = collect(TASK, successes=24, failures=0, temperature=0.5, seed=0, cost=expert)
     scenes = prepare_scenes(dataset.demonstrations, TASK.make_world, TASK.rule, threshold=0.5).scenes
     model = FeeCost.for_products([scene.product for scene in scenes])
-    result = train(model, scenes, Settings(epochs=40, learning_rate=model.learning_rate))
+    result = train_cost(model, scenes, CostSettings(epochs=40))
     product, cost = scenes[0].product, result.model.as_cost()  # as planners take it
     print(*(f"{name} {fee:.2f}" for name, fee in zip(product.world.controls, cost(product)[0], strict=True)), sep=", ")
     print(f"a plan costs {find_plan(product, cost(product)).cost:.2f}")

@@ -7,7 +7,8 @@ import torch
 from wfairl.core.costs.feature_costs import LinearCost
 from wfairl.core.costs.gradient import sums_along_paths, weights_along_paths
 from wfairl.core.costs.scene import prepare_scenes
-from wfairl.core.costs.trainer import Settings, _log_likelihoods, _view_scenes, train
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.trainer import _log_likelihoods, _view_scenes, train_cost
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused.solver import FocusedSolver
@@ -64,5 +65,5 @@ def test_training_in_a_world_too_large_to_enumerate_explains_the_demonstrations_
     scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1).scenes
     assert all(isinstance(scene.solver, FocusedSolver) for scene in scenes)
     model = LocalCost.for_products([scene.product for scene in scenes])
-    result = train(model, scenes, Settings(epochs=6, held_out=0.0, learning_rate=1e-2), n_jobs=1)
+    result = train_cost(model, scenes, CostSettings(epochs=6, held_out=0.0, learning_rate=1e-2), n_jobs=1)
     assert result.history[-1].train_loss < result.history[0].train_loss

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from wfairl.core.costs.checkpoint import METRICS
+from wfairl.core.costs.settings import training_temperature
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
 from wfairl.core.runs.methods import plain
 from wfairl.core.runs.pipeline import Config
-from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run, training_temperature
+from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Command, Facts, prose

@@ -11,8 +11,9 @@ from strategies_continuous import random_walk, small_roadmap
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
+from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.storage import load_cost, save_cost
-from wfairl.core.costs.trainer import Settings, train
+from wfairl.core.costs.trainer import train_cost
 from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.planning.path import nodes_along
@@ -80,7 +81,7 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
             TrainingScene(ExactSolver(product), np.array(nodes_along(product, controls)[:-1]), np.array(controls))
         )
     model = PricesCost.for_products([scene.product for scene in scenes])
-    settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
-    dry, wet = train(model, scenes, settings, n_jobs=1).model.prices
+    settings = CostSettings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
+    dry, wet = train_cost(model, scenes, settings, n_jobs=1).model.prices
     assert dry == pytest.approx(1, rel=0.25)
     assert wet / dry == pytest.approx(4, rel=0.4)

@@ -18,13 +18,14 @@ from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, Othe
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.feature_costs import LinearCost, TabularCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
-from wfairl.core.costs.trainer import Settings, train
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.trainer import train_cost
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.grid_costs import LocalCost, PaperCost
 
-QUICK = Settings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
+QUICK = CostSettings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 
 
 def doorkey_scenes(count: int, cost=unit_cost, seed: int = 0):
@@ -69,7 +70,9 @@ def test_what_the_demonstrator_avoids_becomes_expensive():
     scene = walk(product, 0.0, np.random.default_rng(0), cost=lambda _: np.array([[5.0, 1.0], [1.0, 1.0]]))
     assert scene.controls[0] == 1
     for model in (TabularCost.for_products([product]), LinearCost.for_products([product])):
-        result = train(model, [scene, scene], Settings(epochs=200, learning_rate=0.1, temperature=0.5, weight_decay=0))
+        result = train_cost(
+            model, [scene, scene], CostSettings(epochs=200, learning_rate=0.1, temperature=0.5, weight_decay=0)
+        )
         costs = result.model.as_cost()(product)
         assert costs[0, 0] > costs[0, 1] + costs[1].min() + 1
         assert result.history[-1].held_out_loss < 0.5 * result.history[0].held_out_loss
@@ -84,7 +87,7 @@ def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
         return costs
 
     scenes = doorkey_scenes(24, hidden_cost)
-    result = train(local_cost(), scenes, Settings(epochs=30, learning_rate=1e-2, seed=0))
+    result = train_cost(local_cost(), scenes, CostSettings(epochs=30, learning_rate=1e-2, seed=0))
     assert result.epoch > 0
     before, after = result.history[0].held_out_loss, result.history[result.epoch].held_out_loss
     unseen = doorkey_scene(100, np.random.default_rng(0))
@@ -97,14 +100,14 @@ def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
 
 def test_the_epoch_is_chosen_on_what_was_held_out():
     scenes = doorkey_scenes(8)
-    result = train(local_cost(), scenes, replace(QUICK, epochs=12, learning_rate=3e-2))
+    result = train_cost(local_cost(), scenes, replace(QUICK, epochs=12, learning_rate=3e-2))
     losses = [metrics.held_out_loss for metrics in result.history]
     assert result.epoch == int(np.argmin(losses))
     assert losses[result.epoch] < losses[-1]  # else nothing was chosen
 
 
 def test_without_held_out_demonstrations_the_last_epoch_is_kept():
-    result = train(local_cost(), doorkey_scenes(3), replace(QUICK, held_out=0.0))
+    result = train_cost(local_cost(), doorkey_scenes(3), replace(QUICK, held_out=0.0))
     assert result.epoch == QUICK.epochs
     assert all(metrics.held_out_loss is None for metrics in result.history)
 
@@ -121,11 +124,11 @@ def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind, monkeypa
 
     monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
     monkeypatch.setattr(scene_module, "cost_to_go", watched)
-    one = train(model, scenes, QUICK, n_jobs=1)
+    one = train_cost(model, scenes, QUICK, n_jobs=1)
     assert workers == {threading.main_thread()}
-    two = train(model, scenes, QUICK, n_jobs=2)
+    two = train_cost(model, scenes, QUICK, n_jobs=2)
     assert len(workers) > 1  # else nobody else worked on it
-    other = train(model, scenes, replace(QUICK, seed=2))
+    other = train_cost(model, scenes, replace(QUICK, seed=2))
     assert torch.equal(parameters(one.model), parameters(two.model))
     assert one.history == two.history
     assert one.history != other.history
@@ -140,9 +143,9 @@ def test_demonstrations_that_share_a_product_share_its_search(monkeypatch):
     real = scene_module.cost_to_go
     monkeypatch.setattr(scene_module, "cost_to_go", lambda *arguments: searches.append(1) or real(*arguments))
     alone = replace(QUICK, epochs=1, batch_size=10, held_out=0.0)
-    shared = train(local_cost(), together, alone)
+    shared = train_cost(local_cost(), together, alone)
     assert len(searches) == 2  # before training, and in the one batch
-    separate = train(local_cost(), apart, alone)
+    separate = train_cost(local_cost(), apart, alone)
     assert len(searches) == 2 + 2 * 10
     assert shared.history[-1].train_loss == pytest.approx(separate.history[-1].train_loss)
     assert parameters(shared.model).numpy() == pytest.approx(parameters(separate.model).numpy(), abs=1e-5)
@@ -160,7 +163,7 @@ def test_torch_computes_with_one_thread_in_training_and_with_as_many_as_before_a
     monkeypatch.setattr(scene_module, "cost_to_go", watched)
     try:
         torch.set_num_threads(before)
-        train(local_cost(), doorkey_scenes(4), QUICK)
+        train_cost(local_cost(), doorkey_scenes(4), QUICK)
         assert torch.get_num_threads() == before
     finally:
         torch.set_num_threads(outside)
@@ -170,7 +173,7 @@ def test_torch_computes_with_one_thread_in_training_and_with_as_many_as_before_a
 def test_training_leaves_the_given_model_and_torchs_generator_alone():
     model = local_cost()
     before, state = parameters(model), torch.get_rng_state()
-    train(model, doorkey_scenes(4), QUICK)
+    train_cost(model, doorkey_scenes(4), QUICK)
     assert torch.equal(parameters(model), before)
     assert torch.equal(torch.get_rng_state(), state)
 
@@ -182,7 +185,7 @@ def whole_run(request, tmp_path_factory):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = request.param.for_products([scenes[0].product])
-    return model, scenes, train(model, scenes, QUICK, directory), directory
+    return model, scenes, train_cost(model, scenes, QUICK, directory), directory
 
 
 @pytest.mark.parametrize("write", ["write_checkpoint", "write_metrics"])
@@ -203,8 +206,8 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run,
     with monkeypatch.context() as patch:
         patch.setattr(trainer, write, deadly)
         with pytest.raises(Killed):
-            train(model, scenes, QUICK, tmp_path / "killed")
-    resumed = train(model, scenes, QUICK, tmp_path / "killed", resume=True)
+            train_cost(model, scenes, QUICK, tmp_path / "killed")
+    resumed = train_cost(model, scenes, QUICK, tmp_path / "killed", resume=True)
     assert torch.equal(parameters(resumed.model), parameters(whole.model))
     assert resumed.epoch == whole.epoch
     for name in ("metrics.jsonl", CHECKPOINT):
@@ -212,7 +215,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run,
 
 
 def test_metrics_have_one_line_an_epoch(tmp_path):
-    result = train(local_cost(), doorkey_scenes(4), QUICK, tmp_path)
+    result = train_cost(local_cost(), doorkey_scenes(4), QUICK, tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == list(range(QUICK.epochs + 1))
     assert [line["held_out_loss"] for line in lines] == [metrics.held_out_loss for metrics in result.history]
@@ -221,14 +224,14 @@ def test_metrics_have_one_line_an_epoch(tmp_path):
 @pytest.mark.parametrize("change", ["settings", "data", "model"])
 def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, change):
     scenes = doorkey_scenes(4)
-    train(local_cost(), scenes, QUICK, tmp_path)
+    train_cost(local_cost(), scenes, QUICK, tmp_path)
     other = {
         "settings": (local_cost(), scenes, replace(QUICK, learning_rate=2e-2)),
         "data": (local_cost(), scenes[:3], QUICK),
         "model": (local_cost(seed=1), scenes, QUICK),
     }[change]
     with pytest.raises(OtherConfigurationError, match="another configuration"):
-        train(*other, tmp_path, resume=True)
+        train_cost(*other, tmp_path, resume=True)
 
 
 @dataclass(frozen=True)
@@ -244,17 +247,17 @@ def test_a_checkpoint_of_a_world_with_other_features_is_refused(tmp_path):
     scenes = [walk(product, 0.0, np.random.default_rng(0)) for product in products]
     assert (products[0].successors == products[1].successors).all()
     model = LinearCost.for_products(products[:1])
-    train(model, scenes[:1], QUICK, tmp_path)
-    train(model, scenes[:1], QUICK, tmp_path, resume=True)
+    train_cost(model, scenes[:1], QUICK, tmp_path)
+    train_cost(model, scenes[:1], QUICK, tmp_path, resume=True)
     with pytest.raises(OtherConfigurationError, match="another configuration"):
-        train(model, scenes[1:], QUICK, tmp_path, resume=True)
+        train_cost(model, scenes[1:], QUICK, tmp_path, resume=True)
 
 
 @pytest.mark.parametrize("part", ["successors", "automaton"])
 def test_a_checkpoint_of_another_automaton_is_refused(tmp_path, part):
     """One that leads elsewhere in these scenes, and one that does so only on labels that they do not have."""
     scene = doorkey_scene(0, np.random.default_rng(0))
-    train(local_cost(), [scene], QUICK, tmp_path)
+    train_cost(local_cost(), [scene], QUICK, tmp_path)
     product = scene.product
     if part == "successors":
         successors = product.successors.copy()
@@ -266,7 +269,7 @@ def test_a_checkpoint_of_another_automaton_is_refused(tmp_path, part):
         accepting[0] = True
         other = replace(product, automaton=replace(product.automaton, accepting=accepting))
     with pytest.raises(OtherConfigurationError, match="another automaton"):
-        train(local_cost(), [replace(scene, solver=ExactSolver(other))], QUICK, tmp_path, resume=True)
+        train_cost(local_cost(), [replace(scene, solver=ExactSolver(other))], QUICK, tmp_path, resume=True)
 
 
 def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configuration(tmp_path):
@@ -279,18 +282,18 @@ def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configu
         ]
 
     model = LinearCost.for_products([product])
-    train(model, cut(1), QUICK, tmp_path)
+    train_cost(model, cut(1), QUICK, tmp_path)
     with pytest.raises(OtherConfigurationError, match="other demonstrations"):
-        train(model, cut(2), QUICK, tmp_path, resume=True)
+        train_cost(model, cut(2), QUICK, tmp_path, resume=True)
 
 
 def test_a_broken_checkpoint_is_named(tmp_path):
     scenes = doorkey_scenes(4)
-    train(local_cost(), scenes, QUICK, tmp_path)
+    train_cost(local_cost(), scenes, QUICK, tmp_path)
     path = tmp_path / CHECKPOINT
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(BrokenCheckpointError, match="safetensors"):
-        train(local_cost(), scenes, QUICK, tmp_path, resume=True)
+        train_cost(local_cost(), scenes, QUICK, tmp_path, resume=True)
 
 
 def test_training_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
@@ -307,16 +310,16 @@ def test_training_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_pat
     with monkeypatch.context() as patch:
         patch.setattr(Adam, "step", explode)
         with pytest.raises(DivergedError, match="lower the learning rate"):
-            train(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path)
+            train_cost(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [0, 1, 2]
-    resumed = train(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path, resume=True)
+    resumed = train_cost(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path, resume=True)
     assert len(resumed.history) == QUICK.epochs + 1  # without the accident it goes on from epoch 2
 
 
 def test_a_learning_rate_beyond_reason_is_reported_as_divergence():
     with pytest.raises(DivergedError, match="not a finite number"):
-        train(local_cost(), doorkey_scenes(4), replace(QUICK, learning_rate=1e30, epochs=20))
+        train_cost(local_cost(), doorkey_scenes(4), replace(QUICK, learning_rate=1e30, epochs=20))
 
 
 @pytest.mark.parametrize(
@@ -335,9 +338,9 @@ def test_a_learning_rate_beyond_reason_is_reported_as_divergence():
 )
 def test_settings_that_make_no_sense_are_refused(bad):
     with pytest.raises(BadInputError):
-        Settings(**bad)
+        CostSettings(**bad)
 
 
 def test_there_must_be_something_to_train_on():
     with pytest.raises(BadInputError, match="no demonstrations"):
-        train(local_cost(), [], QUICK)
+        train_cost(local_cost(), [], QUICK)

@@ -5,22 +5,19 @@ import numpy as np
 import pytest
 
 from wfairl.core.costs.checkpoint import OtherConfigurationError
+from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.methods import load_policy
+from wfairl.core.runs.methods import load_policy, train
 from wfairl.core.runs.pipeline import Config, run
 from wfairl.core.runs.run_directory import (
     BrokenRunError,
-    PlannerSettings,
     RunConfig,
     RunExistsError,
     load_run,
-    make_cost,
     read_config,
-    train_run,
-    training_temperature,
 )
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
@@ -157,7 +154,7 @@ def test_a_finished_run_is_neither_overwritten_nor_resumed_as_another(finished):
     dataset = collect(find_task("doorkey"), 2, 2, 0.5, 0)
     loaded = load_run(directory)
     with pytest.raises(RunExistsError, match="--resume"):
-        train_run(dataset, find_task("doorkey").make_world, loaded.task_model, loaded.config, directory)
+        train("wfa-irl", dataset, directory, loaded.config.settings, task_model=loaded.task_model)
 
 
 def contents(directory):
@@ -173,7 +170,10 @@ def test_a_run_that_is_refused_another_automaton_stays_byte_for_byte(finished):
     before = contents(directory)
     other = fit_task_model([*dataset.words, *words], [*dataset.scores, 1.0, 0.0], optional_start=True)
     with pytest.raises(OtherConfigurationError, match="another automaton"):
-        train_run(dataset, task.make_world, other, trained.config, directory, resume=True)
+        train(
+            "wfa-irl", dataset, directory, trained.config.settings,
+            task_model=other, origin=trained.config.origin, resume=True,
+        )  # fmt: skip
     assert contents(directory) == before
 
 
@@ -183,7 +183,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume
     task, trained = find_task("doorkey"), load_run(directory)
     failures = collect(task, 0, 2, 0.5, 0)
     with pytest.raises(BadInputError, match="learned from successes"):
-        train_run(failures, task.make_world, trained.task_model, trained.config, tmp_path / "run", resume)
+        train("wfa-irl", failures, tmp_path / "run", task_model=trained.task_model, resume=resume)
     assert not (tmp_path / "run").exists()
 
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume
 )
 def test_a_configuration_that_cannot_be_trained_is_refused_at_birth(bad, message):
     with pytest.raises(BadInputError, match=message):
-        PlannerSettings(**bad)
+        CostSettings(**bad)
 
 
 def test_a_directory_that_is_no_finished_run_is_refused(finished, tmp_path):
@@ -239,10 +239,10 @@ def test_demonstrations_that_show_nothing_are_refused(temperature):
 
 def test_an_untrained_cost_follows_from_the_seed_alone(finished):
     directory, _ = finished
-    settings = PlannerSettings(cost="paper")
+    settings = CostSettings(cost="paper")
     product = build_product(find_task("doorkey").make_world(0), load_run(directory).task_model.finite)
-    one, two = make_cost(settings, [product]), make_cost(settings, [product])
-    other = make_cost(replace(settings, seed=5), [product])
+    one, two = settings.make_model([product]), settings.make_model([product])
+    other = replace(settings, seed=5).make_model([product])
     for name, tensor in one.state_dict().items():
         assert np.array_equal(tensor.numpy(), two.state_dict()[name].numpy())
     assert any((one.state_dict()[name] != other.state_dict()[name]).any() for name in one.state_dict())

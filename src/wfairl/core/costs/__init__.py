@@ -4,10 +4,10 @@ from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
     "CostModel": "cost_model",
+    "CostSettings": "settings",
     "LinearCost": "feature_costs",
     "NamedTable": "named_table",
     "NodeInputs": "cost_model",
-    "Settings": "trainer",
     "SharedLinearCost": "feature_costs",
     "TabularCost": "feature_costs",
     "TrainingResult": "trainer",
@@ -19,7 +19,7 @@ _MODULES = {
     "register_cost_model": "storage",
     "save_cost": "storage",
     "trace_paths": "gradient",
-    "train": "trainer",
+    "train_cost": "trainer",
 }
 
 __all__ = [*_MODULES]

@@ -40,8 +40,8 @@ from wfairl.core.costs.cost_model import CostModel, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
 from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.planning.product import Product
-from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
@@ -51,37 +51,6 @@ WORTH_THREADS = 200_000
 
 STILL_FALLING = 2e-3
 """A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train.
-
-    Attributes:
-        epochs: passes over the demonstrations.
-        batch_size: scenes per Adam step.
-        learning_rate: initial learning rate of Adam; it falls to zero along half a cosine.
-        weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
-        temperature: eta of the policy whose likelihood is maximised, above zero.
-        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
-        seed: random seed of the split and of the order of scenes.
-    """
-
-    epochs: AtLeastZero = 50
-    batch_size: AtLeastOne = 8
-    learning_rate: Positive = 1e-3
-    weight_decay: NotNegative = 1e-2
-    temperature: float = 0.5
-    held_out: Fraction = 0.25
-    seed: Seed = 0
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-        if not 0 < self.temperature < math.inf:
-            raise BadInputError(
-                f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
-                " policy does not change with the cost, almost everywhere, and nothing can be learned"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +82,10 @@ def is_falling(losses: Sequence[float | None]) -> bool:
     return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
 
 
-def train(
+def train_cost(
     model: CostModel,
     scenes: Sequence[TrainingScene],
-    settings: Settings,
+    settings: CostSettings,
     directory: Path | None = None,
     resume: bool = False,
     n_jobs: int = 2,
@@ -153,7 +122,7 @@ class Training:
 
     model: CostModel
     examples: "Sequence[_Example]"
-    settings: Settings
+    settings: CostSettings
     directory: Path | None
     fingerprint: str
     checkpoint: Checkpoint | None
@@ -162,11 +131,11 @@ class Training:
 def prepare_training(
     model: CostModel,
     scenes: Sequence[TrainingScene],
-    settings: Settings,
+    settings: CostSettings,
     directory: Path | None = None,
     resume: bool = False,
 ) -> Training:
-    """All of `train` that can be refused, before anything is written; arguments and errors as there."""
+    """All of `train_cost` that can be refused, before anything is written; arguments and errors as there."""
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
     examples = _view_scenes(model, scenes)
@@ -179,14 +148,17 @@ def prepare_training(
 def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     """Train to the last epoch."""
     settings, directory = training.settings, training.directory
+    temperature = settings.temperature or training_temperature(None)
+    learning_rate = settings.learning_rate or training.model.learning_rate
     model = copy.deepcopy(training.model)
     adam = Adam(model, settings.weight_decay)
     trained, held_out = _split(training.examples, settings)
 
     def run_epoch(epoch: int) -> EpochMetrics:
-        measure = partial(_mean_loss, model, temperature=settings.temperature, n_jobs=n_jobs)
-        rate = half_cosine(settings.learning_rate, epoch, settings.epochs)
-        train_loss = _run_epoch(model, adam, trained, settings, epoch, rate, n_jobs) if epoch else measure(trained)
+        measure = partial(_mean_loss, model, temperature=temperature, n_jobs=n_jobs)
+        rate = half_cosine(learning_rate, epoch, settings.epochs)
+        batches = _batches(trained, settings, epoch)
+        train_loss = _descend(model, adam, batches, rate, temperature, n_jobs) if epoch else measure(trained)
         return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
 
     with progress_bar() as bar:
@@ -220,7 +192,7 @@ def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Exa
     return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
-def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: Settings) -> str:
+def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: CostSettings) -> str:
     """A digest of the initial weights, the data and the settings."""
     inputs = {example.scene.product: example.view.inputs for example in examples}
     digest = hashlib.sha256()
@@ -235,7 +207,7 @@ def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: Setti
     return digest.hexdigest()
 
 
-def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Example], list[_Example]]:
+def _split(examples: Sequence[_Example], settings: CostSettings) -> tuple[list[_Example], list[_Example]]:
     """The examples to train on, at least one, and those that choose the epoch."""
     count = min(len(examples) - 1, math.ceil(settings.held_out * len(examples)))
     order = np.random.default_rng(settings.seed).permutation(len(examples))
@@ -257,21 +229,25 @@ def _mean_loss(model: CostModel, examples: Sequence[_Example], temperature: floa
     return _finite(-torch.cat(likelihoods).mean(), "loss").item()
 
 
-def _run_epoch(
+def _batches(examples: Sequence[_Example], settings: CostSettings, epoch: int) -> list[list[_Example]]:
+    """The examples of an epoch, in the order of the epoch."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(examples))
+    firsts = range(0, len(order), settings.batch_size)
+    return [[examples[i] for i in order[first : first + settings.batch_size]] for first in firsts]
+
+
+def _descend(
     model: CostModel,
     adam: Adam,
-    examples: Sequence[_Example],
-    settings: Settings,
-    epoch: int,
+    batches: Sequence[Sequence[_Example]],
     learning_rate: float,
+    temperature: float,
     n_jobs: int,
 ) -> float:
-    """One pass over the examples; the loss per step, each batch before its Adam step."""
-    order = np.random.default_rng([settings.seed, epoch]).permutation(len(examples))
+    """An Adam step for each batch; the loss per step of a demonstration, each batch before its Adam step."""
     total, steps = 0.0, 0
-    for first in range(0, len(order), settings.batch_size):
-        batch = [examples[i] for i in order[first : first + settings.batch_size]]
-        likelihoods = _log_likelihoods(model, batch, settings.temperature, n_jobs)
+    for batch in batches:
+        likelihoods = _log_likelihoods(model, batch, temperature, n_jobs)
         loss = _finite(-likelihoods.mean(), "loss")
         gradients = adam.gradients(loss)
         for name, gradient in gradients.items():

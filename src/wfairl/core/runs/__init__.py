@@ -14,7 +14,6 @@ _MODULES = {
     "load_run": "run_directory",
     "register_method": "methods",
     "seen_tests": "run_directory",
-    "train_run": "run_directory",
     "write_config": "run_directory",
 }
 

@@ -14,12 +14,12 @@ import numpy as np
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.scene import prepare_scenes
-from wfairl.core.costs.trainer import TrainingResult, train
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.trainer import TrainingResult, train_cost
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import TaskLearner
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import Rival, posterior_of
-from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.worlds.task import Task
 
 MOST_ROUNDS = 3
@@ -49,7 +49,7 @@ class Explanation:
 def learn_logic_and_cost(
     dataset: Dataset,
     task: Task,
-    settings: PlannerSettings | None = None,
+    settings: CostSettings | None = None,
     learner: TaskLearner | None = None,
     n_jobs: int = 2,
 ) -> Explanation:
@@ -65,7 +65,7 @@ def learn_logic_and_cost(
     Returns:
         The best explanation; the posterior of its model names others that are about as likely.
     """
-    settings = (settings or PlannerSettings()).complete(task.default_cost)
+    settings = (settings or CostSettings()).complete(task.default_cost)
     learner = learner or RationalLearner()
     rounds = [_explain(dataset, task, learner, None, n_jobs)]
     for _ in range(MOST_ROUNDS):
@@ -96,11 +96,11 @@ def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel
     return Explanation(model, cost, -np.inf if posterior is None else posterior.log_posterior)
 
 
-def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSettings, n_jobs: int) -> TrainingResult:
+def _train(dataset: Dataset, task: Task, model: TaskModel, settings: CostSettings, n_jobs: int) -> TrainingResult:
     """The cost under an automaton; nothing is written."""
     scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs).scenes
-    cost = make_cost(settings, [scene.product for scene in scenes])
-    return train(cost, scenes, settings.training(dataset.temperature), n_jobs=n_jobs)
+    cost = settings.make_model([scene.product for scene in scenes])
+    return train_cost(cost, scenes, settings.for_demonstrations(dataset.temperature), n_jobs=n_jobs)
 
 
 def _gain(training: TrainingResult) -> float:

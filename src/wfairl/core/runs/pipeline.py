@@ -20,7 +20,7 @@ from wfairl.core.runs import Evaluation, evaluate
 from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
-from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
+from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged
 from wfairl.core.support.documents import Count, Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory, hold
@@ -44,7 +44,7 @@ class Config:
         temperature: of the expert; 0 is the paper's data set D1. None if somebody else demonstrated, at an unknown one.
         seed: of the collection, of the split into held-out demonstrations, and of the training.
         learner: of the automaton; `rational` learns it together with the cost.
-        settings: of the cost, by name; see `PlannerSettings`.
+        settings: of the cost, by name; see `CostSettings`.
         test_scenes: number of unseen scenes to evaluate on.
         demos: the files of given demonstrations; empty if the built-in expert demonstrates.
     """
@@ -141,7 +141,7 @@ def check_cost(task: Task, config: Config) -> None:
     """Raise `BadInputError` now, before anything is collected, if the cost model does not fit the task's worlds."""
     settings = find_method(METHOD).make_settings(config.settings).complete(task.default_cost)
     world = task.make_world(seed=0)
-    make_cost(settings, [states_alone(world, [world.initial_state])])
+    settings.make_model([states_alone(world, [world.initial_state])])
 
 
 def check_scenes(dataset: Dataset, config: Config) -> None:

@@ -1,25 +1,31 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.scene import LeftOut, prepare_scenes
+from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
+from wfairl.core.costs.storage import save_cost
+from wfairl.core.costs.trainer import TrainingResult, prepare_training, run_training
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, plain_settings
 from wfairl.core.runs.run_directory import (
-    DEFAULT_TRAINING_TEMPERATURE,
-    PlannerSettings,
+    COST,
+    TASK_MODEL,
     Run,
     RunConfig,
-    TrainedRun,
+    check_free,
     load_run,
     seen_tests,
-    train_run,
+    write_config,
 )
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
@@ -37,26 +43,32 @@ class PlanningMethod(Method):
         """The task to plan for."""
 
     def settings_type(self) -> type[Any]:
-        return PlannerSettings
+        return CostSettings
 
     def train(self, request: TrainingRequest) -> Trained:
-        return describe(self.train_cost(request))
-
-    def train_cost(self, request: TrainingRequest) -> TrainedRun:
-        """Learn the cost, in a directory; errors as in `train`."""
-        settings = self.make_settings(request.settings).complete(request.task.default_cost)
+        settings: CostSettings = self.make_settings(request.settings).complete(request.task.default_cost)
+        dataset, directory = request.dataset, request.directory
         config = RunConfig(
             method=self.name,
             task=request.task.name,
-            temperature=request.dataset.temperature,
+            temperature=dataset.temperature,
             settings=plain_settings(settings),
-            seen=seen_tests(request.dataset),
+            seen=seen_tests(dataset),
             origin=dict(request.origin),
         )
-        make_world, task_model = request.task.make_world, self.task_model(request)
-        return train_run(
-            request.dataset, make_world, task_model, config, request.directory, request.resume, request.n_jobs
-        )
+        check_free(directory, config, request.resume)
+        task = self.task_model(request)
+        make_world, n_jobs = request.task.make_world, request.n_jobs
+        prepared = prepare_scenes(dataset.demonstrations, make_world, task.finite, task.threshold, n_jobs)
+        model = settings.make_model([scene.product for scene in prepared.scenes])
+        to_train = settings.for_demonstrations(dataset.temperature)
+        training = prepare_training(model, prepared.scenes, to_train, directory, request.resume)
+        # Nothing is written before here, so that a refused request leaves the directory as it was.
+        write_config(directory, config)
+        task.save(directory / TASK_MODEL)
+        result = run_training(training, n_jobs)
+        save_cost(result.model, directory / COST)
+        return describe(task, settings, result, prepared.left_out)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         run = load_run(directory)
@@ -121,11 +133,12 @@ def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> Pla
     return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
 
 
-def describe(trained: TrainedRun) -> Trained:
+def describe(
+    model: TaskModel, settings: CostSettings, training: TrainingResult, left_out: Sequence[LeftOut]
+) -> Trained:
     """The outcome of training a cost, as facts and lines."""
-    model, training = trained.run.task_model, trained.training
     history, chosen = training.history, training.epoch
-    kind, last = trained.run.config.settings["cost"], len(history) - 1
+    kind, last = settings.cost, len(history) - 1
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
     rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
     lines = [("automaton", f"{rank}{model.finite.states} states"), *(("rule", one) for one in model.sentences[:1])]
@@ -140,11 +153,10 @@ def describe(trained: TrainedRun) -> Trained:
         lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
     elif last > 0:
         lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
-    left_out = [{"number": one.number, "seed": one.seed, "reason": one.reason} for one in trained.left_out]
-    lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in trained.left_out]
+    lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in left_out]
     warnings = []
     if training.is_cut_short:
-        rate = trained.run.config.settings["learning_rate"]
+        rate = settings.learning_rate
         warnings.append(
             f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
             f" or faster (--learning-rate{'' if rate is None else f', now {rate:g}'})"
@@ -158,6 +170,6 @@ def describe(trained: TrainedRun) -> Trained:
         "epochs": last,
         "held_out_loss": after,
         "held_out_loss_before": before,
-        "left_out": left_out,
+        "left_out": [asdict(one) for one in left_out],
     }
     return Trained(facts, lines, warnings)

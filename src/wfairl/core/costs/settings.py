@@ -1,0 +1,80 @@
+"""How to learn a cost: by which model, and how it is trained."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+
+from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
+from wfairl.core.costs.storage import find_cost_model
+from wfairl.core.planning.product import Product
+from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
+from wfairl.core.support.errors import BadInputError
+
+DEFAULT_TRAINING_TEMPERATURE = 0.5
+"""For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
+everywhere; at the initial costs of all models, 0.5 makes a detour of one step seven times less likely."""
+
+
+@dataclass(frozen=True)
+class CostSettings:
+    """How to learn a cost.
+
+    Attributes:
+        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear, prices or tabular; the task's own
+            unless given.
+        floor: least cost of a transition.
+        activation: output of the cost model: softplus, or relu as in the paper.
+        epochs: passes over the demonstrations.
+        batch_size: scenes per Adam step.
+        learning_rate: initial learning rate of Adam, with cosine decay to zero; the cost model's own unless given.
+        weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
+        temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
+        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        seed: random seed of the split and of the order of scenes.
+    """
+
+    cost: str | None = None
+    floor: float = DEFAULT_FLOOR
+    activation: str = DEFAULT_ACTIVATION
+    epochs: AtLeastZero = 50
+    batch_size: AtLeastOne = 8
+    learning_rate: Positive | None = None
+    weight_decay: NotNegative = 1e-2
+    temperature: float | None = None
+    held_out: Fraction = 0.25
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_output(self.floor, self.activation)
+        check_bounds(self)
+        if self.temperature is not None and not 0 < self.temperature < math.inf:
+            raise BadInputError(
+                f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
+                " policy does not change with the cost, almost everywhere, and nothing can be learned"
+            )
+        if self.cost is not None:
+            find_cost_model(self.cost)
+
+    def complete(self, default_cost: str) -> Self:
+        """The same settings with the task's own cost where none was named."""
+        return self if self.cost is not None else replace(self, cost=default_cost)
+
+    def for_demonstrations(self, temperature: float | None) -> Self:
+        """The same settings with a training temperature for demonstrations of some temperature."""
+        return self if self.temperature is not None else replace(self, temperature=training_temperature(temperature))
+
+    def make_model(self, products: Sequence[Product]) -> CostModel:
+        """An untrained cost model, the same for the same seed; torch's global generator stays as it is."""
+        assert self.cost is not None
+        kind = find_cost_model(self.cost)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return kind.for_products(products, floor=self.floor, activation=self.activation)
+
+
+def training_temperature(temperature: float | None) -> float:
+    """The temperature to train at for demonstrations of some temperature: theirs if it is above zero and finite."""
+    return temperature if temperature is not None and 0 < temperature < math.inf else DEFAULT_TRAINING_TEMPERATURE
