@@ -12,6 +12,8 @@ from wfairl.specifications.symbolic import differing_words, until_fulfilled
 
 MOST_WORDS = 5
 
+PIXELS_PER_INCH = 144
+
 
 @dataclass(frozen=True, eq=False)
 class AutomataComparison:
@@ -70,8 +72,8 @@ def _verdict(automaton: Automaton, word: Word) -> str:
 
 def write_comparison(path: Path, comparison: AutomataComparison) -> None:
     """Draw a comparison to a .png file, or to an .svg file, with the path of its first word."""
-    from wfairl.pages.automata.side_by_side import AutomataPair, pair_png, pair_svg
+    from wfairl.pages.automata.side_by_side import draw_side_by_side
 
     word = comparison.words[0] if comparison.words else ()
-    pair = AutomataPair(comparison.names, comparison.automata, word, comparison.texts)
-    write_atomically(path, pair_png(pair) if path.suffix.lower() == ".png" else pair_svg(pair))
+    drawn = draw_side_by_side(comparison.names, comparison.automata, word, comparison.texts)
+    write_atomically(path, drawn.to_png(PIXELS_PER_INCH) if path.suffix.lower() == ".png" else drawn.to_svg())

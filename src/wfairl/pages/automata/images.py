@@ -1,6 +1,5 @@
 """Images of an automaton in its layout, as SVG and as PNG."""
 
-from collections.abc import Collection
 from html import escape
 
 import numpy as np
@@ -9,16 +8,12 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts
 from wfairl.pages.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, DrawnEdge, lay_out
 
-INK, PAPER, ACCENT, MARK = "#1b1f24", "#ffffff", "#1f6f54", "#b3261e"
+INK, PAPER, ACCENT = "#1b1f24", "#ffffff", "#1f6f54"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
 RING_GAP = 4.0
 ARROW_LENGTH = 34.0
 TIP_LENGTH, TIP_SPREAD = 9.0, 4.0
 FONT = "DejaVu Sans"
-
-
-Marked = Collection[tuple[int, int]]
-"""Edges to show in another colour, by their ends."""
 
 
 def automaton_svg(automaton: Automaton, edge_counts: EdgeCounts) -> str:
@@ -31,18 +26,21 @@ def automaton_png(automaton: Automaton, edge_counts: EdgeCounts) -> bytes:
     return to_png(lay_out(automaton, edge_counts))
 
 
-def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
+def to_svg(layout: AutomatonLayout) -> str:
     """A self-contained drawing in SVG: no external fonts, styles or ids.
 
     Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
     """
-    parts = [svg_head(layout.width, layout.height, "task automaton")]
+    width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" role="img" aria-label="task automaton">\n'
+        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>'
+    ]
     x, y = layout.centres[0]
     entry = np.linspace((x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y), 4)
     parts.append(f'<g class="edge">{_arrow(entry)}</g>')
-    for edge in layout.edges:
-        colour = MARK if (edge.source, edge.target) in marked else INK
-        parts.append(f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve, colour)}</g>')
+    parts += [f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve)}</g>' for edge in layout.edges]
     for edge in layout.edges:
         for line, line_y in edge.placed_lines():
             parts.append(
@@ -68,21 +66,11 @@ def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def svg_head(width: float, height: float, title: str) -> str:
-    """The beginning of a drawing: its size and its paper."""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}, Verdana, sans-serif" '
-        f'font-size="{FONT_SIZE:g}" role="img" aria-label="{title}">\n'
-        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>'
-    )
-
-
 def _ends(edge: DrawnEdge) -> str:
     return f'data-source="{edge.source}" data-target="{edge.target}"'
 
 
-def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
+def _arrow(curve: NDArray[np.float64]) -> str:
     """A cubic curve with a tip at its end, which stops short of the point that the tip ends in."""
     along = (curve[3] - curve[2]) / np.linalg.norm(curve[3] - curve[2])
     across = np.array([-along[1], along[0]])
@@ -92,8 +80,8 @@ def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
         f"{x:.1f},{y:.1f}" for x, y in (back + TIP_SPREAD * across, back - TIP_SPREAD * across, curve[3])
     )
     return (
-        f'<path class="line" d="M{start} C{first} {second} {end}" fill="none" stroke="{colour}" stroke-width="1.3"/>'
-        f'<path class="tip" d="M{left} L{point} L{right} z" fill="{colour}"/>'
+        f'<path class="line" d="M{start} C{first} {second} {end}" fill="none" stroke="{INK}" stroke-width="1.3"/>'
+        f'<path class="tip" d="M{left} L{point} L{right} z" fill="{INK}"/>'
     )
 
 

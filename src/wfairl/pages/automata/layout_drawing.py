@@ -9,8 +9,11 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Curve
 
 from wfairl.pages import style
-from wfairl.pages.automata.images import ACCENT, ACCEPTING_FILL, ARROW_LENGTH, MARK, RING_GAP, STATE_FILL
+from wfairl.pages.automata.images import ACCENT, ACCEPTING_FILL, ARROW_LENGTH, RING_GAP, STATE_FILL
 from wfairl.pages.automata.layout import FONT_SIZE, LINE_HEIGHT, RADIUS, AutomatonLayout, DrawnEdge
+
+MARK = "#b3261e"
+"""The colour of marked edges."""
 
 THIN, THICK = 1.3, 4.3
 """Widths in points, at scale 1, of an edge that no word took, and of one that all words took."""
