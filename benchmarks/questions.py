@@ -34,7 +34,7 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.rollout import act
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.rational.tables import canonical
+from wfairl.core.rational.tables import canonical_table
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
@@ -162,7 +162,7 @@ def _reads(automaton: Automaton) -> bytes:
     number = np.full(len(columns), ACCEPTED, np.int32)
     number[order] = np.arange(len(order))
     table = np.where(ends, ACCEPTED, np.where(columns >= 0, number[columns], columns))
-    return canonical(np.ascontiguousarray(table[order].astype(np.int32))).tobytes()
+    return canonical_table(np.ascontiguousarray(table[order].astype(np.int32))).tobytes()
 
 
 def _table(rows: Sequence[Row]) -> Table:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
-from wfairl.core.rational.tables import canonical, live_table, read_word, requiring
+from wfairl.core.rational.tables import canonical_table, live_table, read_word, requiring
 from wfairl.core.rational.task_posterior import Support, TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 
@@ -81,12 +81,12 @@ def hypotheses_of(posterior: TaskPosterior, labels: Sequence[Label]) -> tuple[Hy
 
 def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
     for one in posterior.alternatives:
-        yield Hypothesis(one.text, canonical(live_table(one.automaton, labels)), one.weight)
+        yield Hypothesis(one.text, canonical_table(live_table(one.automaton, labels)), one.weight)
     best = posterior.chosen
     chosen = live_table(best.automaton, labels)
 
     def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
-        return Hypothesis(f"{best.text}, but {change}", canonical(table), best.weight * odds)
+        return Hypothesis(f"{best.text}, but {change}", canonical_table(table), best.weight * odds)
 
     odds = deadly_odds(posterior, labels)
     everywhere = odds.min(axis=0)

@@ -7,7 +7,7 @@ from strategies_logic import NAMES, random_automaton, random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.moves import neighbours, starts
-from wfairl.core.rational.tables import canonical, live_table
+from wfairl.core.rational.tables import canonical_table, live_table
 
 LABELS = tuple(frozenset(name for name, there in zip(NAMES[:3], bits, strict=True) if there)
                for bits in product((0, 1), repeat=3))  # fmt: skip
@@ -30,7 +30,7 @@ def test_a_canonical_table_accepts_the_same_words():
     rng = np.random.default_rng(0)
     for _ in range(60):
         table = random_table(rng)
-        smaller = canonical(table)
+        smaller = canonical_table(table)
         assert len(smaller) <= len(table)
         assert all(accepts(table, word) == accepts(smaller, word) for word in words(rng, 4, 50))
 
@@ -41,7 +41,7 @@ def test_a_canonical_table_does_not_depend_on_how_states_are_numbered():
         table = random_table(rng)
         order = np.concatenate([[0], 1 + rng.permutation(len(table) - 1)])
         number = np.append(np.argsort(order), [ACCEPTED, DEAD])  # -1 and -2 count from the end
-        assert canonical(number[table[order]].astype(np.int32)).tobytes() == canonical(table).tobytes()
+        assert canonical_table(number[table[order]].astype(np.int32)).tobytes() == canonical_table(table).tobytes()
 
 
 def test_a_compact_and_its_guarded_automaton_read_labels_alike():
@@ -49,7 +49,7 @@ def test_a_compact_and_its_guarded_automaton_read_labels_alike():
     for _ in range(60):
         automaton = random_automaton(rng, NAMES[:3])
         table = live_table(automaton.to_guarded(), LABELS)
-        assert canonical(table).tobytes() == canonical(automaton.to_table(LABELS)).tobytes()
+        assert canonical_table(table).tobytes() == canonical_table(automaton.to_table(LABELS)).tobytes()
 
 
 def test_simplifying_twice_changes_nothing():
@@ -80,14 +80,21 @@ def test_errands_in_any_order_are_one_move_from_one_of_them():
             CompactEdge(3, guard("c"), ACCEPTED),
         ],
     )
-    wanted = canonical(both.to_table(LABELS)).tobytes()
-    found = {canonical(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)}
+    wanted = canonical_table(both.to_table(LABELS)).tobytes()
+    found = {
+        canonical_table(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)
+    }
     assert wanted in found
 
 
 def test_what_is_forbidden_comes_first_and_a_state_s_own_edges_before_common_ones():
     automaton = CompactAutomaton(
-        2, (CompactEdge(ANY, guard("a"), DEAD), CompactEdge(ANY, guard("b"), 1), CompactEdge(0, guard("c"), ACCEPTED))
+        2,
+        (
+            CompactEdge(ANY, guard("a"), DEAD),
+            CompactEdge(ANY, guard("b"), 1),
+            CompactEdge(0, guard("c"), ACCEPTED),
+        ),
     )
     table = automaton.to_table(LABELS)
     after = {label: int(target) for label, target in zip(LABELS, table[0], strict=True)}

@@ -16,14 +16,14 @@ from wfairl.core.rational import (
     RationalSettings,
     learn_posterior,
 )
-from wfairl.core.rational.tables import canonical, live_table
+from wfairl.core.rational.tables import canonical_table, live_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
 
 
 def same_rule(learned, rule):
-    one, other = (canonical(live_table(a, GRID_LABELS)) for a in (learned, rule))
+    one, other = (canonical_table(live_table(a, GRID_LABELS)) for a in (learned, rule))
     return one.tobytes() == other.tobytes()
 
 

@@ -13,7 +13,7 @@ from wfairl.core.support.documents import Count, Form, NotNegative
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
-KINDS: dict[str, type[finite.FiniteAutomaton] | type[GuardedAutomaton]] = {
+AUTOMATON_KINDS: dict[str, type[finite.FiniteAutomaton] | type[GuardedAutomaton]] = {
     finite.KIND: finite.FiniteAutomaton,
     guarded.KIND: GuardedAutomaton,
 }
@@ -112,7 +112,7 @@ class StoredTaskModel:
         """
         if self.weighted is None and self.automaton is None:
             raise ValueError("no automaton")
-        kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
+        kind = None if self.automaton is None else AUTOMATON_KINDS[str(self.automaton.get("kind"))]
         automaton = None if kind is None else kind.from_document(self.automaton)
         weighted = None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
         if self.record is None:

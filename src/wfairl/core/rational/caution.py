@@ -48,10 +48,10 @@ PRICE_FRACTIONS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 LARGEST_DOUBT = 0.21
 """Plans that fail with a larger probability are refused; chosen once, on validation scenes of random offices."""
 
-LEAST_REASON = 0.05
+LEAST_PROBABILITY_OF_REASON = 0.05
 """Probability from which on a refusal names a label as a reason."""
 
-MOST_NODES = 1_000_000
+MOST_PRODUCT_NODES = 1_000_000
 """Goals with a larger product are left out. If the most probable automaton alone needs more than half of these nodes,
 no other goal is tried."""
 
@@ -131,14 +131,14 @@ class CautiousPolicy:
         plain = ExactPlanner().solve(world, alone.automaton, self.cost)
         check_satisfiable(plain.product, plain.solution)
         price = self.price * float(self.cost(plain.product).mean())
-        if 2 * len(plain.product) > MOST_NODES:
+        if 2 * len(plain.product) > MOST_PRODUCT_NODES:
             priced = self._priced(LabelRisks(posterior.support), alone, price)
             solution = cost_to_go(plain.product.graph, priced(plain.product))
             return Choice(alone.automaton, priced, ProductSolution(plain.product, solution))
 
         def build(automaton: Automaton) -> Product:
             is_built = automaton is alone.automaton
-            return plain.product if is_built else build_product(world, automaton, MOST_NODES)
+            return plain.product if is_built else build_product(world, automaton, MOST_PRODUCT_NODES)
 
         risks = LabelRisks.in_scene(posterior, build)
         best = self._best(posterior, build, risks, price, least=float(plain.solution.cost_to_go[0]))
@@ -233,4 +233,4 @@ def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
 def _likely(probabilities: Mapping[Label, float]) -> list[str]:
     """The labels whose probability is a reason to refuse, the highest first, as text."""
     ranked = sorted(probabilities, key=lambda label: -probabilities[label])
-    return [format_label(label) for label in ranked if probabilities[label] > LEAST_REASON]
+    return [format_label(label) for label in ranked if probabilities[label] > LEAST_PROBABILITY_OF_REASON]

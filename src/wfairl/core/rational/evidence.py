@@ -6,9 +6,11 @@ task, the demonstrator would not have gone there. It compares automata by
     log posterior(A) = log P(observations | A) + log prior(A)
 
 An automaton that forgets something makes the demonstrators look irrational. One that remembers too much pays in length
-(`prior`). This module computes the first term. A demonstrator is nearly rational: the better a control, the more
-probable it is. On the product of scene i and A, with Q_A(s, u) the least cost of fulfilling the task by a path that
-takes control u in state s (`table_cost_to_go`),
+(`prior`). This module computes the first term.
+
+A demonstrator is nearly rational: the better a control, the more probable it is. In scene i, let s be a pair of a world
+state and a state of A, and Q_A(s, u) the least cost of a path that takes control u in s and on which A comes to accept
+(`table_cost_to_go`). Then
 
     pi_A(u | s) = exp(-Q_A(s, u) / eta) / sum over available u' of exp(-Q_A(s, u') / eta)
 
@@ -33,8 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.rational import likelihood
-from wfairl.core.rational.likelihood import log_mean, pack_scenes
+from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import count_visits, read_word
@@ -83,13 +84,13 @@ class Evidence:
         """evidence_i of every scene at every temperature of the grid, or of another; [scenes, temperatures]."""
         temperatures = self.temperatures if temperatures is None else temperatures
         result = np.empty((len(self.observations.scenes), len(temperatures)))
-        likelihood.evaluate(table, self._scenes, temperatures, -np.inf, result)
+        fill_evidence(table, self._scenes, temperatures, -np.inf, result)
         return result
 
     def of_scenes_if(self, table: NDArray[np.int32], needed: float) -> NDArray[np.float64] | None:
         """As `of_scenes`; None if the log of its mean over temperatures must stay below `needed`."""
         result = np.empty((len(self.observations.scenes), len(self.temperatures)))
-        return result if likelihood.evaluate(table, self._scenes, self.temperatures, needed, result) else None
+        return result if fill_evidence(table, self._scenes, self.temperatures, needed, result) else None
 
     def of_verdicts(self, table: NDArray[np.int32]) -> float:
         """log P(failures | A) + log P(answers | A)."""

@@ -5,7 +5,7 @@ All goals accept only what the most probable automaton accepts. There are two ki
 - **Probable automata**: the most probable one alone, together with the second, and so on. Other automata may require
   more, with the probability that is left to them, and labels may be needed that none of these automata requires.
 - **Demonstrated words** (`demonstrated_words`), whole or with some labels erased. A whole word is right whatever the
-  task is. Of the others, an erased label may be needed.
+  task is. If labels are erased, one of them may be needed.
 
 With the probability `Support.need` that a label is needed, and the labels that a goal does not require,
 
@@ -26,10 +26,10 @@ from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.tables import is_forced, to_table
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
-LEAST_WEIGHT = 0.002
+LEAST_AUTOMATON_WEIGHT = 0.002
 """Weight below which automata are not planned for."""
 
-MOST_AUTOMATA, MOST_STATES = 6, 200
+MOST_AUTOMATA, MOST_JOINT_STATES = 6, 200
 """Largest number of automata to plan for at once, and of their states together."""
 
 NEGLIGIBLE_NEED = 0.001
@@ -107,7 +107,7 @@ def _probable_automata(posterior: TaskPosterior) -> Iterator[Goal]:
     yield _goal(joint, others, posterior.support)
     for one in posterior.alternatives[1:MOST_AUTOMATA]:
         automaton, pairs = conjunction_with_pairs(joint.automaton, one.automaton)
-        if one.weight < LEAST_WEIGHT or automaton.states > MOST_STATES:
+        if one.weight < LEAST_AUTOMATON_WEIGHT or automaton.states > MOST_JOINT_STATES:
             return
         others = max(others - one.weight, 0.0)
         joint = JointAutomaton(automaton, joint.chosen_states[[state for state, _ in pairs]])

@@ -77,7 +77,7 @@ def pack_scenes(
     log_outlier: NDArray[np.float64],
     log_follows: float,
 ) -> PackedScenes:
-    """Demonstrations for `evaluate`; of each world only the `max_states` states nearest to the demonstration."""
+    """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration."""
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
         world = scene.world
@@ -146,7 +146,7 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
 
 
 @njit(cache=True, nogil=True)
-def evaluate(
+def fill_evidence(
     table: NDArray[np.int32],
     scenes: PackedScenes,
     temperatures: NDArray[np.float64],

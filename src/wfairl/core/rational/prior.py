@@ -2,8 +2,8 @@
 
     log prior(A) = - ln 2 * bits(A)
 
-The description is a prefix code: the priors of all automata add up to at most 1. Its first bit selects one of two
-codes, edges or errands, and the shorter one counts:
+The description of a `CompactAutomaton` is a prefix code: the priors of all automata add up to at most 1. Its first bit
+selects one of two codes, edges or errands, and the shorter one counts:
 
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
     errands    = guards that are forbidden throughout, stages; the guards of a stage come true in any order

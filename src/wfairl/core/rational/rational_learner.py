@@ -38,7 +38,7 @@ from wfairl.core.worlds.task import Task
 
 DEFAULT_SETTINGS = RationalSettings()
 
-LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
+LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES = 0.05, 3.2, 12
 """The grid over which evidence is averaged, in units of the mean cost of a demonstrated step."""
 
 REFINED_TEMPERATURES = 33
@@ -136,7 +136,7 @@ def _evidence(observations: Observations, settings: RationalSettings) -> Evidenc
         temperatures = np.array([settings.temperature])
     else:
         costs = np.concatenate([scene.costs for scene in observations.scenes])
-        temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
+        temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES)
     return Evidence(observations.with_possible_labels(), temperatures, settings)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.product import Product, ProductTooLargeError
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.rational.goals import LEAST_WEIGHT, MOST_AUTOMATA, JointAutomaton
+from wfairl.core.rational.goals import LEAST_AUTOMATON_WEIGHT, MOST_AUTOMATA, JointAutomaton
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
 SMALLEST_DENOMINATOR = 1e-12
@@ -52,7 +52,7 @@ class LabelRisks:
         risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
         without, total = dict.fromkeys(risky, 0.0), 0.0
         for one in posterior.alternatives[:MOST_AUTOMATA]:
-            if one.weight < LEAST_WEIGHT or not risky:
+            if one.weight < LEAST_AUTOMATON_WEIGHT or not risky:
                 break
             try:
                 product = build(one.automaton)

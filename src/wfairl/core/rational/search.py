@@ -26,13 +26,13 @@ from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.moves import neighbours, starts
 from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import canonical
+from wfairl.core.rational.tables import canonical_table
 from wfairl.core.support.parallel import map_in_threads
 
-LEAST_GAIN = 1.0
+LEAST_EVIDENCE_GAIN = 1.0
 """Log evidence that a longer candidate must gain over its parent to be expanded."""
 
-BATCH = 256
+BATCH_SIZE = 256
 """Candidates that are evaluated in threads before the next ones are generated."""
 
 
@@ -146,7 +146,7 @@ class Evaluator:
             parent: the candidate that they come from.
         """
         pending = self._new(automata, needed)
-        while batch := list(islice(pending, BATCH)):
+        while batch := list(islice(pending, BATCH_SIZE)):
             first: dict[bytes, _Pending] = {}
             for one in batch:
                 if self._is_open(one, needed):
@@ -163,7 +163,7 @@ class Evaluator:
                 self._generated.add(automaton)
                 prior = log_prior(automaton, len(self.propositions))
                 if prior >= needed:
-                    table = canonical(automaton.to_table(self.evidence.labels))
+                    table = canonical_table(automaton.to_table(self.evidence.labels))
                     yield _Pending(automaton, prior, table, table.tobytes())
 
     def _is_open(self, one: _Pending, needed: float) -> bool:
@@ -189,5 +189,7 @@ class Evaluator:
             self._given_up[one.key] = needed - one.log_prior
             return
         total = log_mean(evidence.sum(axis=0)) + verdicts
-        promising = parent is None or one.log_prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
-        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, evidence, total, promising)
+        least = -inf
+        if parent is not None and one.log_prior <= parent.log_prior:
+            least = parent.log_evidence + LEAST_EVIDENCE_GAIN
+        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, evidence, total, total > least)

@@ -1,8 +1,8 @@
 """Compiled loops: the cost-to-go on the product of a world and an automaton given as a table.
 
 The product is never built, because thousands of automata are tried in the same worlds (`planning.shortest_path` solves
-a product that was built). A node is q * states + s, and the search runs backwards from acceptance: over the transitions
-of the world sorted by where they lead, and those of the automaton likewise.
+a product that was built). Node q * states + s is the pair of automaton state q and world state s. The search runs
+backwards from acceptance, so that the transitions of the world and those of the automaton are sorted by their targets.
 """
 
 import heapq
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.support.compiling import njit
 
-SLACK = 10.0
-"""Steps for which the breadth-first search continues after it has reached every state of a demonstration: controls that
-lose more than this are taken to lead nowhere."""
+SLACK_STEPS = 10.0
+"""After it has reached every state of a demonstration, the breadth-first search goes on for so many steps. A control
+that loses more than these steps counts as leading nowhere."""
 
 
 class PackedWorld(NamedTuple):
@@ -142,7 +142,7 @@ def unit_cost_to_go(
 ) -> None:
     """Fill V of node q * states + s, breadth first from acceptance, where every transition costs 1.
 
-    The search ends `SLACK` steps after it has reached the last required node, or when there are no more nodes.
+    The search ends `SLACK_STEPS` steps after it has reached the last required node, or when there are no more nodes.
     """
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
@@ -168,7 +168,7 @@ def unit_cost_to_go(
             while reached < len(required) and V[required[reached]] < np.inf:
                 reached += 1
             if reached == len(required) and last == np.inf:
-                last = level + SLACK
+                last = level + SLACK_STEPS
             if level >= last:
                 return
         for i in range(world.first[s], world.first[s + 1]):

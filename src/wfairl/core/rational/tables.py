@@ -88,7 +88,7 @@ def is_forced(table: NDArray[np.int32], label: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def canonical(table: NDArray[np.int32]) -> NDArray[np.int32]:
+def canonical_table(table: NDArray[np.int32]) -> NDArray[np.int32]:
     """The minimal table of the same language, its states numbered breadth first."""
     states, labels = table.shape
     table = _without_hopeless_states(table)

@@ -24,7 +24,7 @@ from wfairl.core.support.errors import BadInputError
 LEAST_MARGIN = 1.0
 """Nats of evidence below which the demonstrations hardly determine where a label leads."""
 
-LEAST_OUTLIER = 0.5
+LEAST_OUTLIER_PROBABILITY = 0.5
 """Probability of following no task from which on a demonstration is reported as an outlier."""
 
 
@@ -141,7 +141,7 @@ class TaskPosterior(LearnerRecord):
     @property
     def outliers(self) -> list[int]:
         """The demonstrations that probably follow no task."""
-        return np.flatnonzero(self.outlier_probabilities >= LEAST_OUTLIER).tolist()
+        return np.flatnonzero(self.outlier_probabilities >= LEAST_OUTLIER_PROBABILITY).tolist()
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -24,10 +24,10 @@ from wfairl.core.worlds.task import Task
 
 MOST_ROUNDS = 3
 
-LEAST_GAIN = 0.01
+LEAST_LOSS_SAVED = 0.01
 """The fraction of the held-out loss that a learned cost must save for the logic to be learned again under it."""
 
-UNDECIDED = 3.0
+UNDECIDED_NATS = 3.0
 """Nats between two explanations below which the demonstrations do not decide between them."""
 
 
@@ -70,7 +70,7 @@ def learn_logic_and_cost(
     rounds = [_explain(dataset, task, learner, None, n_jobs)]
     for _ in range(MOST_ROUNDS):
         training = _train(dataset, task, rounds[-1].model, settings, n_jobs)
-        if _gain(training) < LEAST_GAIN:
+        if _gain(training) < LEAST_LOSS_SAVED:
             break
         rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
         if rounds[-1].model.sentences == rounds[-2].model.sentences:
@@ -80,7 +80,7 @@ def learn_logic_and_cost(
         text: best.log_posterior - one.log_posterior
         for one in rounds
         for text in one.model.sentences
-        if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED
+        if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED_NATS
     }
     posterior = posterior_of(best.model)
     if posterior is None:
