@@ -7,7 +7,6 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
 from wfairl.core.demonstrations import collect, load, save
 from wfairl.core.support.errors import BadInputError, FailedRunError, WfairlError

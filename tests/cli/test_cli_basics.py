@@ -88,7 +88,7 @@ def test_what_the_machine_lacks_is_said_in_one_line(wfairl, monkeypatch, error, 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("wfairl.cli.evaluation.evaluate", fail)
+    monkeypatch.setattr("wfairl.cli.evaluate.evaluate", fail)
     result = wfairl("evaluate", "doorkey")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert words in result.stderr
@@ -105,7 +105,7 @@ def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wfairl.cli.evaluation.evaluate", interrupt)
+    monkeypatch.setattr("wfairl.cli.evaluate.evaluate", interrupt)
     result = wfairl("evaluate", "doorkey", "--json")
     assert (result.returncode, result.stdout) == (130, "")
     assert "interrupted; continue `train` and `run` with --resume, and `reproduce`" in result.stderr

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.spectral.model_selection import preset

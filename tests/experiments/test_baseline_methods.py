@@ -12,7 +12,7 @@ from oracles_report import read_page
 
 import experiments.baselines  # noqa: F401 - registers bc, gail and gru
 from experiments.baselines.network_policy import load_network_run
-from wfairl.cli import learning
+from wfairl.cli import train as train_command
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import collect, save
@@ -141,7 +141,7 @@ def command(wfairl, monkeypatch):
     """The command line with the baselines; its options are those of the methods known when it is imported."""
     monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
     monkeypatch.setattr(registry, "_loaded", {})
-    importlib.reload(learning)
+    importlib.reload(train_command)
 
     def run(*arguments, refused=None):
         result = wfairl("--tasks", CORRIDOR, "--tasks", "experiments.baselines", *arguments)
@@ -190,7 +190,7 @@ def test_the_command_line_refuses_what_a_network_cannot_learn_from(command, demo
 
 @pytest.mark.parametrize("method", SMALL)
 def test_every_setting_is_an_option_of_the_command_line(command, method):
-    assert set(find_method(method).default_settings()) <= set(inspect.signature(learning.train).parameters)
+    assert set(find_method(method).default_settings()) <= set(inspect.signature(train_command.train).parameters)
 
 
 def test_the_recurrent_learner_is_a_learner_of_the_command_line(command, demos, tmp_path):

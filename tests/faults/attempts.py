@@ -86,7 +86,7 @@ def import_everything() -> None:
         if "__main__" not in module.name and "studio" not in module.name and "ompl" not in module.name:
             import_module(module.name)
     import_module("experiments.baselines")
-    reload(import_module("wfairl.cli.learning"))  # its options are those of the methods known when it is imported
+    reload(import_module("wfairl.cli.train"))  # its options are those of the methods known when it is imported
 
 
 def _run(

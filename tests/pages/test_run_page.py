@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from oracles_report import numbers_in, player_data, read_page
 from posteriors import posterior_over
 from report_blocks import block_html
 
 import experiments.baselines  # noqa: F401 - registers bc
+from wfairl.cli.app import find_command
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
@@ -206,12 +206,9 @@ def test_a_run_that_is_only_pointed_at_is_called_by_its_name(finished_run, monke
 
 
 def test_the_options_in_commands_are_those_of_the_command_line():
-    import wfairl.cli.experiment
-    import wfairl.cli.learning
-
     options = {
-        name: {option for parameter in typer.main.get_group(app).commands[name].params for option in parameter.opts}
-        for name, app in (("train", wfairl.cli.learning.app), ("run", wfairl.cli.experiment.app))
+        name: {option for parameter in find_command(name).params for option in parameter.opts}
+        for name in ("train", "run")
     }
     named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}
     assert named <= options["train"]

@@ -5,13 +5,10 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson
 
-app = command_group()
 
-
-@app.command("data")
 def data_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The data set: labyrinth, borlange, shanghai, or your own.")

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from wfairl.cli.app import command_group, print_json, warn
+from wfairl.cli.console import print_json, warn
 from wfairl.cli.learned import print_rational, print_summary, rational_document, summary_document
 from wfairl.cli.options import AsJson, Jobs
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, are_demonstrations, read_scored
 from wfairl.core.automata.words import ScoredWords
+from wfairl.core.demonstrations.answers import answers_beside, read_answers
 from wfairl.core.demonstrations.learners import (
     LEARNERS,
     RATIONAL,
@@ -24,41 +24,16 @@ from wfairl.core.demonstrations.learners import (
     find_learner,
     hold_out,
 )
+from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.events.commands import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_scored
+from wfairl.events.event_logs import LogColumns, is_log
 
-app = command_group()
-
-SETTINGS = {name: type(learner) for name, learner in LEARNERS.items() if is_dataclass(learner)}
-
-HELP = """
-Learn a task as an automaton from demonstrations or scored words, and write it to a file.
-
-WORDS is a JSONL file with one scored word per line: {"word": [["key"], ["key", "door"]], "score": 1}. A label lists
-the propositions that hold at one time; a bare string is a label with one proposition. WORDS may also be an event
-log, either a table (.csv) with the columns case, event, time and outcome or XES (.xes, .xes.gz), or demonstrations
-(.safetensors) from `wfairl demos`.
-
---learner chooses the method. For demonstrations the default, rational, finds the automaton under which the
-demonstrators act most rationally in their worlds; it needs no failures. Example:
-
-    wfairl learn-task demos.safetensors -o task.json
-
-It judges them by the task's nominal cost, 1 per control for most tasks. If they avoid places that are expensive but not
-forbidden, --with-cost learns their cost along with the automaton.
-
-For words the default, shortest, finds the rule with the shortest description: constraints such as 'ship only after
-pay' (declare), or a small automaton (merging); if there is none, it memorises the words. Example:
-
-    wfairl learn-task orders.csv -o task.json
-
-spectral gives words that it was not shown the value zero: without --rank, --rows or --cols it reproduces every
-score. Each learner has its own settings, with defaults in parentheses. Other commands accept the results of all
-learners.
-"""
+SETTINGS = {name: settings_of(type(learner)) for name, learner in LEARNERS.items() if is_dataclass(learner)}
 
 
-@app.command("learn-task", help=HELP)
 @with_settings(SETTINGS)
 def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
@@ -95,11 +70,32 @@ def learn_task(
     *,
     settings: dict[str, Any],
 ) -> None:
-    """Learn a task as an automaton."""
-    from wfairl.events.event_logs import LogColumns, is_log
+    """Learn a task as an automaton from demonstrations or scored words, and write it to a file.
 
+    WORDS is a JSONL file with one scored word per line: {"word": [["key"], ["key", "door"]], "score": 1}. A label lists
+    the propositions that hold at one time; a bare string is a label with one proposition. WORDS may also be an event
+    log, either a table (.csv) with the columns case, event, time and outcome or XES (.xes, .xes.gz), or demonstrations
+    (.safetensors) from `wfairl demos`.
+
+    --learner chooses the method. For demonstrations the default, rational, finds the automaton under which the
+    demonstrators act most rationally in their worlds; it needs no failures. Example:
+
+        wfairl learn-task demos.safetensors -o task.json
+
+    It judges them by the task's nominal cost, 1 per control for most tasks. If they avoid places that are expensive but
+    not forbidden, --with-cost learns their cost along with the automaton.
+
+    For words the default, shortest, finds the rule with the shortest description: constraints such as 'ship only after
+    pay' (declare), or a small automaton (merging); if there is none, it memorises the words. Example:
+
+        wfairl learn-task orders.csv -o task.json
+
+    spectral gives words that it was not shown the value zero: without --rank, --rows or --cols it reproduces every
+    score. Each learner has its own settings, with defaults in parentheses. Other commands accept the results of all
+    learners.
+    """
     check_file(output)
-    from_demonstrations = are_demonstrations(words)
+    from_demonstrations = words.suffix == ".safetensors"
     name = learner or _default_learner(settings, from_demonstrations)
     chosen = _find(name, settings, seed)
     if not isinstance(chosen, WordLearner):
@@ -127,7 +123,7 @@ def _default_learner(settings: dict[str, Any], from_demonstrations: bool) -> str
 
 def _owners(settings: dict[str, Any]) -> list[str]:
     """The learners that have all these settings."""
-    return [name for name, record in SETTINGS.items() if settings.keys() <= settings_of(record).keys()]
+    return [name for name, own in SETTINGS.items() if settings.keys() <= own.keys()]
 
 
 def _find(name: str, settings: dict[str, Any], seed: int) -> TaskLearner:
@@ -136,7 +132,7 @@ def _find(name: str, settings: dict[str, Any], seed: int) -> TaskLearner:
         LEARNERS.find(name)
     except BadInputError as error:
         raise BadInputError(f"--learner: {error}") from None
-    own = settings_of(SETTINGS[name]) if name in SETTINGS else {}
+    own = SETTINGS.get(name, {})
     for foreign in (one for one in settings if one not in own):
         owners = " or ".join(_owners({foreign: None}))
         option = f"--{foreign.replace('_', '-')}"
@@ -155,16 +151,13 @@ def _learn_from_demonstrations(
     as_json: bool,
 ) -> None:
     """Learn with a learner that uses the worlds of the demonstrations, and write the model."""
-    from wfairl.core.demonstrations.answers import answers_beside, read_answers
-    from wfairl.core.demonstrations.storage import load
-    from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
-    from wfairl.core.worlds.task_registry import find_task
-
     dataset = load(demos)
     given = answers_beside(demos) if answers is None else read_answers(answers)
     dataset = replace(dataset, answers=(*dataset.answers, *given))
     task = find_task(dataset.task)
     if with_cost:
+        from wfairl.core.runs.logic_with_cost import learn_logic_and_cost  # here, because torch is slow to import
+
         model = learn_logic_and_cost(dataset, task, learner=learner, n_jobs=jobs).model
     else:
         model = learner.learn(dataset, task, n_jobs=jobs)

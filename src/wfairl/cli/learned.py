@@ -3,22 +3,23 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from wfairl.cli.app import facts_table, out
-
-if TYPE_CHECKING:
-    from wfairl.core.automata.automaton import Label
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.demonstrations.demonstration import Dataset
-    from wfairl.core.demonstrations.learners import HeldOut, LearnedTask
-    from wfairl.core.worlds.task import Task
+from wfairl.cli.console import facts_table, out
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_label
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.learners import MEMORISED, HeldOut, LearnedTask
+from wfairl.core.planning.cost import nominal_cost, unit_cost
+from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.worlds.task import Task
 
 SHOWN_ALTERNATIVES = 3
 TOO_FEW_WORDS = "too few words to hold any out"
 
 
-def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[str, Any]:
+def summary_document(task: LearnedTask, held_out: HeldOut | None) -> dict[str, Any]:
     """A task learned from words, as JSON."""
     model, summary = task.model, task.model.summary
     return {
@@ -38,10 +39,8 @@ def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[st
     }
 
 
-def rational_document(model: "TaskModel") -> dict[str, Any]:
+def rational_document(model: TaskModel) -> dict[str, Any]:
     """A task learned by the rationality of demonstrators, as JSON."""
-    from wfairl.core.rational.task_posterior import posterior_of
-
     posterior = posterior_of(model)
     alternatives = () if posterior is None else posterior.alternatives
     return {
@@ -60,7 +59,7 @@ def rational_document(model: "TaskModel") -> dict[str, Any]:
     }
 
 
-def _common_document(model: "TaskModel") -> dict[str, Any]:
+def _common_document(model: TaskModel) -> dict[str, Any]:
     summary = model.summary
     return {
         "learner": model.learner,
@@ -73,10 +72,8 @@ def _common_document(model: "TaskModel") -> dict[str, Any]:
     }
 
 
-def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
+def print_summary(task: LearnedTask, held_out: HeldOut | None, output: Path) -> None:
     """Print a task learned from words."""
-    from wfairl.core.demonstrations.learners import MEMORISED
-
     model, summary = task.model, task.model.summary
     is_weighted = model.weighted is not None
     table = facts_table()
@@ -107,11 +104,8 @@ def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path)
     out.print(table)
 
 
-def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output: Path) -> None:
+def print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path) -> None:
     """Print a task learned by the rationality of demonstrators."""
-    from wfairl.core.planning.cost import nominal_cost, unit_cost
-    from wfairl.core.rational.task_posterior import posterior_of
-
     summary, posterior = model.summary, posterior_of(model)
     table = facts_table()
     failures = summary.words - summary.successes
@@ -145,7 +139,5 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
     out.print(table)
 
 
-def _format_labels(labels: "Iterable[Label]", quote: str = "'") -> str:
-    from wfairl.core.automata.words import format_label
-
+def _format_labels(labels: Iterable[Label], quote: str = "'") -> str:
     return ", ".join(f"{quote}{format_label(label)}{quote}" for label in labels)

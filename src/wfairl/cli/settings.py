@@ -8,7 +8,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -33,42 +33,40 @@ class Setting:
     help: str
 
 
-def settings_of(record: type[Any]) -> dict[str, Setting]:
-    """The settings of a dataclass that a text can state, by name."""
-    hints, descriptions, defaults = get_type_hints(record), _attributes(inspect.getdoc(record) or ""), record()
-    types_of = {one.name: _value_type(hints[one.name]) for one in fields(record)}
-    return {
-        name: Setting(kind, is_tuple, plain(getattr(defaults, name)), descriptions.get(name, ""))
-        for name, (kind, is_tuple) in types_of.items()
-        if isinstance(kind, type) and issubclass(kind, bool | int | float | str)
-    }
+Settings = Mapping[str, Setting]
+"""The settings of a dataclass, by name."""
 
 
-def with_settings(records: Mapping[str, type[Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add an option to a command for every setting of dataclasses, given by the names of their owners.
+def settings_of(record: type[Any]) -> Settings:
+    """The settings of a dataclass that a text can state; fields without a default are none."""
+    hints, descriptions = get_type_hints(record), _attributes(inspect.getdoc(record) or "")
+    settings = {}
+    for one in fields(record):
+        kind, is_tuple = _value_type(hints[one.name])
+        if isinstance(kind, type) and issubclass(kind, bool | int | float | str) and one.default is not MISSING:
+            settings[one.name] = Setting(kind, is_tuple, plain(one.default), descriptions.get(one.name, ""))
+    return settings
+
+
+def with_settings(settings: Mapping[str, Settings]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add an option to a command for every setting, given by the names of their owners.
 
     The command receives the options that the user gave as `settings: dict[str, Any]`.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True)
-        owners = _owners(records)
-        taken = set(own.parameters)
+        own = inspect.signature(command, eval_str=True).parameters
+        options = {name: group for name, group in _groups(settings).items() if name not in own}
+        kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, one in own.items() if name != "settings"]
         added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, group))
-            for name, group in owners.items()
-            if name not in taken
-        ]
-        kept = [
-            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for name, one in own.parameters.items()
-            if name != "settings"
+            for name, group in options.items()
         ]
 
         def call(**arguments: Any) -> None:
-            given = {name: arguments.pop(name, None) for name in owners if name not in taken}
-            settings = {name: plain(value) for name, value in given.items() if value not in (None, [], ())}
-            command(**arguments, settings=settings)
+            values = {name: arguments.pop(name, None) for name in options}
+            given = {name: plain(value) for name, value in values.items() if value not in (None, [], ())}
+            command(**arguments, settings=given)
 
         call.__doc__, call.__name__ = command.__doc__, command.__name__
         call.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
@@ -78,13 +76,13 @@ def with_settings(records: Mapping[str, type[Any]]) -> Callable[[Callable[..., N
     return decorate
 
 
-def _owners(records: Mapping[str, type[Any]]) -> dict[str, dict[str, Setting]]:
+def _groups(settings: Mapping[str, Settings]) -> dict[str, dict[str, Setting]]:
     """For each setting, the settings of that name by their owners."""
-    owners: dict[str, dict[str, Setting]] = {}
-    for owner, record in records.items():
-        for name, setting in settings_of(record).items():
-            owners.setdefault(name, {})[owner] = setting
-    return owners
+    groups: dict[str, dict[str, Setting]] = {}
+    for owner, owned in settings.items():
+        for name, setting in owned.items():
+            groups.setdefault(name, {})[owner] = setting
+    return groups
 
 
 def _annotation(name: str, group: Mapping[str, Setting]) -> Any:
@@ -94,7 +92,8 @@ def _annotation(name: str, group: Mapping[str, Setting]) -> Any:
     declaration = f"{flag}/--no-{name.replace('_', '-')}" if first.type is bool else flag
     several = " Repeat it for several." if first.is_tuple else ""
     panel = " and ".join(group) if len(group) < 3 else "Settings of several"
-    return Annotated[kind | None, typer.Option(declaration, help=_help(group) + several, rich_help_panel=panel)]
+    option = typer.Option(declaration, help=_help(group) + several, rich_help_panel=panel or None)
+    return Annotated[kind | None, option]
 
 
 def _help(group: Mapping[str, Setting]) -> str:
@@ -116,7 +115,7 @@ def _default_text(setting: Setting) -> str:
 
 
 def _value_type(hint: Any) -> tuple[type[Any], bool]:
-    """The type of a field without None, or of the items of a tuple."""
+    """The type of a field without None, or of the items of a tuple; and whether it is a tuple."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(one for one in get_args(hint) if one is not type(None))
     if get_origin(hint) is tuple:

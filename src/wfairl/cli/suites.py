@@ -9,14 +9,12 @@ import typer
 from rich.table import Table
 
 from experiments.suites.suite import SUITES, Suite, narrowed
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson
 from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
     from experiments.suites.reproduction import Reproduction
-
-app = command_group()
 
 HELP = """
 Compute a suite of experiments, by default the paper's, and show its figures beside the published ones.
@@ -40,7 +38,6 @@ directory of the converted data, and of the other options only --quick, --jobs, 
 """
 
 
-@app.command("reproduce", help=HELP)
 def reproduce_command(
     suite: Annotated[str, typer.Option(help=f"The suite: {', '.join(SUITES)}.")] = "paper",
     output: Annotated[

@@ -1,16 +1,11 @@
 """`wfairl tasks`."""
 
-from rich.table import Table
-
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import facts_table, out, print_json
 from wfairl.cli.options import AsJson
 from wfairl.core.automata.automaton import DEAD, Automaton
 from wfairl.core.worlds.task_registry import all_tasks
 
-app = command_group()
 
-
-@app.command()
 def tasks(as_json: AsJson = False) -> None:
     """List the tasks: goals, propositions and step limits.
 
@@ -35,13 +30,14 @@ def tasks(as_json: AsJson = False) -> None:
         )
         return
     for task in all_tasks():
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
-        table.add_row("to do", task.summary)
-        table.add_row("propositions", ", ".join(task.propositions))
-        table.add_row("done when", f"{describe_rule(task.rule)}, within {task.horizon} steps")
-        table.add_row("cost", task.default_cost)
+        rows = {
+            "to do": task.summary,
+            "propositions": ", ".join(task.propositions),
+            "done when": f"{describe_rule(task.rule)}, within {task.horizon} steps",
+            "cost": task.default_cost,
+        }
         out.print(task.name, style="bold")
-        out.print(table)
+        out.print(facts_table((f"  {name}", value) for name, value in rows.items()))
 
 
 def describe_rule(rule: Automaton) -> str:

@@ -1,26 +1,29 @@
-"""`wfairl score`."""
+"""`wfairl score`, and the words that `wfairl learn-task` reads."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json, warn
 from wfairl.cli.options import AsJson, TaskModelFile
-from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_words
+from wfairl.core.automata.task_model import TaskModel, Verdict
+from wfairl.core.automata.words import ScoredWords, Word, format_label, format_word, read_jsonl
+from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.event_logs import LogColumns, is_log, read_event_log
 
-if TYPE_CHECKING:
-    from wfairl.core.automata.task_model import Verdict
-    from wfairl.core.automata.words import Word
+CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
+EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]
+TimeColumn = Annotated[str, typer.Option("--time-column", help="Column of a .csv log with the time.")]
+OutcomeColumn = Annotated[
+    str, typer.Option("--outcome-column", help="Column of a log with the outcome: success or failure, or a number.")
+]
 
-app = command_group()
 
-
-@app.command("score")
 def score(
     task_model: TaskModelFile,
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Words, an event log, or demonstrations.")],
@@ -41,9 +44,6 @@ def score(
         wfairl score task.json words.jsonl
         wfairl score orders.json orders.csv --differing
     """
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.events.event_logs import LogColumns
-
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     model = TaskModel.load(task_model)
     verdicts, unknown = model.judge_all(data.words), model.unknown_propositions(data.words)
@@ -70,8 +70,8 @@ def score(
 
 
 def _print_verdicts(
-    words: "tuple[Word, ...]",
-    verdicts: "list[Verdict]",
+    words: tuple[Word, ...],
+    verdicts: list[Verdict],
     cases: Sequence[str],
     given: Sequence[bool] | None,
     differing: bool,
@@ -89,18 +89,14 @@ def _print_verdicts(
         out.print(f"{sum(differ)} of {len(words)}: the file contradicts the model")
 
 
-def _format(word: "Word") -> str:
+def _format(word: Word) -> str:
     """The labels of a word, each with the number of its repetitions in a row."""
-    from wfairl.core.automata.words import format_label, format_word
-
     runs = [(format_label(label), len(list(run))) for label, run in groupby(word)]
     texts = [label if length == 1 else f"{label} \N{MULTIPLICATION SIGN}{length}" for label, length in runs]
     return ", ".join(texts) or format_word(())
 
 
-def _explain(word: "Word", verdict: "Verdict") -> str:
-    from wfairl.core.automata.words import format_label
-
+def _explain(word: Word, verdict: Verdict) -> str:
     if verdict.accepted:
         return "accepted"
     if verdict.lost_at is None:
@@ -109,3 +105,27 @@ def _explain(word: "Word", verdict: "Verdict") -> str:
     if verdict.lost_at == len(word):
         return f"rejected: it ended where {expected} was expected"
     return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"
+
+
+def read_words(path: Path, columns: LogColumns) -> ScoredWords:
+    """The words of scored words, an event log or demonstrations, with scores if the file has them."""
+    if path.suffix == ".safetensors":
+        dataset = load(path)
+        return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
+    return read_event_log(path, columns) if is_log(path) else read_jsonl(path)
+
+
+def read_scored(path: Path, columns: LogColumns) -> ScoredWords:
+    """The words with scores; the cases of a log without outcomes all count as successes."""
+    data = read_words(path, columns)
+    if data.scores is None and is_log(path):
+        warn(
+            f"{path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another column"
+            " holds the outcome, name it with --outcome-column"
+        )
+        return ScoredWords(data.words, (1.0,) * len(data))
+    if data.scores is None:
+        raise BadInputError(
+            f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'
+        )
+    return data

@@ -5,14 +5,11 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson
 
-app = command_group()
 
-
-@app.command("report")
-def report_command(
+def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
     output: Annotated[
         Path | None,

@@ -5,49 +5,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, facts_table, out, print_json
-from wfairl.cli.options import AsJson, ImageFile, Jobs
-from wfairl.cli.planning import path_table
-from wfairl.cli.words import are_demonstrations
+from wfairl.cli.console import facts_table, out, print_json
+from wfairl.cli.options import AsJson, ImageFile, Jobs, parse_seeds
+from wfairl.cli.plan import path_table
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress, format_word
+from wfairl.core.demonstrations.answers import place_of_answers, read_answers, write_answers
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.learners import RATIONAL, find_learner
+from wfairl.core.demonstrations.storage import load
+from wfairl.core.planning.path import follow
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
-
-if TYPE_CHECKING:
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.demonstrations.demonstration import Dataset
-    from wfairl.core.worlds.task import Task
-    from wfairl.questions.question import Question
-    from wfairl.questions.scene_proposal import SceneProposal
-
-app = command_group()
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.film import check_format, film_path, write_image
+from wfairl.questions.hypotheses import required_posterior
+from wfairl.questions.question import Question, add_answer, find_question
+from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 
 CANDIDATE_SCENES = 24
 """Scenes to choose from, unless they are given."""
 
 SHOWN_OPINIONS = 3
-
-
-HELP = """
-Ask the most informative question about a task: would this plan have been right?
-
-Several automata may explain the demonstrations. This command plans with each of them in scenes after the
-demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
-plan fulfils the task. The answer is saved in a file beside the demonstrations, and the task is learned again with
-it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the same question until you
-answer it. Example:
-
-    wfairl ask demos.safetensors --task-model task.json -o question.gif
-
-    wfairl ask demos.safetensors --task-model task.json --answer no
-
-With --demonstrate, it proposes the scene in which another demonstration would say most. Example:
-
-    wfairl ask demos.safetensors --demonstrate -o scene.png
-"""
 
 
 class Reply(StrEnum):
@@ -57,7 +43,6 @@ class Reply(StrEnum):
     NO = "no"
 
 
-@app.command("ask", help=HELP)
 def ask(
     demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
     task_model: Annotated[
@@ -77,21 +62,27 @@ def ask(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question about a task, or propose a scene."""
-    import numpy as np
+    """Ask the most informative question about a task: would this plan have been right?
 
-    from wfairl.core.demonstrations.answers import place_of_answers, read_answers, write_answers
-    from wfairl.core.demonstrations.storage import load
-    from wfairl.core.worlds.task_registry import find_task
-    from wfairl.pages.film import check_format
-    from wfairl.questions.question import add_answer, find_question
-    from wfairl.questions.scene_proposal import propose_scene
+    Several automata may explain the demonstrations. This command plans with each of them in scenes after the
+    demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
+    plan fulfils the task. The answer is saved in a file beside the demonstrations, and the task is learned again with
+    it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the same question until you
+    answer it. Example:
 
+        wfairl ask demos.safetensors --task-model task.json -o question.gif
+
+        wfairl ask demos.safetensors --task-model task.json --answer no
+
+    With --demonstrate, it proposes the scene in which another demonstration would say most. Example:
+
+        wfairl ask demos.safetensors --demonstrate -o scene.png
+    """
     if demonstrate and answer is not None:
         raise BadInputError("--demonstrate proposes a scene and takes no --answer; give one of the two")
     if output is not None:
         check_format(output)
-    if not are_demonstrations(demos):
+    if demos.suffix != ".safetensors":
         raise BadInputError(
             f"{demos}: questions are about plans in the worlds of demonstrations (.safetensors, from `wfairl demos`)."
             " For an event log, `wfairl score --differing` lists the cases to check"
@@ -128,11 +119,8 @@ def ask(
         _print_change(model, updated, answers_file, task_model)
 
 
-def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
+def _load_or_learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
     """The task model of a file if it was learned with all answers, else a new one."""
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.rational.task_posterior import posterior_of
-
     if path is not None and path.exists():
         model = TaskModel.load(path)
         model.finite.check_propositions(task.propositions)  # refuses the model of another task
@@ -142,29 +130,22 @@ def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: in
     return _learn(dataset, task, path, jobs)
 
 
-def _learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
-    from wfairl.core.demonstrations.learners import RATIONAL, find_learner
-
+def _learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
     model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
     if path is not None:
         model.save(path)
     return model
 
 
-def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
+def _candidates(dataset: Dataset, scenes: str | None) -> Sequence[int]:
     """The given scenes, else those after the demonstrated ones."""
-    from wfairl.cli.evaluation import parse_seeds
-
     if scenes is not None:
         return parse_seeds(scenes)
     first = max(dataset.seeds, default=-1) + 1
     return range(first, first + CANDIDATE_SCENES)
 
 
-def _write_image(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
-    from wfairl.core.planning.path import follow
-    from wfairl.pages.film import film_path, write_image
-
+def _write_image(task: Task, model: TaskModel, seed: int, controls: Sequence[int], output: Path | None) -> None:
     if output is not None:
         world = task.make_world(seed)
         write_image(film_path(world, follow(world, controls, model.finite)), output)
@@ -179,9 +160,7 @@ def _reply(answer: Reply | None, as_json: bool) -> bool | None:
     return typer.confirm("Would this have been right: does the plan fulfil the task?")
 
 
-def _print_question(task: "Task", model: "TaskModel", question: "Question", output: Path | None) -> None:
-    from wfairl.core.planning.path import follow
-
+def _print_question(task: Task, model: TaskModel, question: Question, output: Path | None) -> None:
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
     out.print(path_table(world.controls, follow(world, question.controls, model.finite)))
@@ -198,7 +177,6 @@ def _print_question(task: "Task", model: "TaskModel", question: "Question", outp
 
 
 def _print_proposal(task: "Task", proposal: "SceneProposal", output: Path | None, as_json: bool) -> None:
-    from wfairl.core.automata.words import compress, format_word
 
     if as_json:
         print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
@@ -213,7 +191,7 @@ def _print_proposal(task: "Task", proposal: "SceneProposal", output: Path | None
         out.print(f"wrote {output}")
 
 
-def _print_change(before: "TaskModel", after: "TaskModel", answers_file: Path, task_model: Path | None) -> None:
+def _print_change(before: TaskModel, after: TaskModel, answers_file: Path, task_model: Path | None) -> None:
     old, new = _posterior(before)[0], _posterior(after)[0]
     if old["rule"] == new["rule"]:
         out.print(f"rule  {new['rule']}, as before: {old['weight']:.0%} -> {new['weight']:.0%}")
@@ -222,10 +200,8 @@ def _print_change(before: "TaskModel", after: "TaskModel", answers_file: Path, t
     out.print(f"saved the answer to {answers_file}{'' if task_model is None else f', the task model to {task_model}'}")
 
 
-def _posterior(model: "TaskModel") -> list[dict[str, Any]]:
+def _posterior(model: TaskModel) -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
-    from wfairl.questions.hypotheses import required_posterior
-
     return [{"rule": one.text, "weight": one.weight} for one in required_posterior(model).alternatives]
 
 

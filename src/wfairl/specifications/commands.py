@@ -2,23 +2,31 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, TaskModelFile
+from wfairl.cli.plan import model_and_cost
+from wfairl.core.automata.finite import NoAcceptedWordError
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_word, parse_word
+from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
+from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.text import counted
+from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
+from wfairl.specifications.explanation import explain_word
+from wfairl.specifications.formats import DRAWINGS, find_format, read_automaton, write_automaton
+from wfairl.specifications.formats.ltlf import from_ltlf
+from wfairl.specifications.prism import to_prism
+from wfairl.specifications.symbolic import reads_repeats_once
 
-if TYPE_CHECKING:
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.specifications.comparison import AutomataComparison
 
-app = command_group()
-
-
-@app.command("draw")
 def draw(
     task_model: TaskModelFile,
     output: Annotated[Path, typer.Option("-o", "--output", help="A .svg, .png, .dot or .hoa file.")] = Path("task.svg"),
@@ -33,10 +41,6 @@ def draw(
 
         wfairl draw task.json -o task.svg
     """
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.pages.text import counted
-    from wfairl.specifications.formats import DRAWINGS, find_format, write_automaton
-
     form = find_format(None, output, lambda one: one.name in DRAWINGS)
     model = TaskModel.load(task_model)
     write_automaton(output, form, model.finite, model.edge_counts)
@@ -49,7 +53,6 @@ def draw(
 PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
 
 
-@app.command("export")
 def export(
     task_model: TaskModelFile,
     name: Annotated[
@@ -81,9 +84,6 @@ def export(
 
         wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
     """
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.specifications.formats import find_format
-
     is_prism = name == PRISM or (name is None and output is not None and output.suffix.lower() in PRISM_SUFFIXES)
     if not is_prism and (task is not None or cost is not None):
         raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
@@ -103,14 +103,8 @@ def export(
     _deliver(content, output, facts, as_json)
 
 
-def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
+def _prism(model: TaskModel, task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
     """The PRISM model of a task in a scene, and its size and optimal cost."""
-    from wfairl.cli.planning import model_and_cost
-    from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
-    from wfairl.core.planning.product import build_product
-    from wfairl.core.worlds.task_registry import find_task
-    from wfairl.specifications.prism import to_prism
-
     if task is None:
         raise BadInputError("the format prism needs a scene: give its task with --task and its number with --seed")
     _, transition_cost = model_and_cost(find_task(task), None, run)
@@ -126,8 +120,6 @@ def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) ->
 
 def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object], as_json: bool) -> None:
     """Write the content to a file and print a summary, or print the content."""
-    from wfairl.core.support.files import write_atomically
-
     if output is None:
         if isinstance(content, bytes):
             raise BadInputError("an image cannot be printed: name a file with -o")
@@ -141,7 +133,6 @@ def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object]
     out.print(f"{output}: {', '.join(summary)}")
 
 
-@app.command("import")
 def import_task(
     source: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="The file to read.", show_default=False)
@@ -168,13 +159,6 @@ def import_task(
     A formula is over finite words, with one position per step: ! & | -> <-> as usual, X[!] (strong next), WX (weak
     next), F, G, U, R, W, M.
     """
-    from wfairl.core.automata.finite import NoAcceptedWordError
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.pages.text import counted
-    from wfairl.specifications.formats import read_automaton
-    from wfairl.specifications.formats.ltlf import from_ltlf
-    from wfairl.specifications.symbolic import reads_repeats_once
-
     if (source is None) == (formula is None):
         raise BadInputError("give either a file or a formula with --ltlf")
     if output is None:
@@ -210,7 +194,6 @@ def import_task(
         out.print("it accepts the empty word: a planner has nothing to do")
 
 
-@app.command("diff")
 def diff(
     one: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="A task model.")],
     other: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="Another one.")],
@@ -226,10 +209,6 @@ def diff(
 
         wfairl diff old.json new.json -o difference.svg
     """
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.specifications.comparison import compare_automata, write_comparison
-    from wfairl.specifications.formats import find_format
-
     if output is not None:
         find_format(None, output, lambda form: form.name in ("svg", "png"))
     models = TaskModel.load(one), TaskModel.load(other)
@@ -252,9 +231,7 @@ def diff(
         raise typer.Exit(1)
 
 
-def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
-    from wfairl.core.automata.words import format_word
-
+def _print_difference(found: AutomataComparison, has_known: bool) -> None:
     table = Table("word", *found.names)
     for word in found.words:
         table.add_row(format_word(word), *found.verdicts(word))
@@ -265,10 +242,6 @@ def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
         out.print("a planner, which stops when the task is fulfilled, sees no difference")
 
 
-@app.command(
-    "explain",
-    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},  # words begin with '-'
-)
 def explain(
     task_model: TaskModelFile,
     word: Annotated[str, typer.Argument(metavar="WORD", help="Comma-separated labels.")],
@@ -281,10 +254,6 @@ def explain(
 
         wfairl explain task.json "-, key, goal"
     """
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.automata.words import parse_word
-    from wfairl.specifications.explanation import explain_word
-
     explanation = explain_word(TaskModel.load(task_model), parse_word(word))
     if not as_json:
         for sentence in explanation.sentences:

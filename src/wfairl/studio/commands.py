@@ -6,13 +6,10 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import command_group, out
+from wfairl.cli.console import out
 from wfairl.core.support.errors import BadInputError
 
-app = command_group()
 
-
-@app.command()
 def studio(
     task: Annotated[
         str | None, typer.Argument(metavar="TASK", help="A task, or the MiniGrid environment of a new task.")

@@ -21,6 +21,7 @@ from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged
+from wfairl.core.support.bounds import AtLeastOne, check_bounds
 from wfairl.core.support.documents import Count, Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory, hold
@@ -39,11 +40,11 @@ class Config:
 
     Attributes:
         task: the name of the task.
-        successes: demonstrations of the expert.
-        failures: random walks, used only to learn the automaton.
-        temperature: of the expert; 0 is the paper's data set D1. None if somebody else demonstrated, at an unknown one.
-        seed: of the collection, of the split into held-out demonstrations, and of the training.
-        learner: of the automaton; `rational` learns it together with the cost.
+        successes: number of demonstrations of the expert.
+        failures: number of random walks, used only to learn the automaton.
+        temperature: temperature of the expert; 0 is strictly optimal. None if it is unknown.
+        seed: random seed of the collection, of the split into held-out demonstrations, and of the training.
+        learner: learner of the automaton; `rational` learns it together with the cost.
         settings: of the cost, by name; see `CostSettings`.
         test_scenes: number of unseen scenes to evaluate on.
         demos: the files of given demonstrations; empty if the built-in expert demonstrates.
@@ -56,7 +57,7 @@ class Config:
     seed: Count = 0
     learner: str = RATIONAL
     settings: Mapping[str, Any] = field(default_factory=dict)
-    test_scenes: Count = 64
+    test_scenes: AtLeastOne = 64
     demos: tuple[str, ...] = ()
 
     @classmethod
@@ -73,6 +74,7 @@ class Config:
 
     def __post_init__(self) -> None:
         # Refuse bad settings now, not after hours of collecting.
+        check_bounds(self)
         find_method(METHOD).check_settings(self.settings)
         find_learner(self.learner)
         if self.temperature is not None and not 0 <= self.temperature < float("inf"):

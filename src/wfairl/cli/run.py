@@ -1,29 +1,32 @@
 """`wfairl run`."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from wfairl.cli.app import command_group, out, print_json, warn
-from wfairl.cli.evaluation import summary
-from wfairl.cli.learning import check_run_directory, cost_tables, print_trained, trained_document
+from wfairl.cli.console import out, print_json, warn
+from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
-from wfairl.cli.settings import with_settings
-from wfairl.core.demonstrations import load, merge
+from wfairl.cli.settings import settings_of, with_settings
+from wfairl.cli.train import check_run_directory, cost_tables, print_trained, trained_document
+from wfairl.core.demonstrations import Dataset, load, merge
 from wfairl.core.demonstrations.answers import answers_beside, read_answers
-from wfairl.core.demonstrations.learners import LEARNERS, RATIONAL
+from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.runs.methods import find_method
 from wfairl.core.runs.pipeline import METHOD, Config, run
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.run_page import write_run_report
 
-app = command_group()
+OWN = settings_of(Config)
+OF_METHOD = {name: one for name, one in settings_of(find_method(METHOD).settings_type()).items() if name not in OWN}
+OF_EXPERT = ("successes", "failures", "temperature")
+"""Settings of the run, of its method, and of the built-in expert."""
 
 
-@app.command("run")
-@with_settings({METHOD: find_method(METHOD).settings_type()})
+@with_settings({"": OWN, METHOD: OF_METHOD})
 def run_command(
     task: TaskName,
     output: Annotated[
@@ -34,20 +37,6 @@ def run_command(
         list[Path] | None,
         typer.Option(metavar="DEMOS", help="Your own demonstrations (.safetensors) in place of the expert's."),
     ] = None,
-    successes: Annotated[
-        int | None, typer.Option(min=1, help=f"Number of demonstrations of the expert. Default: {Config.successes}.")
-    ] = None,
-    failures: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help=f"Number of random walks, used only to learn the automaton. Default: {Config.failures}."
-        ),
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(min=0, help=f"Temperature of the expert; 0 is strictly optimal. Default: {Config.temperature}."),
-    ] = None,
-    learner: Annotated[str, typer.Option(help=f"The learner of the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -55,8 +44,6 @@ def run_command(
             " --demos."
         ),
     ] = None,
-    test_scenes: Annotated[int, typer.Option(min=1, help="Number of new scenes to evaluate on.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the whole run.")] = 0,
     jobs: Jobs = 2,
     as_json: AsJson = False,
     *,
@@ -77,24 +64,13 @@ def run_command(
 
         wfairl --tasks my_tasks.py run warehouse --demos drives.safetensors
     """
-    options = {"successes": successes, "failures": failures, "temperature": temperature}
-    expert: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    others: dict[str, Any] = {"seed": seed, "learner": learner, "settings": settings, "test_scenes": test_scenes}
-    dataset = None
-    if demos:
-        if expert:
-            names = ", ".join(f"--{name}" for name in expert)
-            raise BadInputError(f"{names}: only for demonstrations of the built-in expert, not with --demos")
-        dataset = merge([load(path, find_task(task).name) for path in demos])
-        config = Config.for_dataset(dataset, list(map(str, demos)), **others)
-    else:
-        config = Config(task, **expert, **others)
     directory = Path("runs", task) if output is None else output
     check_run_directory(directory, resume)
-    if answers is not None and learner != RATIONAL:
-        raise BadInputError(f"--answers is for --learner rational, not for {learner}; leave it out")
+    config, dataset = _configure(task, demos or [], settings)
+    if answers is not None and config.learner != RATIONAL:
+        raise BadInputError(f"--answers is for --learner rational, not for {config.learner}; leave it out")
     given_answers = None if answers is None else read_answers(answers)
-    if demos and answers is None and learner == RATIONAL:
+    if demos and answers is None and config.learner == RATIONAL:
         given_answers = tuple(answer for path in demos for answer in answers_beside(path))
     result = run(config, directory, resume, jobs, given_answers, dataset)
     report = write_run_report(directory, n_jobs=jobs)
@@ -109,3 +85,16 @@ def run_command(
         print_trained(result.trained, tables, directory)
         out.print(summary(list(result.evaluations)))
         out.print(f"report: {report}")
+
+
+def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[Config, Dataset | None]:
+    """The configuration of a run, and the given demonstrations; None if the built-in expert demonstrates."""
+    own: dict[str, Any] = {name: value for name, value in settings.items() if name in OWN}
+    own["settings"] = {name: value for name, value in settings.items() if name not in OWN}
+    if not demos:
+        return Config(task, **own), None
+    foreign = [f"--{name}" for name in OF_EXPERT if name in own]
+    if foreign:
+        raise BadInputError(f"{', '.join(foreign)}: only for demonstrations of the built-in expert, not with --demos")
+    dataset = merge([load(path, find_task(task).name) for path in demos])
+    return Config.for_dataset(dataset, list(map(str, demos)), **own), dataset

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, facts_table, out, print_json, warn
+from wfairl.cli.console import facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
-from wfairl.cli.settings import with_settings
+from wfairl.cli.settings import settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import load, merge
 from wfairl.core.runs.methods import METHODS, Method, Trained, check_task_model, find_method
@@ -22,30 +22,11 @@ from wfairl.core.worlds.world import World
 if TYPE_CHECKING:
     from wfairl.core.costs.named_table import NamedTable
 
-app = command_group()
-
 MOST_ROWS = 15
 """Of a table of the learned cost; --json has all of them."""
 
 
-HELP = """
-Learn a policy from demonstrations, by one of several methods.
-
-DEMOS are files from `wfairl demos`; several files of one task are merged. The methods:
-
-{methods}
-
-The result is the directory of a run, which `wfairl evaluate` takes as a policy and, for the methods that plan, `wfairl
-plan` as a cost. Each method has its own settings, with defaults in parentheses. --resume continues an interrupted run;
-the result is the same as without the interruption. Examples:
-
-    wfairl train demos.safetensors --task-model task.json -o runs/doorkey
-    wfairl train demos.safetensors --method no-automaton -o runs/doorkey-goal
-""".format(methods="\n".join(f"    {method.name:<14}{method.summary}" for method in METHODS.values()))
-
-
-@app.command(help=HELP)
-@with_settings({method.name: method.settings_type() for method in METHODS.values()})
+@with_settings({method.name: settings_of(method.settings_type()) for method in METHODS.values()})
 def train(
     demos: Annotated[list[Path], typer.Argument(metavar="DEMOS...", help="Demonstrations (.safetensors).")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run.")],
@@ -59,7 +40,19 @@ def train(
     *,
     settings: dict[str, Any],
 ) -> None:
-    """Learn a policy from demonstrations."""
+    """Learn a policy from demonstrations, by one of several methods.
+
+    DEMOS are files from `wfairl demos`; several files of one task are merged. The methods:
+
+        METHODS
+
+    The result is the directory of a run, which `wfairl evaluate` takes as a policy and, for the methods that plan,
+    `wfairl plan` as a cost. Each method has its own settings, with defaults in parentheses. --resume continues an
+    interrupted run; the result is the same as without the interruption. Examples:
+
+        wfairl train demos.safetensors --task-model task.json -o runs/doorkey
+        wfairl train demos.safetensors --method no-automaton -o runs/doorkey-goal
+    """
     chosen = find_method(method)
     check_run_directory(output, resume)
     _check_options(chosen, settings)
@@ -82,6 +75,10 @@ def train(
         print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, tables)})
     else:
         print_trained(trained, tables, output)
+
+
+_METHOD_LINES = (f"        {method.name:<14}{method.summary}" for method in METHODS.values())
+train.__doc__ = (train.__doc__ or "").replace("        METHODS", "\n".join(_METHOD_LINES))
 
 
 def check_run_directory(directory: Path, resume: bool) -> None:

@@ -1,56 +1,32 @@
-"""`wfairl plan`."""
+"""`wfairl plan`. It imports what every plan needs; SciPy, torch and matplotlib only where an option needs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, ImageFile, TaskName
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress, format_label, format_word
+from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.path import Path as WorldPath
+from wfairl.core.planning.path import follow
+from wfairl.core.planning.plan import Plan
+from wfairl.core.planning.planner import PLANNERS, Planner
+from wfairl.core.planning.product import states_alone
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
 
 if TYPE_CHECKING:
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.planning.cost import Cost
-    from wfairl.core.planning.path import Path as WorldPath
-    from wfairl.core.planning.plan import Plan
-    from wfairl.core.planning.planner import Planner
-    from wfairl.core.worlds.task import Task
     from wfairl.floors.commands import RefinedPlan
 
-app = command_group()
 
-
-class PlannerName(StrEnum):
-    """The planners; see `wfairl.minigrid.focused.auto`."""
-
-    auto = "auto"
-    exact = "exact"
-    focused = "focused"
-
-
-HELP = """
-Plan one episode of a task: the cheapest controls that its automaton accepts.
-
-The automaton is that of --task-model, else that of the run of --cost, else the task's own rule. The cost is that of
---cost, a run of `wfairl train`; without it, every control costs 1, or a metre on a roadmap. For scenes too large to
-enumerate, such as BabyAI levels, the planner expands only the states that it needs (--planner). With -o, the plan is
-drawn if the world has a renderer. A .png shows the path over the scene, in another colour after each step at which the
-automaton state changes or a proposition comes true, and the frames of these steps if more than the agent changes; a
-.gif shows all frames. On a roadmap, --refine shortens the plan off the roadmap without changing its word, and the
-image shows both. A plan is refused if its probability of failure, given the demonstrations, is too high
-(--largest-doubt). Examples:
-
-    wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
-    wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
-"""
-
-
-@app.command(help=HELP)
 def plan(
     task: TaskName,
     seed: Annotated[int, typer.Option(min=0, help="The scene to plan in.")] = 0,
@@ -60,9 +36,8 @@ def plan(
     cost: Annotated[Path | None, typer.Option(metavar="RUN", help="The run whose learned cost to use.")] = None,
     output: ImageFile = None,
     planner: Annotated[
-        PlannerName,
-        typer.Option(help="exact builds the whole product, focused expands only a part; auto chooses by size."),
-    ] = PlannerName.auto,
+        str, typer.Option(help="exact builds the whole product, focused expands only a part; auto chooses by size.")
+    ] = "auto",
     refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: shorten the plan off the roadmap.")] = False,
     largest_doubt: Annotated[
         float | None,
@@ -75,12 +50,23 @@ def plan(
     max_states: Annotated[int, typer.Option(min=1, help="Largest product to search, in states.")] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
-    """Plan one episode of a task."""
-    from wfairl.core.planning.planner import PLANNERS
-    from wfairl.core.worlds.task_registry import find_task
+    """Plan one episode of a task: the cheapest controls that its automaton accepts.
 
+    The automaton is that of --task-model, else that of the run of --cost, else the task's own rule. The cost is that of
+    --cost, a run of `wfairl train`; without it, every control costs 1, or a metre on a roadmap. For scenes too large to
+    enumerate, such as BabyAI levels, the planner expands only the states that it needs (--planner). A plan is refused
+    if its probability of failure, given the demonstrations, is too high (--largest-doubt).
+
+    With -o, the plan is drawn if the world has a renderer. A .png shows the path over the scene, in another colour
+    after each step at which the automaton state changes or a proposition comes true, and the frames of these steps if
+    more than the agent changes; a .gif shows all frames. On a roadmap, --refine shortens the plan off the roadmap
+    without changing its word, and the image shows both. Examples:
+
+        wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
+        wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
+    """
     if output is not None:
-        from wfairl.pages.film import check_format, film_path, write_image  # here: matplotlib is slow to import
+        from wfairl.pages.film import check_format, film_path, write_image
         from wfairl.pages.world_drawing import need_rendering
 
         check_format(output)
@@ -88,12 +74,12 @@ def plan(
     model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if refine:
-        from wfairl.floors.commands import check_refinable, refine_plan  # here, because SciPy is slow to import
+        from wfairl.floors.commands import check_refinable, refine_plan
 
         check_refinable(world, output)
     if output is not None:
         need_rendering(world)  # refuses a world without one before the search, which may take long
-    chosen = PLANNERS.find(planner.value)(max_states)
+    chosen = PLANNERS.find(planner)(max_states)
     if model is not None and model.record is not None:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
@@ -121,21 +107,18 @@ class _SupportedPlan:
         leaves_at: the first step that no demonstrated word continues with; None if there is none.
     """
 
-    plan: "Plan"
+    plan: Plan
     untested_steps: Sequence[int] = ()
     leaves_at: int | None = None
 
 
-def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+def model_and_cost(task: Task, task_model: Path | None, run: Path | None) -> tuple[TaskModel | None, Cost]:
     """The given task model, else the run's, else None for the task's rule; and the run's cost, else the nominal one."""
-    from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.planning.cost import nominal_cost
-
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
         return model, nominal_cost(task)
     from wfairl.core.runs.methods import method_of
-    from wfairl.core.runs.run_directory import TASK_MODEL  # here, because torch is slow to import
+    from wfairl.core.runs.run_directory import TASK_MODEL
 
     _, method = method_of(run)
     cost = method.learned_cost(run)
@@ -145,12 +128,9 @@ def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "
 
 
 def _plan_cautiously(
-    world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
+    world: Any, model: TaskModel, cost: Cost, planner: Planner, horizon: int, largest_doubt: float | None
 ) -> _SupportedPlan:
     """A cautious plan, with the states of the most probable automaton."""
-    from wfairl.core.planning.path import follow
-    from wfairl.core.planning.plan import Plan
-    from wfairl.core.planning.product import states_alone
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
     from wfairl.core.rational.demonstrated_words import DemonstratedWords
     from wfairl.core.rational.task_posterior import posterior_of
@@ -171,8 +151,6 @@ def _plan_cautiously(
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") -> dict[str, Any]:
-    from wfairl.core.automata.words import compress
-
     plan, path = found.plan, found.plan.path
     document = {
         "controls": [world.controls[control] for control in path.controls],
@@ -190,8 +168,6 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
 
 
 def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", output: Path | None) -> None:
-    from wfairl.core.automata.words import compress, format_word
-
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))
     proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
@@ -209,11 +185,8 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", out
         out.print(f"no demonstration tests the automaton's transitions at step {steps}")
 
 
-def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
+def path_table(controls: Sequence[str], path: WorldPath) -> Table:
     """One row per change of the label along a path, with the controls before it."""
-    from wfairl.core.automata.automaton import DEAD
-    from wfairl.core.automata.words import format_label
-
     labels = (frozenset(), *path.labels)  # no proposition holds before the first step
     table = Table("step", "controls", "then holds", "automaton state")
     first, last = 0, len(path.controls)

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, out, print_json
-from wfairl.cli.options import AsJson, Jobs, TaskName
+from wfairl.cli.console import out, print_json
+from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
 from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate
@@ -21,12 +21,9 @@ from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 
-app = command_group()
-
 DEFAULT_TEMPERATURE = 0.5
 
 
-@app.command("evaluate")
 def evaluate_command(
     task_name: TaskName,
     policy: Annotated[
@@ -180,25 +177,6 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)
     raise BadInputError(f"unknown policy {name!r}: give {', '.join(REFERENCES)} or the directory of a run")
-
-
-def parse_seeds(text: str) -> Sequence[int]:
-    """The seeds of `A:B` or `A,B,C`.
-
-    Raises:
-        BadInputError: the text is neither.
-    """
-    try:
-        if ":" in text:
-            first, end = map(int, text.split(":"))
-            return range(first, end)
-        seeds = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise BadInputError(f"seeds are A:B or A,B,C, not {text!r}") from None
-    twice = [seed for seed, count in Counter(seeds).items() if count > 1]
-    if twice:
-        raise BadInputError(f"scene {twice[0]} is given twice; for other random draws in it use --rng-seed")
-    return seeds
 
 
 WIDEST_NAME = 32

@@ -1,35 +1,34 @@
-"""`wfairl demos`, `demos-import` and `demos-export`."""
+"""`wfairl demos` and `demos-import`."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import command_group, out, print_json
-from wfairl.cli.options import AsJson, Executor, Jobs, TaskName, workers_at
-from wfairl.core.automata.words import format_word
+from wfairl.cli.console import out, print_json
+from wfairl.cli.options import AsJson, Jobs, TaskName
+from wfairl.core.automata.words import Word, format_word
 from wfairl.core.demonstrations.collection import collect, is_part_of_collection
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.log import PathMatch, disagreements, read_recordings
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.executors import open_workers
 from wfairl.core.support.files import check_file, kind_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minari.exchange import export_minari, import_minari
-
-app = command_group()
+from wfairl.core.worlds.workers import worker_setup
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds other demonstrations.")]
 
 
-@app.command()
 def demos(
     task_name: TaskName,
     output: Output,
@@ -40,7 +39,14 @@ def demos(
     ] = 0.5,
     seed: Annotated[int, typer.Option(help="Random seed; another seed collects other scenes.", min=0)] = 0,
     jobs: Jobs = 2,
-    executor: Executor = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where to compute instead of in this process: local (--jobs processes) or dask://HOST:PORT; see"
+            " docs/paper.md.",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,13 +61,11 @@ def demos(
     settings = successes, failures, temperature, seed
     if not overwrite:
         _check_nothing_is_lost(output, lambda there: is_part_of_collection(there, task, *settings))
-    with workers_at(executor, jobs) as workers:
+    with nullcontext() if executor is None else open_workers(executor, jobs, worker_setup()) as workers:
         dataset = collect(task, *settings, n_jobs=jobs, workers=workers)
-    save(dataset, output)
-    _print_dataset(dataset, output, as_json)
+    _Collected(dataset).save(output, as_json)
 
 
-@app.command()
 def demos_import(
     task_name: TaskName,
     source: Annotated[
@@ -87,35 +91,19 @@ def demos_import(
     """
     _check_suffix(output)
     task = find_task(task_name)
-    rejected: Mapping[int, str] = {}
-    matches: Mapping[int, PathMatch] = {}
     if source.endswith((".jsonl", ".csv")):
         log = read_recordings(Path(source), task)
-        dataset, matches = log.dataset, log.matches
+        collected = _Collected(log.dataset, {}, disagreements(log.dataset, task), log.matches)
     elif Path(source).exists():
         raise BadInputError(f"{source}: a log is a *.jsonl or *.csv file; other names are ids of Minari data sets")
     else:
+        from wfairl.minari.exchange import import_minari
+
         imported = import_minari(source, task, minari_root)
-        dataset, rejected = imported.dataset, imported.rejected
+        collected = _Collected(imported.dataset, imported.rejected, disagreements(imported.dataset, task))
     if not overwrite:
-        _check_nothing_is_lost(output, dataset.contains)
-    save(dataset, output)
-    _print_dataset(dataset, output, as_json, rejected, disagreements(dataset, task), matches)
-
-
-@app.command()
-def demos_export(
-    demonstrations: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
-    dataset_id: Annotated[str, typer.Argument(metavar="ID", help="Minari's id, such as doorkey/expert-v0.")],
-    minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")] = None,
-) -> None:
-    """Write demonstrations as a Minari data set (needs the extra `minari`).
-
-    Example: wfairl demos-export d2.safetensors doorkey/expert-v0
-    """
-    dataset = load(demonstrations)
-    export_minari(dataset, find_task(dataset.task), dataset_id, minari_root)
-    out.print(f"{len(dataset)} episodes written as {dataset_id}")
+        _check_nothing_is_lost(output, collected.dataset.contains)
+    collected.save(output, as_json)
 
 
 MAX_LISTED = 8
@@ -147,56 +135,74 @@ def _check_nothing_is_lost(output: Path, is_kept: Callable[[Dataset], bool]) -> 
     raise BadInputError(f"{output}: there is a file already ({content}); name another, or replace it with --overwrite")
 
 
-def _print_dataset(
-    dataset: Dataset,
-    output: Path,
-    as_json: bool,
-    rejected: Mapping[int, str] = MappingProxyType({}),
-    contradictions: Mapping[int, str] = MappingProxyType({}),
-    matches: Mapping[int, PathMatch] = MappingProxyType({}),
-) -> None:
-    """Report the demonstrations and, by episode, why it was rejected, contradicts the rule, or how it was snapped."""
-    successes = [demonstration for demonstration in dataset if demonstration.is_success]
-    if as_json:
-        print_json(
-            {
-                "task": dataset.task,
-                "path": str(output),
-                "demonstrations": len(dataset),
-                "successes": len(successes),
-                "temperature": None if dataset.temperature == float("inf") else dataset.temperature,
-                "rejected": {str(number): why for number, why in rejected.items()},
-                "disagreements": {str(number): why for number, why in contradictions.items()},
-                "snapping": [
-                    {"episode": number, "mean_error": match.mean_error, "largest_error": match.largest_error}
-                    for number, match in matches.items()
-                ],
-            }
-        )
-        return
-    for number, why in rejected.items():
-        out.print(f"episode {number} rejected: {why}", style="yellow")
-    for number, why in islice(contradictions.items(), MAX_LISTED):
-        out.print(f"demonstration {number}: {why}", style="yellow")
-    if len(contradictions) > MAX_LISTED:
-        out.print(f"and {len(contradictions) - MAX_LISTED} more like these; --json lists them all", style="yellow")
-    counts = f"{len(successes)} successful and {len(dataset) - len(successes)} failed"
-    out.print(f"{output}: {counts} demonstrations of {dataset.task}")
-    if matches:
-        mean = fmean(match.mean_error for match in matches.values())
-        number, worst = max(matches.items(), key=lambda item: item[1].largest_error)
-        out.print(
-            f"snapped to the roadmap: {100 * mean:.1f} cm off on average, at most {100 * worst.largest_error:.1f} cm"
-            f" (episode {number})"
-        )
-    if not successes:
-        return
+@dataclass(frozen=True, eq=False)
+class _Collected:
+    """Demonstrations with remarks on episodes, by their numbers.
+
+    Attributes:
+        dataset: the demonstrations.
+        rejected: why an episode was rejected.
+        contradictions: why the score of a demonstration contradicts the task's rule.
+        matches: how the path of a robot was snapped to the roadmap.
+    """
+
+    dataset: Dataset
+    rejected: Mapping[int, str] = field(default_factory=dict)
+    contradictions: Mapping[int, str] = field(default_factory=dict)
+    matches: Mapping[int, PathMatch] = field(default_factory=dict)
+
+    def save(self, output: Path, as_json: bool) -> None:
+        """Write the demonstrations, and report them."""
+        save(self.dataset, output)
+        if as_json:
+            print_json({"path": str(output), **self._document()})
+        else:
+            self._print(output)
+
+    def _document(self) -> dict[str, Any]:
+        dataset = self.dataset
+        return {
+            "task": dataset.task,
+            "demonstrations": len(dataset),
+            "successes": sum(one.is_success for one in dataset),
+            "temperature": None if dataset.temperature == float("inf") else dataset.temperature,
+            "rejected": {str(number): why for number, why in self.rejected.items()},
+            "disagreements": {str(number): why for number, why in self.contradictions.items()},
+            "snapping": [
+                {"episode": number, "mean_error": match.mean_error, "largest_error": match.largest_error}
+                for number, match in self.matches.items()
+            ],
+        }
+
+    def _print(self, output: Path) -> None:
+        for number, why in self.rejected.items():
+            out.print(f"episode {number} rejected: {why}", style="yellow")
+        for number, why in islice(self.contradictions.items(), MAX_LISTED):
+            out.print(f"demonstration {number}: {why}", style="yellow")
+        more = len(self.contradictions) - MAX_LISTED
+        if more > 0:
+            out.print(f"and {more} more like these; --json lists them all", style="yellow")
+        words = [one.word for one in self.dataset if one.is_success]
+        counts = f"{len(words)} successful and {len(self.dataset) - len(words)} failed"
+        out.print(f"{output}: {counts} demonstrations of {self.dataset.task}")
+        if self.matches:
+            mean = fmean(match.mean_error for match in self.matches.values())
+            number, worst = max(self.matches.items(), key=lambda item: item[1].largest_error)
+            out.print(
+                f"snapped to the roadmap: {100 * mean:.1f} cm off on average, at most"
+                f" {100 * worst.largest_error:.1f} cm (episode {number})"
+            )
+        if words:
+            out.print(_word_table(Counter(words)))
+
+
+def _word_table(words: Counter[Word]) -> Table:
+    """How often each word succeeded; rare words are counted together."""
     table = Table("successes", "word", min_width=60)
-    words = Counter(demonstration.word for demonstration in successes)
     listed = words.most_common(MAX_LISTED)
     for word, count in listed:
         table.add_row(str(count), format_word(word))
     if len(words) > len(listed):
-        others = len(successes) - sum(count for _, count in listed)
+        others = words.total() - sum(count for _, count in listed)
         table.add_row(str(others), f"{len(words) - len(listed)} other words")
-    out.print(table)
+    return table

@@ -1,0 +1,29 @@
+"""What commands print: text and tables for people, one JSON object for programs, warnings."""
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+out = Console(highlight=False, markup=False, soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    """Print the JSON object of a command with `--json`."""
+    sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+
+
+def warn(message: str) -> None:
+    """Print a warning on standard error."""
+    sys.stderr.write(f"wfairl: {message}\n")
+
+
+def facts_table(rows: Iterable[tuple[str, str]] = ()) -> Table:
+    """A table without lines, of names and values."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in rows:
+        table.add_row(name, value)
+    return table
