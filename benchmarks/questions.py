@@ -39,7 +39,7 @@ from wfairl.core.runs import evaluate
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.offices.office import PROPOSITIONS
+from wfairl.offices.office import OFFICE_PROPOSITIONS
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
 from wfairl.questions.scene_proposal import propose_scene
 
@@ -47,7 +47,7 @@ TASKS = ("coffee", "mail", "coffee-mail", "patrol")
 QUESTIONS, CHOSEN = 5, 4
 TEMPERATURE, SCENES, CANDIDATES = 0.5, 64, 24
 TEST_SCENES, VALIDATION_SCENES, VALIDATION_COLLECTION = 5000, 6000, 10
-LABELS: tuple[Label, ...] = (frozenset(), *(frozenset({name}) for name in PROPOSITIONS))
+LABELS: tuple[Label, ...] = (frozenset(), *(frozenset({name}) for name in OFFICE_PROPOSITIONS))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridWorld, physics
-from wfairl.minigrid.exploration import states_along
+from wfairl.minigrid.product_nodes import states_along
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000

@@ -31,6 +31,7 @@ import torch
 from annotated_types import Ge
 from torch.nn import functional
 
+from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.imitation import ImitationBatch, clone_epoch, concatenate, find_encoder, imitation_batches
 from experiments.baselines.network import StateNetwork, seeded_torch, torch_seed
@@ -53,7 +54,6 @@ from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNeg
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
-from wfairl.minigrid.grid_network import Dropout
 
 METHOD = "bc"
 

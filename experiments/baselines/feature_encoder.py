@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import EncodeStates, OtherWorldError
 from experiments.baselines.network import Observations, StateNetwork
 from experiments.vector.graph_pool import GraphPool
@@ -33,7 +34,7 @@ from wfairl.core.support.documents import Count
 from wfairl.core.worlds.exploring import explore_world
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.grid_network import HIDDEN, Dropout, Head
+from wfairl.minigrid.grid_network import HIDDEN, Head
 
 UNKNOWN = -1
 """The entry of a state that has not been encoded yet."""

@@ -17,6 +17,7 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import EncodeStates, OtherWorldError
 from experiments.baselines.network import Observations, StateNetwork
 from experiments.vector import minigrid_batch as grid_batch
@@ -25,11 +26,10 @@ from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
 from wfairl.minigrid.grid_network import (
-    CARRIED,
-    DIRECTION,
+    DIRECTION_SIZE,
+    HAND_SIZE,
     HIDDEN,
-    POSITION,
-    Dropout,
+    POSITION_SIZE,
     GridConvolution,
     Head,
     columns_of,
@@ -101,15 +101,15 @@ class GridNetwork(StateNetwork):
     def __init__(self, size: int, outputs: int):
         super().__init__()
         self.convolution = GridConvolution(size, size)
-        self.position = nn.Embedding(size * size, POSITION)
-        self.direction = nn.Embedding(HEADINGS, DIRECTION)
-        self.carried = nn.Embedding(len(HANDS), CARRIED)
-        self.dense = nn.Linear(self.convolution.size + POSITION + DIRECTION + CARRIED, HIDDEN[0])
+        self.position = nn.Embedding(size * size, POSITION_SIZE)
+        self.direction = nn.Embedding(HEADINGS, DIRECTION_SIZE)
+        self.carried = nn.Embedding(len(HANDS), HAND_SIZE)
+        self.dense = nn.Linear(self.convolution.size + POSITION_SIZE + DIRECTION_SIZE + HAND_SIZE, HIDDEN[0])
         self.head = Head(outputs)
 
     def _weights(self) -> tuple[Tensor, ...]:
         """The first layer's weights for the grid, the position, the direction and the carried object."""
-        return self.dense.weight.split((self.convolution.size, POSITION, DIRECTION, CARRIED), dim=1)
+        return self.dense.weight.split((self.convolution.size, POSITION_SIZE, DIRECTION_SIZE, HAND_SIZE), dim=1)
 
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
         """See `StateNetwork`; the entries are grids of shape [grids, height, width] of uint8."""

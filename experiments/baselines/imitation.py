@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.feature_encoder import FeatureEncoder
 from experiments.baselines.grid_encoder import GridEncoder
@@ -21,7 +22,6 @@ from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.grid_network import Dropout
 from wfairl.minigrid.world import MiniGridWorld
 
 

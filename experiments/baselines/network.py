@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from experiments.baselines.dropout import Dropout
 from experiments.vector.scene_pool import Bank
-from wfairl.minigrid.grid_network import Dropout, compacted
+from wfairl.minigrid.grid_network import compacted
 
 
 @dataclass(frozen=True, eq=False)

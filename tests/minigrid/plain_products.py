@@ -7,7 +7,7 @@ from wfairl.core.worlds.compiled import LabelTable
 from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid.focused.focused_search import FocusedSearch
 from wfairl.minigrid.focused.planner import FocusedSolution
-from wfairl.minigrid.node_tables import NOT_EXPANDED
+from wfairl.minigrid.product_nodes import NOT_EXPANDED
 
 
 def solve_plain(world, automaton, cost, **limits) -> FocusedSolution:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.gail.discriminator import (
     Discriminator,
@@ -32,7 +33,6 @@ from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Tensors, copied, read_groups, write_groups
 from wfairl.core.costs.epochs import DivergedError
-from wfairl.minigrid.grid_network import Dropout
 
 CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3
 """Of the initial cloning: demonstrations per Adam step, Adam's learning rate (which falls linearly to zero) and weight

@@ -6,17 +6,15 @@ an episode whose observations the environment contradicts is rejected, with the 
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-import gymnasium
 import numpy as np
 
 from wfairl.core.demonstrations.demonstration import (
@@ -33,8 +31,14 @@ from wfairl.core.support.files import check_ends
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
 
+if TYPE_CHECKING:
+    import gymnasium
+
 LONGEST_MISSION = 1024
-"""MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can."""
+"""MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can be stored."""
+
+DATASETS_PATH = "MINARI_DATASETS_PATH"
+"""The environment variable from which Minari takes its folder, and from nowhere else."""
 
 
 class GymnasiumTask(Task, Protocol):
@@ -71,6 +75,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
         BadInputError: Minari refuses the id, or has a data set of this id already.
     """
     minari = _import_minari()
+    from gymnasium import spaces
     from minari.data_collector import EpisodeBuffer
 
     source = _gymnasium_task(task)
@@ -86,8 +91,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
             )
         )
     environment = source.make_environment(seed=0)
-    space = environment.observation_space
-    assert isinstance(space, gymnasium.spaces.Dict)
+    observed = cast(spaces.Dict, environment.observation_space).spaces
     with _datasets_path(root), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"`\w+` is set to None", UserWarning)  # the user cannot give an author here
         try:
@@ -95,9 +99,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
                 dataset_id,
                 buffer=episodes,
                 env=environment,
-                observation_space=gymnasium.spaces.Dict(
-                    {**space.spaces, "mission": gymnasium.spaces.Text(LONGEST_MISSION)}
-                ),
+                observation_space=spaces.Dict({**observed, "mission": spaces.Text(LONGEST_MISSION)}),
                 action_space=environment.action_space,
                 algorithm_name=f"wfairl expert at temperature {dataset.temperature}",
                 description=f"wfairl demonstrations of {task.name}",
@@ -113,42 +115,34 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Impo
     The score of an episode is that of its infos, else 1 for success under the task's rule and 0 for failure.
 
     Raises:
-        BadInputError: there is no such data set, or it is of another environment.
+        BadInputError: there is no such data set, it is of another environment, or its files are broken.
     """
     minari = _import_minari()
     from minari.storage import get_dataset_path
 
-    task = _gymnasium_task(task)
+    source = _gymnasium_task(task)
     with _datasets_path(root):
         try:
             for path in get_dataset_path(dataset_id).glob("data/*"):
                 check_ends(path)
-            source = minari.load_dataset(dataset_id)
+            loaded = minari.load_dataset(dataset_id)
+            environment_id = loaded.env_spec.id if loaded.env_spec else "no environment"
+            if environment_id == source.environment_id:
+                return _import(loaded, source)
         except FileNotFoundError:
             raise BadInputError(f"there is no Minari data set {dataset_id!r}") from None
-        except Exception as error:
-            raise _broken(dataset_id, error) from None
-        try:
-            environment_id = source.env_spec.id if source.env_spec else "no environment"
-            if environment_id == task.environment_id:
-                return _import(source, task)
-        except Exception as error:
-            raise _broken(dataset_id, error) from None
+        except Exception as error:  # Minari and HDF5 raise errors of any type for files that they cannot read
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise BadInputError(f"the Minari data set {dataset_id!r} cannot be read ({reason})") from None
     raise BadInputError(
-        f"the Minari data set {dataset_id!r} is of {environment_id}, the task {task.name!r} of {task.environment_id}"
+        f"the Minari data set {dataset_id!r} is of {environment_id}, the task {task.name!r} of {source.environment_id}"
     )
 
 
-def _broken(dataset_id: str, error: Exception) -> BadInputError:
-    """The error for files that Minari or HDF5 cannot read, for which they raise errors of any type."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    return BadInputError(f"the Minari data set {dataset_id!r} cannot be read ({reason})")
-
-
-def _import(source: Any, task: GymnasiumTask) -> Import:
-    seeds = [metadata.get("seed") for metadata in source.storage.get_episode_metadata(source.episode_indices)]
+def _import(loaded: Any, task: GymnasiumTask) -> Import:
+    seeds = [metadata.get("seed") for metadata in loaded.storage.get_episode_metadata(loaded.episode_indices)]
     demonstrations, rejected = [], {}
-    episodes = zip(source.iterate_episodes(), seeds, strict=True)
+    episodes = zip(loaded.iterate_episodes(), seeds, strict=True)
     for episode, seed in track(episodes, "import", total=len(seeds)):
         try:
             demonstrations.append(_to_demonstration(episode, seed, task))
@@ -168,10 +162,11 @@ def _gymnasium_task(task: Task) -> GymnasiumTask:
 
 
 def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
-    """Observations, rewards, terminations and truncations of the real environment, whose states must be the model's.
+    """Observations, rewards, terminations and truncations of the real environment along a demonstration.
 
     Raises:
-        ContradictionError: names the step at which they differ, as they do if the controls go on after the end.
+        ContradictionError: the environment and the model differ, as they do where controls go on after the end; names
+            the step.
     """
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, cast(Any, simulator).environment.unwrapped
@@ -195,12 +190,11 @@ def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstra
     if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
         raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
-    world = task.make_world(int(seed))
-    demonstration = replay(world, controls, SUCCESS_SCORE, int(seed))
+    demonstration = replay(task.make_world(int(seed)), controls, SUCCESS_SCORE, int(seed))
     expected = _run(task, demonstration)["observations"]
     for key, observed in episode.observations.items():
         _compare(key, list(observed), expected.get(key, []), demonstration.seed)
-    return dataclasses.replace(demonstration, score=_score(episode, demonstration, task))
+    return replace(demonstration, score=_score(episode, demonstration, task))
 
 
 def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> None:
@@ -222,18 +216,17 @@ def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
 
 @contextmanager
 def _datasets_path(root: Path | None) -> Iterator[None]:
-    """Minari takes its folder from an environment variable, and from nowhere else."""
-    before = os.environ.get("MINARI_DATASETS_PATH")
+    """Let Minari use a folder meanwhile, its own default if None."""
+    before = os.environ.get(DATASETS_PATH)
     if root is not None:
-        os.environ["MINARI_DATASETS_PATH"] = str(Path(root).resolve())
+        os.environ[DATASETS_PATH] = str(Path(root).resolve())
     try:
         yield
     finally:
-        if root is not None:
-            if before is None:
-                del os.environ["MINARI_DATASETS_PATH"]
-            else:
-                os.environ["MINARI_DATASETS_PATH"] = before
+        if before is not None:
+            os.environ[DATASETS_PATH] = before
+        elif root is not None:
+            del os.environ[DATASETS_PATH]
 
 
 def _import_minari() -> ModuleType:

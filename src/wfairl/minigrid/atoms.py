@@ -5,16 +5,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.physics import (
-    NOTHING,
-    LayoutTable,
-    carried_object,
-    cell_entry,
-    cell_in_front,
-    door_state,
-    object_at,
-    object_entry,
-)
+from wfairl.minigrid.physics import NOTHING, LayoutTable, cell_entry
 
 ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
 ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
@@ -38,9 +29,9 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
     Args:
         layout: the scene.
         atoms: shape [atoms, 5].
-        i: which of them.
-        fields: the state after the transition.
-        control: of the transition, or `NOTHING` if it changed nothing.
+        i: the number of the atom.
+        fields: of the state after the transition, shape [fields].
+        control: of the transition, or `NOTHING` if the transition changed nothing.
 
     An atom is a row of five integers, a question and its arguments:
 
@@ -51,7 +42,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
         ANY_IN_FRONT      first, end           an object among first..end-1 is in front of the agent
         DOOR_IN_FRONT     colour               or `NOTHING` for any colour
         ALL_APART         first, end, cell, distance
-            every object among first..end-1 is at least that far from the cell, in steps on the grid;
+            every object among first..end-1 is at least that many steps on the grid away from the cell;
             a carried object is where the agent is
         ALWAYS
         ROLE_REACHED      role                 the agent faces something of the role, or has just picked it up
@@ -63,7 +54,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
     if question == ANY_AT:
         return _any_at(fields, first, second, atoms[i, 3])
     if question == DOOR_IS_OPEN:
-        return door_state(layout, fields, first) & physics.IS_OPEN != 0
+        return physics.door_state(layout, fields, first) & physics.IS_OPEN != 0
     if question == AGENT_ON_TERRAIN:
         return is_terrain(layout, fields[physics.AGENT], first, second)
     if question == AGENT_AT:
@@ -74,7 +65,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
         return True
     if question == ROLE_PICKED_UP:
         return _just_picked_up(layout, fields, first, control)
-    front = cell_in_front(layout, fields)
+    front = physics.cell_in_front(layout, fields)
     if front == NOTHING:
         return False
     if question == ANY_IN_FRONT:
@@ -86,7 +77,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
     if question == ROLE_OPENED:
         if control != physics.TOGGLE or not cell_entry(layout, front, physics.DOOR_ROLES) >> first & 1:
             return False
-        return door_state(layout, fields, cell_entry(layout, front, physics.DOOR_AT)) & physics.IS_OPEN != 0
+        return physics.door_state(layout, fields, cell_entry(layout, front, physics.DOOR_AT)) & physics.IS_OPEN != 0
     return (
         control == physics.DROP
         and _has_role(layout, fields, front, first)
@@ -96,7 +87,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
 
 @njit(cache=True, nogil=True)
 def has_events(atoms: NDArray[np.int32]) -> bool:
-    """Whether an atom asks what a control has just done, so that a label is not that of its state alone."""
+    """Whether an atom asks what a control has just done: then a label depends on more than the state."""
     for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
         if atoms[i, 0] >= ROLE_REACHED:
             return True
@@ -116,8 +107,8 @@ def depends_on_front(atoms: NDArray[np.int32]) -> bool:
 def _just_picked_up(layout: LayoutTable, fields: NDArray[np.int32], role: int, control: int) -> bool:
     if control != physics.PICKUP:
         return False
-    obj = carried_object(layout, fields)
-    return obj != NOTHING and object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
+    obj = physics.carried_object(layout, fields)
+    return obj != NOTHING and physics.object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
@@ -125,8 +116,8 @@ def _has_role(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: i
     """Whether the object or the door on a cell has a role."""
     if cell_entry(layout, cell, physics.DOOR_ROLES) >> role & 1:
         return True
-    obj = object_at(layout, fields, cell)
-    return obj != NOTHING and object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
+    obj = physics.object_at(layout, fields, cell)
+    return obj != NOTHING and physics.object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
@@ -149,7 +140,7 @@ def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool
 
 @njit(cache=True, nogil=True)
 def is_terrain(layout: LayoutTable, cell: int, terrain: int, color: int) -> bool:
-    """Whether a cell has a terrain and a colour, or any colour if that is `NOTHING`."""
+    """Whether a cell has a terrain and a colour; the colour `NOTHING` stands for any."""
     if cell_entry(layout, cell, physics.TERRAIN) != terrain:
         return False
     return color == NOTHING or cell_entry(layout, cell, physics.TERRAIN_COLOR) == color

@@ -29,18 +29,7 @@ from wfairl.minigrid import (
     rooms,  # noqa: F401 - registers its environments
 )
 from wfairl.minigrid.missions import roles_in_mission
-from wfairl.minigrid.physics import (
-    CARRIED,
-    COLORS,
-    CONTROLS,
-    GONE,
-    INSIDE,
-    NOTHING,
-    OBJECTS,
-    TERRAINS,
-    Layout,
-    UnknownPhysicsError,
-)
+from wfairl.minigrid.physics import NOTHING, Layout, UnknownPhysicsError
 
 if TYPE_CHECKING:
     from wfairl.minigrid.world import MiniGridWorld
@@ -119,12 +108,12 @@ def check_physics(world: MiniGridWorld, environment: gymnasium.Env[Any, Any]) ->
         return
     real, rng, state = copy.deepcopy(real), np.random.default_rng(0), world.initial_state
     for t in range(PROBED_STEPS):
-        control = int(rng.integers(len(CONTROLS)))
+        control = int(rng.integers(len(physics.CONTROLS)))
         _, _, terminated, truncated, _ = real.step(control)
         state = world.step(state, control)
         if world.state_of(real) != state:
             raise UnknownPhysicsError(
-                f"{type(real).__name__} overrides step, and its state after step {t} ({CONTROLS[control]}) "
+                f"{type(real).__name__} overrides step, and its state after step {t} ({physics.CONTROLS[control]}) "
                 "is not what MiniGrid's own rules give: it is not deterministic, or it has rules of its own"
             )
         if terminated or truncated:
@@ -177,18 +166,18 @@ def _read_contents(scene: MiniGridEnv) -> _Contents:
         if obj is None:
             continue
         _check_known(obj)
-        if obj.type in OBJECTS:
+        if obj.type in physics.OBJECTS:
             objects += _with_contents(obj, cell, cells, roles)
             continue
-        if obj.type not in TERRAINS:
+        if obj.type not in physics.TERRAINS:
             raise UnknownPhysicsError(f"the model does not know the object {obj.type!r} at {_xy(cell, width)}")
-        terrain[cell] = TERRAINS.index(obj.type)
+        terrain[cell] = physics.TERRAINS.index(obj.type)
         terrain_color[cell] = _color_number(obj)
         if obj.type == "door":
             state = physics.IS_OPEN * bool(obj.is_open) | physics.IS_LOCKED * bool(obj.is_locked)
             doors.append((cell, roles.get(id(obj), 0), state))
     if scene.carrying is not None:
-        objects += _with_contents(scene.carrying, cells + CARRIED, cells, roles)
+        objects += _with_contents(scene.carrying, cells + physics.CARRIED, cells, roles)
     x, y = map(int, scene.agent_pos)
     return _Contents(width, terrain, terrain_color, doors, objects, y * width + x, int(scene.agent_dir))
 
@@ -197,7 +186,7 @@ def _with_contents(obj: Any, place: int, cells: int, roles: dict[int, int]) -> I
     """The kind and place of an object and, if it is a box, of what is inside it."""
     yield _kind(obj, roles), place
     if obj.contains is not None:
-        yield from _with_contents(obj.contains, cells + INSIDE, cells, roles)
+        yield from _with_contents(obj.contains, cells + physics.INSIDE, cells, roles)
 
 
 def _check_known(obj: Any) -> None:
@@ -208,16 +197,16 @@ def _check_known(obj: Any) -> None:
 
 def _kind(obj: Any, roles: dict[int, int]) -> Kind:
     _check_known(obj)
-    if obj.type not in OBJECTS:
+    if obj.type not in physics.OBJECTS:
         raise UnknownPhysicsError(f"the model does not know a {obj.type} inside a box")
     contents = () if obj.contains is None else _kind(obj.contains, roles)
-    return OBJECTS.index(obj.type), _color_number(obj), contents, roles.get(id(obj), 0)
+    return physics.OBJECTS.index(obj.type), _color_number(obj), contents, roles.get(id(obj), 0)
 
 
 def _color_number(obj: Any) -> int:
-    if obj.color not in COLORS:
+    if obj.color not in physics.COLORS:
         raise UnknownPhysicsError(f"the model does not know the colour {obj.color!r} of a {obj.type}")
-    return COLORS.index(obj.color)
+    return physics.COLORS.index(obj.color)
 
 
 def _layout_of(contents: _Contents, pickup_toggles: bool) -> Layout:
@@ -256,12 +245,12 @@ def _cells_of(contents: _Contents) -> NDArray[np.int32]:
 
 def _fields_of(layout: Layout, contents: _Contents) -> list[int]:
     """The fields of the state of an environment; boxes that it no longer holds have been opened."""
-    places = [len(layout.cells) + GONE] * len(layout.objects)
+    places = [len(layout.cells) + physics.GONE] * len(layout.objects)
     for kind in {kind for kind, _ in contents.objects}:
         occupied = sorted(place for other, place in contents.objects if other == kind)
         group = [obj for obj in range(len(places)) if _kind_of(layout, obj) == kind]
         if len(occupied) > len(group):
-            raise UnknownPhysicsError(f"there are more objects ({OBJECTS[kind[0]]}) than this world has")
+            raise UnknownPhysicsError(f"there are more objects ({physics.OBJECTS[kind[0]]}) than this world has")
         places[group[0] : group[0] + len(occupied)] = occupied
     return [contents.direction, contents.agent, *places, *(state for _, _, state in contents.doors)]
 

@@ -1,7 +1,7 @@
 """Cost networks over a MiniGrid scene: the paper's (appendix), and one that sees only the agent's surroundings.
 
 The input of the paper's network is the grid, the position, the direction, the carried object, and the control. A row
-is then a sum of three rows of tables (see `grid_network`): grid, (position, direction), (carried, control).
+of input is a sum of three rows of tables (see `grid_network`): grid, (position, direction), (carried, control).
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, Cost
 from wfairl.core.planning.cost import CostScope
 from wfairl.core.planning.product import Product
 from wfairl.minigrid.grid_network import (
-    CARRIED,
-    CONTROL,
-    DIRECTION,
+    CONTROL_SIZE,
+    DIRECTION_SIZE,
+    HAND_SIZE,
     HIDDEN,
-    POSITION,
+    POSITION_SIZE,
     GridConvolution,
     Head,
     OtherMapError,
@@ -49,11 +49,11 @@ class PaperCost(CostModel):
         self.height, self.width = height, width
         self.settings |= {"height": height, "width": width}
         self.convolution = GridConvolution(height, width)
-        self.position = nn.Embedding(height * width, POSITION)
-        self.direction = nn.Embedding(HEADINGS, DIRECTION)
-        self.carried = nn.Embedding(len(HANDS), CARRIED)
-        self.control = nn.Embedding(len(CONTROLS), CONTROL)
-        self.sizes = (self.convolution.size, POSITION, DIRECTION, CARRIED, CONTROL)
+        self.position = nn.Embedding(height * width, POSITION_SIZE)
+        self.direction = nn.Embedding(HEADINGS, DIRECTION_SIZE)
+        self.carried = nn.Embedding(len(HANDS), HAND_SIZE)
+        self.control = nn.Embedding(len(CONTROLS), CONTROL_SIZE)
+        self.sizes = (self.convolution.size, POSITION_SIZE, DIRECTION_SIZE, HAND_SIZE, CONTROL_SIZE)
         self.dense = nn.Linear(sum(self.sizes), HIDDEN[0])
         self.head = Head()
 
@@ -65,7 +65,7 @@ class PaperCost(CostModel):
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
         """See `CostModel`; the dense layer is smaller than a constant times the table of positions."""
-        return {"position.weight": (sizes["height"] * sizes["width"], POSITION)}
+        return {"position.weight": (sizes["height"] * sizes["width"], POSITION_SIZE)}
 
     def inputs_of(self, product: Product) -> NodeInputs:
         view = _view(product)
@@ -93,10 +93,10 @@ class PaperCost(CostModel):
 
 
 class LocalCost(CostModel):
-    """Depends only on the agent's cell, the cell in front, the carried object and the control, so that any map will do.
+    """Depends only on the situation of a state and the control, so that it fits any map; see `situations`.
 
-    Inputs: the objects under and ahead of the agent and in its hands, and the colours of the floor under and ahead of
-    it; shape [numbers, 5].
+    Inputs: what is under and ahead of the agent and in its hand, and the colours of the floor under and ahead of it;
+    shape [numbers, 5].
     """
 
     kind = "local"

@@ -9,8 +9,7 @@ The part of the grid is a convolution, computed once for each *distinct* grid. A
 rows of tables, from which `Head` computes the output.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -24,7 +23,7 @@ from wfairl.minigrid.physics import CELL_TYPES, HANDS, HEADINGS
 
 FILTERS = (16, 32, 64)
 FILTER_SIZE = 2
-POSITION, DIRECTION, CARRIED, CONTROL = 128, 64, 64, 128
+POSITION_SIZE, DIRECTION_SIZE, HAND_SIZE, CONTROL_SIZE = 128, 64, 64, 128
 HIDDEN = (64, 32)
 """Sizes of the paper's network: filters, embeddings, dense layers."""
 
@@ -39,11 +38,7 @@ class OtherMapError(BadInputError):
 
 
 def columns_of(view: GridView) -> NDArray[np.int64]:
-    """Per state the number of the grid in the view, position and direction (cell * 4 + direction), and carried object.
-
-    Returns:
-        Shape [states, 3].
-    """
+    """The number of the grid, position and direction (cell * 4 + direction), and carried object; shape [states, 3]."""
     return np.stack([view.grid_numbers, view.cells * HEADINGS + view.directions, view.carried], axis=1)
 
 
@@ -95,13 +90,15 @@ class Head(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 
-    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: "Dropout | None" = None) -> Tensor:
-        """The outputs of each row, whose first layer is the sum of one row of each table; shape [rows, outputs].
+    def forward(
+        self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Callable[[Tensor], Tensor] | None = None
+    ) -> Tensor:
+        """The outputs of rows whose first layer is the sum of one row of each table; shape [rows, outputs].
 
         Args:
             tables: shape [entries, hidden] each.
-            indices: which row of each table, shape [rows] each.
-            dropout: of the hidden layers, in training.
+            indices: the row of each table, shape [rows] each.
+            dropout: applied to the hidden layers, in training.
         """
         offsets = np.cumsum([0, *(len(table) for table in tables[:-1])])
         stacked = torch.cat(list(tables))
@@ -109,39 +106,19 @@ class Head(nn.Module):
         sums = (functional.embedding_bag(chunk, stacked, mode="sum") for chunk in bags.split(ROWS_AT_A_TIME))
         return torch.cat([self.from_hidden(hidden, dropout) for hidden in sums])
 
-    def from_hidden(self, hidden: Tensor, dropout: "Dropout | None" = None) -> Tensor:
-        """From the first layer, before its ReLU, to the outputs of each row."""
+    def from_hidden(self, hidden: Tensor, dropout: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """From the first layer before its ReLU, shape [rows, hidden], to the outputs, shape [rows, outputs]."""
         drop = dropout if dropout is not None else nn.Identity()
         return self.last(drop(functional.relu(self.second(drop(functional.relu(hidden))))))
 
 
-@dataclass(frozen=True)
-class Dropout:
-    """Sets units of a hidden layer to 0 at random, and scales up the others.
-
-    Torch's own draws from the global generator, this one from its own.
-
-    Attributes:
-        rate: the probability of a unit to be set to 0.
-        generator: of the draws.
-    """
-
-    rate: float
-    generator: torch.Generator
-
-    def __call__(self, hidden: Tensor) -> Tensor:
-        """The layer with units left out."""
-        is_active = torch.rand(hidden.shape, generator=self.generator, dtype=hidden.dtype) >= self.rate
-        return hidden * is_active / (1 - self.rate)
-
-
 def pairs(first: Tensor, second: Tensor) -> Tensor:
-    """The sum of every row of one table and every row of another, the second varying faster."""
+    """The sums of each row of one table and each row of another; the second varies faster."""
     return (first[:, None] + second[None]).flatten(0, 1)
 
 
 def compacted(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Those of 0, ..., count - 1 that occur, in order, and the index of each number among them."""
+    """The distinct numbers, all below `count`, in ascending order; and the index of each number among them."""
     occurs = torch.zeros(count, dtype=torch.bool)
     occurs[numbers] = True
     return occurs.nonzero().squeeze(1), (occurs.cumsum(0) - 1)[numbers]

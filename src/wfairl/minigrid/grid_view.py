@@ -1,7 +1,7 @@
-"""Observations of the states of a MiniGrid scene, for many packed states at once.
+"""Observations of many packed states of a MiniGrid scene at once.
 
-Most states of a scene share their grid: the agent moves, objects lie still. So a view holds the distinct
-grids once, and for every state the number of its grid, the agent's cell and direction, and what it carries.
+Most states of a scene share their grid: the agent moves, objects lie still. So a view holds the distinct grids once,
+and for every state the number of its grid, the agent's cell and direction, and what the agent carries.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
 
 
 def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of each state's grid, and a state that shows each grid."""
+    """The number of each state's grid, shape [states], and a state that shows each grid, shape [grids]."""
     on_grid = fields[:, physics.FIRST_OBJECT :].astype(np.int64)
     objects, off_grid = len(world.layout.objects), len(world.layout.cells)
     # Carried, inside a box or gone: the grid is the same.

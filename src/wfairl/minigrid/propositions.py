@@ -1,11 +1,11 @@
 """Propositions about MiniGrid scenes, which labels are made of.
 
-A proposition is a small frozen record; a world gets them by name:
+A proposition is a small frozen record; a world takes propositions by name:
 
     {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
 
-It holds or not after a transition. Each is translated once per scene into a row of five integers (an *atom*), which
-compiled code evaluates; see `holds`.
+A proposition holds or not after a transition. It is translated once per scene into a row of five integers, an *atom*,
+which compiled code evaluates; see `holds`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from wfairl.minigrid import atoms, physics
 from wfairl.minigrid.physics import NOTHING, Layout
 
 Atom = tuple[int, int, int, int, int]
-"""A question and what it is about, padded with zeros; see `holds`."""
+"""A question and its arguments, padded with zeros; see `holds`."""
 
 
 class Proposition(Protocol):
@@ -135,12 +135,12 @@ class Never:
 
 @dataclass(frozen=True)
 class OfRole:
-    """The agent does what a mission asks for with something of a role; see `holds`.
+    """The agent does what a mission asks for; see `holds`.
 
     Attributes:
         verb: `go to`, `pick up`, `open` or `put next`.
-        role: what it is about.
-        other: what it is put next to.
+        role: of the objects that the mission names.
+        other: the role of the objects beside which one is put.
     """
 
     verb: str
@@ -161,7 +161,7 @@ QUESTIONS = {
 
 
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
-    """The propositions that a scene offers, besides those about the agent's cell: each in words, and as a record."""
+    """The propositions about a scene, in words and as records, without those about the agent's cell."""
     objects = layout.objects
     for kind in sorted({int(one) for one in objects[:, physics.OBJECT_KIND]}):
         name = physics.OBJECTS[kind]
@@ -194,7 +194,7 @@ def _a(noun: str) -> str:
 
 
 def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
-    """The objects that match, which stand together: the first, and one past the last."""
+    """The first object that matches and one past the last; objects that match stand together."""
     kind_number, color_number = _number(kind, physics.OBJECTS, "kind of object"), _color(color)
     matches = layout.objects[:, physics.OBJECT_KIND] == kind_number
     if color_number != NOTHING:

@@ -22,7 +22,7 @@ PICKUP_ORDER = ("red", "green", "blue")
 
 
 def floor_cost(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cost of transitions by the floor that they end on; features of shape [transitions, features]."""
+    """The cost of transitions by the floor on which they end: [transitions, features] -> [transitions]."""
     costs = np.ones(len(features))
     for color, cost in FLOOR_COSTS.items():
         costs += (cost - 1) * features[:, FEATURE_NAMES.index(f"to {color} floor")]

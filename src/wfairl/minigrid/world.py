@@ -24,11 +24,11 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.core.worlds.rendering import Rendering
 from wfairl.minigrid import physics
-from wfairl.minigrid.exploration import ProductNodes, states_along
 from wfairl.minigrid.features import FEATURE_NAMES, transition_features
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
 from wfairl.minigrid.labeller import Labeller, MaskNumbers, to_label
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout
+from wfairl.minigrid.product_nodes import ProductNodes, states_along
 from wfairl.minigrid.propositions import Proposition, proposition_menu
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from wfairl.minigrid.focused import search_kernel as kernel
 from wfairl.minigrid.focused.anytime import find_paths
 from wfairl.minigrid.focused.scene_product import SceneProduct
 from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
-from wfairl.minigrid.node_tables import NOT_EXPANDED
+from wfairl.minigrid.product_nodes import NOT_EXPANDED
 from wfairl.minigrid.world import MiniGridWorld
 
 DEFAULT_MAX_NODES = 2_000_000

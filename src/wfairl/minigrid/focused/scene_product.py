@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import CostScope
-from wfairl.minigrid.exploration import FIRST_CAPACITY, ProductNodes
 from wfairl.minigrid.focused.guide import SceneGuide
 from wfairl.minigrid.focused.prices import SceneSituations
 from wfairl.minigrid.labeller import MaskNumbers
+from wfairl.minigrid.product_nodes import FIRST_CAPACITY, ProductNodes
 from wfairl.minigrid.world import MiniGridWorld
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import NO_CONTROL
 from wfairl.core.support.compiling import njit
-from wfairl.minigrid.node_tables import NOT_EXPANDED
+from wfairl.minigrid.product_nodes import NOT_EXPANDED
 
 PATH_FOUND, NEEDS_SUCCESSORS, NO_PATH, NO_ROOM, STOPPED = range(5)
 """Why a search pauses or ends. `NEEDS_SUCCESSORS` asks for the successors of some nodes, `NO_ROOM` for a larger open
