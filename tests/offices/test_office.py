@@ -7,8 +7,8 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
+from experts import solve
 
-from wfairl.core.demonstrations import solve
 from wfairl.core.worlds import find_task
 from wfairl.offices.office import OFFICE_RULES, crowded_office, published_office, random_office
 from wfairl.offices.office_map import MOVES, PUBLISHED, cells, neighbour
