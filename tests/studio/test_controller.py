@@ -82,6 +82,19 @@ def test_the_task_is_inferred_and_the_views_are_json(controller):
         assert scene["frames"][0]["columns"] == 19
 
 
+def test_a_demonstration_that_a_killed_server_did_not_save_is_saved_when_the_session_opens(tmp_path):
+    session = Session(tmp_path / "one", find_task_spec("errand"))
+    plan, seed = errand_plan(session.seed), session.seed
+    for control in plan:
+        session.do({"do": "control", "control": int(control)})
+    assert session.demonstrations == []
+    opened = SessionController(Session(tmp_path / "one"), InlineRunner())
+    finish(opened.ready())
+    (saved,) = opened.session.demonstrations
+    assert (saved.seed, saved.controls, saved.right, saved.judge) == (seed, tuple(plan), True, "rule")
+    assert opened.session.model is not None
+
+
 def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
     session = controller.session
     alternatives = posterior_of(session.model).alternatives

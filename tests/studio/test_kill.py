@@ -14,7 +14,7 @@ import pytest
 from studio_sessions import errand_plan
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.studio.events import event_of_document
+from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.session_state import SessionState
@@ -75,7 +75,7 @@ def demonstrate(page, rng, keys, seed, step):
 
 
 def check(directory, pressed, drawn, kept):
-    """What a killed server leaves behind holds all that was on the screen; its keys, and where it stands."""
+    """What a killed server leaves behind holds all that was on the screen; its keys, and where the next one begins."""
     state, places, done = SessionState(), [], []
     for document in Journal(directory / JOURNAL).read():
         state.apply(event_of_document(document))
@@ -93,7 +93,9 @@ def check(directory, pressed, drawn, kept):
         state.seed,
     )
     assert len(session.dataset) == len(state.demonstrations)
-    return done, places[-1], state
+    if len(state.controls) == len(errand_plan(state.seed)):  # killed between the last control and the judgement
+        state.apply(DemonstrationSaved(True, RULE))
+    return done, f"{state.seed}/{len(state.controls)}", state
 
 
 @pytest.mark.slow

@@ -62,8 +62,11 @@ class SessionController:
             async with self._lock:
                 if not self._is_ready:
                     await self._make_worlds(self.session.spec, self.session.seeds)
+                    verdict = self.session.verdict
+                    if verdict is not None:  # the server may have been killed before it was saved
+                        await self._apply_save(verdict, self.session.judge)
                     if self.session.demonstrations:
-                        self.session.save_dataset()  # the server may have been killed between journal and file
+                        self.session.save_dataset()  # or between journal and file
                     self._is_ready = True
             if not self.session.is_current:
                 await self._learn()
