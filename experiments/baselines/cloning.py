@@ -33,7 +33,7 @@ from torch.nn import functional
 
 from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
-from experiments.baselines.imitation import ImitationBatch, clone_epoch, concatenate, find_encoder, imitation_batches
+from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
 from experiments.baselines.network import StateNetwork, seeded_torch, torch_seed
 from experiments.baselines.network_policy import (
     POLICY,
@@ -44,7 +44,7 @@ from experiments.baselines.network_policy import (
     load_network_run,
     run_config,
 )
-from experiments.baselines.validation import draw_by_inversion, validate, validation_seeds
+from experiments.baselines.validation import best_temperature, draw_by_inversion, validate, validation_seeds
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
@@ -123,7 +123,7 @@ def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun
     task, dataset, directory = request.task, request.dataset, request.directory
     run_settings = run_config(METHOD, request, config)
     encoder = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius)
-    demonstrations = [one.without_idle() for one in imitation_batches(task, dataset, encoder, least=2)]
+    demonstrations = encode_demonstrations(task, dataset, encoder, least=2)
     begin_run(run_settings, directory)
     networks = [make_network(encoder, config, fold) for fold in range(config.networks)]
     with progress_bar() as bar:
@@ -137,14 +137,14 @@ def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun
     for network, ended in zip(networks, trained, strict=True):
         network.load_state_dict(ended.best)
     pool = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), request.n_jobs)
-    validation = validate(networks, encoder, pool, (config.seed, _VALIDATION), draw_by_inversion)
+    returns = validate(networks, encoder, pool, (config.seed, _VALIDATION), draw_by_inversion)
     errors = [cast(CloningMetrics, ended.history[ended.best_epoch]).held_out_errors for ended in trained]
     selection = {
         "epochs": [ended.best_epoch for ended in trained],
         "held_out_errors": sum(errors) / len(errors),
-        "validation_returns": validation.to_document(),
+        "validation_returns": returns,
     }
-    found = ModelSelection(validation.temperature, validation.best, selection)
+    found = ModelSelection(best_temperature(returns), max(returns.values()), selection)
     return finish_run(run_settings, directory, networks, encoder, found)
 
 
@@ -154,9 +154,7 @@ def make_network(encoder: Encoder, config: CloningConfig, fold: int) -> StateNet
         return encoder.make_network(len(encoder.controls))
 
 
-def split_fold(
-    demonstrations: Sequence[ImitationBatch], config: CloningConfig, fold: int
-) -> tuple[list[ImitationBatch], list[ImitationBatch]]:
+def split_fold(demonstrations: Sequence[Steps], config: CloningConfig, fold: int) -> tuple[list[Steps], list[Steps]]:
     """The demonstrations that train the network of a fold, and those that it holds out."""
     order = np.random.default_rng([config.seed, _SPLIT]).permutation(len(demonstrations))
     held_out = set(order[fold % len(demonstrations) :: config.networks].tolist())
@@ -167,7 +165,7 @@ def split_fold(
 
 
 def _train_network(
-    demonstrations: Sequence[ImitationBatch],
+    demonstrations: Sequence[Steps],
     encoder: Encoder,
     config: CloningConfig,
     directory: Path,
@@ -207,7 +205,7 @@ def _train_network(
 
 
 @torch.no_grad()
-def _assess(network: StateNetwork, demonstrations: Sequence[ImitationBatch]) -> tuple[float, float]:
+def _assess(network: StateNetwork, demonstrations: Sequence[Steps]) -> tuple[float, float]:
     """The loss and the errors per step, without dropout."""
     joined = concatenate(demonstrations)
     logits = network(joined.observations)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -15,44 +16,48 @@ from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.feature_encoder import FeatureEncoder
 from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import Observations, StateNetwork, join
+from experiments.baselines.network import Observations, StateNetwork
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
-from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
+from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.world import MiniGridWorld
 
 
 @dataclass(frozen=True, eq=False)
-class ImitationBatch:
-    """Steps to imitate, such as those of one demonstration.
+class Steps:
+    """States, and the control that was taken in each.
 
     Attributes:
         observations: the states.
-        controls: the demonstrated control in each, shape [states] of int64.
-        moves: whether the control changed the state, shape [states] of bool.
+        controls: shape [states] of int64; all of them were available.
     """
 
     observations: Observations
     controls: Tensor
-    moves: Tensor
 
     def __len__(self) -> int:
         """The number of steps."""
         return len(self.controls)
 
-    def without_idle(self) -> "ImitationBatch":
-        """Only the steps that changed the state; all of them if none did."""
-        moving = self.moves.nonzero().squeeze(1)
-        if not len(moving):
-            return self
-        return ImitationBatch(self.observations.rows(moving), self.controls[moving], self.moves[moving])
+    def rows(self, chosen: Tensor) -> "Steps":
+        """Some of the steps, with the same bank."""
+        return Steps(Observations(self.observations.bank, self.observations.columns[chosen]), self.controls[chosen])
 
-    def mirrored(self, encoder: Encoder) -> "ImitationBatch":
+    def mirrored(self, encoder: Encoder) -> "Steps":
         """The same steps in the mirror image of the scene."""
-        return ImitationBatch(*encoder.mirrored(self.observations, self.controls), self.moves)
+        return Steps(*encoder.mirrored(self.observations, self.controls))
+
+
+def concatenate(parts: Sequence[Steps]) -> Steps:
+    """Concatenate steps and their banks."""
+    banks = [part.observations.bank for part in parts]
+    columns = [part.observations.columns.clone() for part in parts]
+    for column, first in zip(columns, np.cumsum([0, *map(len, banks[:-1])]).tolist(), strict=True):
+        column[:, 0] += first
+    return Steps(Observations(torch.cat(banks), torch.cat(columns)), torch.cat([part.controls for part in parts]))
 
 
 def find_encoder(world: World[Any], radius: int) -> Encoder:
@@ -67,11 +72,13 @@ def find_encoder(world: World[Any], radius: int) -> Encoder:
     return FeatureEncoder.of(world, radius)
 
 
-def imitation_batches(task: Task, dataset: Dataset, encoder: Encoder, least: int) -> list[ImitationBatch]:
-    """Encode the successful demonstrations.
+def encode_demonstrations(
+    task: Task, dataset: Dataset, encoder: Encoder, least: int, idle: bool = False
+) -> list[Steps]:
+    """The steps of each successful demonstration; without those that changed nothing, unless `idle`.
 
     Raises:
-        NoSuccessfulDemonstrationError: there are fewer than `least`.
+        NoSuccessfulDemonstrationError: there are fewer than `least` of them.
         ContradictionError: the world gives other labels than a demonstration, or cannot take its controls.
     """
     successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
@@ -80,29 +87,21 @@ def imitation_batches(task: Task, dataset: Dataset, encoder: Encoder, least: int
             f"{len(successes)} of the {len(dataset)} demonstrations succeeded: imitation needs {least} or more. Collect"
             " more"
         )
-    return [_imitation_batch(task, demonstration, encoder) for demonstration in successes]
-
-
-def _imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) -> ImitationBatch:
-    world, controls = task.make_world(demonstration.seed), demonstration.controls
-    states = demonstration.follow(world).states
-    moves = torch.tensor([states[i + 1] != states[i] for i in range(len(controls))])
-    return ImitationBatch(encoder.for_world(world)(states[:-1]), torch.tensor(controls), moves)
-
-
-def concatenate(batches: Sequence[ImitationBatch]) -> ImitationBatch:
-    """Concatenate batches."""
-    return ImitationBatch(
-        join(batch.observations for batch in batches),
-        torch.cat([batch.controls for batch in batches]),
-        torch.cat([batch.moves for batch in batches]),
-    )
+    demonstrations = []
+    for one in successes:
+        world = task.make_world(one.seed)
+        states = one.follow(world).states
+        moving = [i for i in range(len(one.controls)) if idle or states[i + 1] != states[i]]
+        kept = moving or range(len(one.controls))
+        observations = encoder.for_world(world)([states[i] for i in kept])
+        demonstrations.append(Steps(observations, torch.tensor([one.controls[i] for i in kept])))
+    return demonstrations
 
 
 def clone_epoch(
     network: StateNetwork,
     adam: Adam,
-    demonstrations: Sequence[ImitationBatch],
+    demonstrations: Sequence[Steps],
     batch_size: int,
     controls: int,
     dropout: Dropout | None,

@@ -3,10 +3,10 @@
 Their modules are imported when they are used: torch and Stable-Baselines3 take seconds.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner, register_learner
@@ -20,14 +20,22 @@ if TYPE_CHECKING:
 
 
 class NetworkMethod(Method):
-    """A method whose networks act at the temperature that was best on validation scenes."""
+    """A method whose networks act at the temperature that was best on validation scenes.
 
-    @abstractmethod
-    def trainer(self) -> "Callable[[TrainingRequest, Any], NetworkRun]":
-        """The function that trains the networks of a request, with settings."""
+    Attributes:
+        settings: where the dataclass of its settings is.
+        trainer: where the function is that trains the networks of a `TrainingRequest` with settings.
+    """
+
+    settings: ClassVar[str]
+    trainer: ClassVar[str]
+
+    def settings_type(self) -> type[Any]:
+        kind: type[Any] = resolve_name(self.settings)
+        return kind
 
     def train(self, request: TrainingRequest) -> Trained:
-        run = self.trainer()(request, self.make_settings(request.settings))
+        run: NetworkRun = resolve_name(self.trainer)(request, self.make_settings(request.settings))
         return _describe(self.name, run.found)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
@@ -46,16 +54,8 @@ class BehaviouralCloning(NetworkMethod):
     title = "behavioural cloning"
     summary = "behavioural cloning: imitate the control in each state"
     expected_seconds = 85.0
-
-    def settings_type(self) -> type[Any]:
-        from experiments.baselines.cloning import CloningConfig
-
-        return CloningConfig
-
-    def trainer(self) -> "Callable[[TrainingRequest, Any], NetworkRun]":
-        from experiments.baselines.cloning import train_cloning
-
-        return train_cloning
+    settings = "experiments.baselines.cloning:CloningConfig"
+    trainer = "experiments.baselines.cloning:train_cloning"
 
 
 class Gail(NetworkMethod):
@@ -65,22 +65,14 @@ class Gail(NetworkMethod):
     title = "GAIL"
     summary = "generative adversarial imitation with PPO (extra `baselines`)"
     expected_seconds = 180.0
-
-    def settings_type(self) -> type[Any]:
-        from experiments.baselines.gail.settings import GailConfig
-
-        return GailConfig
+    settings = "experiments.baselines.gail.settings:GailConfig"
+    trainer = "experiments.baselines.gail.train:train_gail"
 
     def check_available(self) -> None:
         try:
             import stable_baselines3  # noqa: F401
         except ImportError:
             raise MissingExtraError("Stable-Baselines3, which GAIL needs,", "baselines") from None
-
-    def trainer(self) -> "Callable[[TrainingRequest, Any], NetworkRun]":
-        from experiments.baselines.gail.train import train_gail
-
-        return train_gail
 
 
 def _describe(method: str, found: "ModelSelection") -> Trained:

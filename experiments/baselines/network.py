@@ -7,7 +7,7 @@ the paper's network.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -31,22 +31,6 @@ class Observations:
 
     bank: Tensor
     columns: Tensor
-
-    def rows(self, chosen: Tensor) -> "Observations":
-        """Some of the states, with the same bank."""
-        return Observations(self.bank, self.columns[chosen])
-
-
-def join(batches: Iterable[Observations]) -> Observations:
-    """Concatenate observations and their banks."""
-    banks, columns, count = [], [], 0
-    for batch in batches:
-        shifted = batch.columns.clone()
-        shifted[:, 0] += count
-        banks.append(batch.bank)
-        columns.append(shifted)
-        count += len(batch.bank)
-    return Observations(torch.cat(banks), torch.cat(columns))
 
 
 class StateNetwork(nn.Module, ABC):

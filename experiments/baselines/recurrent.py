@@ -27,7 +27,7 @@ from wfairl.core.costs.epochs import DivergedError, one_torch_thread, run_epochs
 from wfairl.core.spectral.spectral_learner import check_words
 from wfairl.core.support.bounds import AtLeastOne, Fraction, Positive, Seed, check_bounds
 
-WEIGHT_DECAY, BATCH_SIZE = 1e-4, 1_024
+WEIGHT_DECAY = 1e-4
 PATIENCE = 100
 """Epochs without a lower held-out loss after which training stops."""
 
@@ -36,9 +36,6 @@ SUFFICIENT_LOSS = 1e-3
 
 LARGEST_GRADIENT = 1.0
 """The norm to which longer gradients are clipped: they can explode over the many steps of long words."""
-
-PREDICTED_AT_ONCE = 65_536
-"""Words evaluated in one tree, which bounds the memory."""
 
 _SPLIT, _TRAINING = 0, 1
 """The random streams of a seed."""
@@ -59,7 +56,7 @@ class RecurrentLearner:
         held_out: fraction of the words, of successes and of failures, that choose the number of epochs.
         prefixes_fail: proper prefixes that are not among the words count as words of score 0: an execution that ended
             in success had not succeeded before. (A spectral automaton assumes this of all unseen words.)
-        seed: of the initial weights, the held-out words and the order of the batches.
+        seed: of the initial weights and the held-out words.
     """
 
     hidden: AtLeastOne = 32
@@ -101,18 +98,15 @@ class RecurrentLearner:
         rng = np.random.default_rng([self.seed, _TRAINING])
         network = RecurrentNetwork(labels, self.embedding, self.hidden, rng)
         adam = Adam(network, WEIGHT_DECAY)
-        batches = deal_batches(corpus, BATCH_SIZE, rng)
-        held_out_batch = Batch.of(held_out) if held_out is not None else None
+        batch, held_out_batch = Batch.of(corpus), None if held_out is None else Batch.of(held_out)
 
         def run_epoch(epoch: int) -> EpochMetrics:
             if epoch == 0:  # the initial network is not measured, and so it is never the best
                 return EpochMetrics(0, 0.0, math.inf, None)
-            total = 0.0
-            for i in rng.permutation(len(batches)):
-                total += self._step(network, adam, batches[i]) * batches[i].total
+            loss = self._step(network, adam, batch)
             with torch.no_grad():
                 held_out_loss = None if held_out_batch is None else float(batch_loss(network, held_out_batch))
-            return EpochMetrics(epoch, self.learning_rate, total / sum(one.total for one in batches), held_out_loss)
+            return EpochMetrics(epoch, self.learning_rate, loss, held_out_loss)
 
         for checkpoint in run_epochs(network, adam, run_epoch, max_epochs, PATIENCE):
             if checkpoint.history[-1].train_loss <= SUFFICIENT_LOSS:
@@ -163,9 +157,7 @@ class WordNetwork:
     @one_torch_thread()
     def values_of_corpus(self, corpus: Corpus) -> NDArray[np.float64]:
         """The value of each word of a corpus in the symbols of `alphabet`, shape [words]."""
-        places = np.arange(len(corpus))
-        parts = [places[first : first + PREDICTED_AT_ONCE] for first in range(0, len(corpus), PREDICTED_AT_ONCE)]
-        return np.concatenate([np.zeros(0), *(_values(self.network, _part(corpus, part)) for part in parts)])
+        return _values(self.network, corpus)
 
 
 class RecurrentNetwork(nn.Module):
@@ -230,7 +222,7 @@ class TrainingWords:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The words of one Adam step.
+    """Words as the input of an Adam step, each step on all of them.
 
     Attributes:
         tree: their prefixes.
@@ -262,14 +254,6 @@ def batch_loss(network: RecurrentNetwork, batch: Batch) -> Tensor:
     outputs = network(batch.tree)[batch.nodes]
     losses = functional.binary_cross_entropy_with_logits(outputs, batch.scores, reduction="none")
     return (losses * batch.weights).sum() / batch.total
-
-
-def deal_batches(corpus: Corpus, batch_size: int, rng: np.random.Generator) -> list[Batch]:
-    """Divide the words into batches of about equal size, with equal words in the same batch."""
-    words, word_of = np.unique(build_prefix_tree(corpus).ends, return_inverse=True)
-    count = math.ceil(len(words) / batch_size)
-    batch_of = rng.permutation(len(words))[word_of] % count
-    return [Batch.of(_part(corpus, np.flatnonzero(batch_of == i))) for i in range(count)]
 
 
 def split(scores: NDArray[np.float64], share: float, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -36,12 +36,12 @@ from wfairl.core.demonstrations.learners import PLAIN_READING, Reading
 DEFAULT_MAX_STATES = 1_000
 
 LIKELY_WORDS = 500
-"""Number of random words to compare, and of others on which to measure the agreement."""
+"""Number of random words to compare."""
 
 Symbols = tuple[int, ...]
 
-_COMPARED, _MEASURED = 2, 3
-"""The random streams of a seed, beside those of the training."""
+_COMPARED = 2
+"""A random stream of a seed, beside those of the training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +52,13 @@ class RecurrentTask:
         network: the network.
         model: the automaton extracted from it.
         agreement: fraction of the training words on which network and automaton agree.
-        likely_agreement: the same for likely words that were not compared during the extraction; 1 without any.
         exact: whether network and automaton agree on all compared words; if not, the extraction met the limit of
-            states, and `agreement` and `likely_agreement` tell how faithful the automaton is.
+            states.
     """
 
     network: WordNetwork
     model: TaskModel
     agreement: float
-    likely_agreement: float
     exact: bool
 
 
@@ -88,18 +86,7 @@ def fit_recurrent_task(
     network = replace(network, threshold=reading.threshold, keep_repeats=reading.keep_repeats)
     finite, exact = approximate_automaton(network, training[0])
     model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=reading.keep_repeats)
-    likely = _other_likely_words(network, training[0])
-    return RecurrentTask(
-        network, model, agreement(network, finite, read_words), agreement(network, finite, likely), exact
-    )
-
-
-def _other_likely_words(network: WordNetwork, words: Sequence[Word]) -> list[Word]:
-    """Likely words that the extraction of an automaton does not compare."""
-    given = _symbols(words, network.alphabet)
-    compared = set(_words_to_compare(network, words))
-    others = set(likely_words(given, np.random.default_rng([network.seed, _MEASURED]))) - compared
-    return [tuple(network.alphabet[i] for i in word) for word in sorted(others)]
+    return RecurrentTask(network, model, agreement(network, finite, read_words), exact)
 
 
 def agreement(network: WordNetwork, finite: FiniteAutomaton, words: Sequence[Word]) -> float:

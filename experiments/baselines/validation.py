@@ -4,8 +4,7 @@ Test scenes have the seeds below 1,000,000, and demonstrations those from there 
 validation scenes are those of the collection with seed 899 that no demonstration came from.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count, islice
 
 import numpy as np
@@ -35,27 +34,6 @@ def validation_seeds(number: int, dataset: Dataset) -> tuple[int, ...]:
     return tuple(islice((seed for seed in count(FIRST_VALIDATION_SEED) if seed not in demonstrated), number))
 
 
-@dataclass(frozen=True)
-class ValidationReturns:
-    """Mean returns in validation scenes, one per temperature of `TEMPERATURES`."""
-
-    returns: tuple[float, ...]
-
-    @property
-    def best(self) -> float:
-        """The return at the best temperature."""
-        return max(self.returns)
-
-    @property
-    def temperature(self) -> float:
-        """The best temperature; the lowest of equals."""
-        return TEMPERATURES[self.returns.index(self.best)]
-
-    def to_document(self) -> dict[str, float]:
-        """The returns by temperature, as JSON."""
-        return {f"{temperature:g}": mean for temperature, mean in zip(TEMPERATURES, self.returns, strict=True)}
-
-
 def draw_by_inversion(
     log_probabilities: NDArray[np.float64],
     temperature: float,
@@ -82,8 +60,8 @@ def draw_by_gumbel(
 
 def validate(
     networks: Sequence[StateNetwork], encoder: Encoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
-) -> ValidationReturns:
-    """Run an ensemble once in every scene of a pool, at each temperature.
+) -> dict[str, float]:
+    """The mean return of an ensemble that runs once in every scene of a pool, for each temperature.
 
     Args:
         networks: the ensemble; the first outputs of each network are logits of controls.
@@ -92,11 +70,15 @@ def validate(
         seed: of the sampled controls; each temperature has its own generator.
         draw: samples the controls.
     """
-    returns = [
-        _returns(networks, encoder, pool, temperature, np.random.default_rng([*seed, i]), draw)
-        for i, temperature in enumerate(TEMPERATURES)
-    ]
-    return ValidationReturns(tuple(float(each.mean()) for each in returns))
+    return {
+        f"{one:g}": float(_returns(networks, encoder, pool, one, np.random.default_rng([*seed, i]), draw).mean())
+        for i, one in enumerate(TEMPERATURES)
+    }
+
+
+def best_temperature(returns: Mapping[str, float]) -> float:
+    """The temperature of the best return in a validation, the lowest of equals."""
+    return float(max(returns, key=lambda temperature: returns[temperature]))
 
 
 def _returns(

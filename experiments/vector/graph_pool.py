@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +38,7 @@ class GraphPool(ScenePool):
     rule: NDArray[np.int32]
 
     PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "world_numbers")
+    COLUMNS: ClassVar[int] = 2
 
     @classmethod
     def of(cls, task: Task, seeds: Sequence[int], worlds: Sequence[GraphWorld]) -> GraphPool:
@@ -70,11 +70,6 @@ class GraphPool(ScenePool):
             labels=labels,
             rule=rule.rows.copy(),
         )
-
-    @property
-    def observation_space(self) -> gymnasium.spaces.Box:
-        high = np.array([len(self.worlds), max(len(world.table.successors) for world in self.worlds)], np.int64) - 1
-        return gymnasium.spaces.Box(low=np.zeros(2, np.int64), high=high, dtype=np.int64)
 
     def make_bank(self) -> Bank:
         """See `ScenePool`; the bank stays empty, since the columns are the whole observation."""

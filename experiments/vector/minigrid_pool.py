@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,10 +18,8 @@ from experiments.vector.scene_pool import Bank, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.minigrid.labeller import MaskNumbers
-from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, unpack
+from wfairl.minigrid.physics import CONTROLS, unpack
 from wfairl.minigrid.world import MiniGridWorld
-
-LARGEST_GRID_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +40,7 @@ class MiniGridPool(ScenePool):
     rule: MaskNumbers
 
     PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "layouts", "atoms")
+    COLUMNS: ClassVar[int] = batch.COLUMNS
 
     @classmethod
     def of(cls, task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> MiniGridPool:
@@ -68,12 +66,6 @@ class MiniGridPool(ScenePool):
             atoms=np.stack([world.labeller.atoms for world in worlds]),
             rule=MaskNumbers(task.rule, worlds[0].propositions),
         )
-
-    @property
-    def observation_space(self) -> gymnasium.spaces.Box:
-        places = self.height * self.width * HEADINGS
-        high = np.array([LARGEST_GRID_NUMBER, places - 1, len(HANDS) - 1], np.int64)
-        return gymnasium.spaces.Box(low=np.zeros(batch.COLUMNS, np.int64), high=high, dtype=np.int64)
 
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
         ended = np.empty(len(controls), bool)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,10 +66,8 @@ class ScenePool(ABC):
     PER_SCENE: ClassVar[tuple[str, ...]] = ("seeds", "states")
     """Arrays with one row per scene."""
 
-    @property
-    @abstractmethod
-    def observation_space(self) -> gymnasium.spaces.Box:
-        """The space of the observation of a row."""
+    COLUMNS: ClassVar[int]
+    """Integers in the observation of a row."""
 
     @abstractmethod
     def make_bank(self) -> Bank:

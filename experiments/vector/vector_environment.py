@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.world import MiniGridWorld
+
+LARGEST_INDEX = 2**31 - 1
+"""The largest number in an observation."""
 
 
 def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
@@ -70,7 +73,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
             raise BadInputError(f"the number of environments must be 1 or more, not {num_envs}")
         self.pool, self.num_envs = pool, num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
-        self.single_observation_space = pool.observation_space
+        self.single_observation_space = Box(0, LARGEST_INDEX, (pool.COLUMNS,), np.int64)
         self.single_action_space = Discrete(len(pool.controls))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -80,7 +83,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         self.steps = np.zeros(num_envs, np.int64)
         self.bank = pool.make_bank()
         self._rows = Rows(self.scenes, self.states, self.automaton_states)
-        self._columns = np.zeros((num_envs, *pool.observation_space.shape), np.int64)
+        self._columns = np.zeros((num_envs, pool.COLUMNS), np.int64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

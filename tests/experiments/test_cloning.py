@@ -11,7 +11,7 @@ from strategies_baselines import ROOM
 from experiments.baselines import cloning
 from experiments.baselines.cloning import CloningConfig, split_fold, train_cloning
 from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import imitation_batches
+from experiments.baselines.imitation import encode_demonstrations
 from experiments.baselines.network_policy import NetworkPolicy, load_network_run, mean_log_probabilities
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
@@ -63,7 +63,7 @@ def test_a_clone_makes_the_demonstrations_likelier(tmp_path):
         assert history[0]["train_loss"] == without_a_clue
         assert history[-1]["train_loss"] < 0.7 * np.log(6)
         assert min(one["held_out_errors"] for one in history) < history[0]["held_out_errors"]
-    batches = imitation_batches(TASK, dataset, run.encoder, 2)
+    batches = encode_demonstrations(TASK, dataset, run.encoder, 2)
     with torch.no_grad():
         log_p = [mean_log_probabilities([one(batch.observations) for one in run.networks]) for batch in batches]
     found = [one[torch.arange(len(one)), batch.controls] for one, batch in zip(log_p, batches, strict=True)]
@@ -72,8 +72,7 @@ def test_a_clone_makes_the_demonstrations_likelier(tmp_path):
 
 def test_only_successes_teach_and_of_those_the_steps_that_changed_something(dataset):
     successes = [one for one in dataset if one.score == 1]
-    whole = imitation_batches(TASK, dataset, GridEncoder(4), 2)
-    moving = [batch.without_idle() for batch in whole]
+    whole, moving = (encode_demonstrations(TASK, dataset, GridEncoder(4), 2, idle) for idle in (True, False))
     assert [batch.controls.tolist() for batch in whole] == [list(one.controls) for one in successes]
     ways = [one.follow(TASK.make_world(one.seed)).states for one in successes]
     changed = [
@@ -85,7 +84,7 @@ def test_only_successes_teach_and_of_those_the_steps_that_changed_something(data
 
 
 def test_every_demonstration_is_held_out_by_one_network(dataset):
-    batches = imitation_batches(TASK, dataset, GridEncoder(4), 2)
+    batches = encode_demonstrations(TASK, dataset, GridEncoder(4), 2)
     splits = [split_fold(batches, SMALL, fold) for fold in range(2)]
     assert sorted(map(id, [batch for _, held_out in splits for batch in held_out])) == sorted(map(id, batches))
     for training, held_out in splits:
@@ -112,7 +111,7 @@ def test_patience_ends_a_training(dataset, tmp_path):
 
 
 def test_a_mirrored_mirror_image_is_the_batch_itself(dataset):
-    for batch in imitation_batches(TASK, dataset, GridEncoder(4), 2):
+    for batch in encode_demonstrations(TASK, dataset, GridEncoder(4), 2):
         again = batch.mirrored(GridEncoder(4)).mirrored(GridEncoder(4))
         assert torch.equal(again.observations.bank, batch.observations.bank)
         assert torch.equal(again.observations.columns, batch.observations.columns)

@@ -15,7 +15,6 @@ from experiments.baselines.gail.adversarial import clone
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
-    Transitions,
     absorbing_fraction,
     absorbing_return,
     discrimination_loss,
@@ -23,6 +22,7 @@ from experiments.baselines.gail.discriminator import (
 from experiments.baselines.gail.settings import GailConfig
 from experiments.baselines.gail.train import prepare_data
 from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.imitation import Steps
 from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.baselines.network_policy import NetworkPolicy
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
@@ -53,13 +53,13 @@ EMPTY = MiniGridTask(
 )
 
 
-def random_transitions(rng, rows, absorbing=0.0):
+def random_steps(rng, rows, absorbing=0.0):
     columns = np.stack(
         [rng.integers(4, size=rows), rng.integers(SIZE * SIZE * 4, size=rows), rng.integers(len(HANDS), size=rows)]
     ).T
     grids = rng.integers(8, size=(4, SIZE, SIZE)).astype(np.uint8)
     controls = torch.from_numpy(rng.integers(6, size=rows))
-    return Transitions(Observations(torch.from_numpy(grids), torch.from_numpy(columns)), controls, absorbing)
+    return Steps(Observations(torch.from_numpy(grids), torch.from_numpy(columns)), controls), absorbing
 
 
 def test_a_frozen_network_is_the_network_also_for_grids_that_come_later():
@@ -103,9 +103,9 @@ def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
     for label in (1.0, 0.0):
         steps = sum(length for length, _ in episodes)
         ended = np.array([length for length, terminated in episodes if terminated], np.int64)
-        side = random_transitions(rng, steps, absorbing_fraction(steps, ended, horizon))
+        side = random_steps(rng, steps, absorbing_fraction(steps, ended, horizon))
         sides.append(side)
-        logits = [*discriminator(side), *[discriminator.absorbing] * int((horizon - ended).sum())]
+        logits = [*discriminator(side[0]), *[discriminator.absorbing] * int((horizon - ended).sum())]
         target = label * (1 - smoothing) + (1 - label) * smoothing
         chances = [torch.sigmoid(logit.double()).item() for logit in logits]
         rows.append(np.mean([-target * np.log(d) - (1 - target) * np.log(1 - d) for d in chances]))
@@ -117,7 +117,7 @@ def test_the_discriminator_learns_how_often_each_side_is_in_the_absorbing_state(
     rng = np.random.default_rng(0)
     discriminator = Discriminator(ENCODER)
     minimizer = torch.optim.LBFGS([discriminator.absorbing])
-    expert, generator = random_transitions(rng, 9, absorbing=0.6), random_transitions(rng, 9, absorbing=0.2)
+    expert, generator = random_steps(rng, 9, absorbing=0.6), random_steps(rng, 9, absorbing=0.2)
 
     def loss():
         minimizer.zero_grad()
@@ -142,8 +142,9 @@ def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
     data = prepare_data(DOORKEY, dataset, SMALL, 1)
     successes = [one for one in dataset if one.score == 1]
     steps = sum(map(len, successes))
-    assert data.expert.controls.tolist() == [control for one in successes for control in one.controls]
-    assert data.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
+    expert, absorbing = data.expert
+    assert expert.controls.tolist() == [control for one in successes for control in one.controls]
+    assert absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
     assert set(data.pool.seeds[data.judged].tolist()) == {one.seed for one in successes}
     failures = tuple(one for one in dataset if one.score == 0)
     with pytest.raises(NoSuccessfulDemonstrationError, match="needs 1 or more"):
@@ -198,12 +199,12 @@ def test_the_clone_is_not_told_of_idle_steps_and_the_discriminator_is():
     assert changing != steps
     data = prepare_data(DOORKEY, dataset, SMALL, 1)
     assert [len(one) for one in data.demonstrations] == changing
-    assert len(data.expert) == sum(steps)
+    assert len(data.expert[0]) == sum(steps)
 
 
 def test_a_clone_does_what_was_demonstrated():
     data = prepare_data(DOORKEY, collect(DOORKEY, 2, 0, 0.0, 0, n_jobs=1), replace(SMALL, radius=3), 1)
-    network, expert = random_network(data.encoder, 7), data.expert
+    network, (expert, _) = random_network(data.encoder, 7), data.expert
     clone(network, data.demonstrations, data.encoder, 150, np.random.default_rng(0))
     outputs = network(expert.observations)
     assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
@@ -218,7 +219,7 @@ def test_validation_is_what_the_real_environment_says():
         policy = NetworkPolicy("greedy", (network,), encoder, 0.0)
         real = [roll_out(EMPTY, policy, int(one), np.random.default_rng(0)) for one in pool.seeds]
         returns = [episode_return(len(one), one.is_success, EMPTY.horizon) for one in real]
-        assert validate([network], encoder, pool, [0], draw_by_gumbel).returns[0] == pytest.approx(np.mean(returns))
+        assert validate([network], encoder, pool, [0], draw_by_gumbel)["0"] == pytest.approx(np.mean(returns))
         found += sum(one.is_success for one in real)
     assert found > 0
 

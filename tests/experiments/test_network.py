@@ -7,7 +7,8 @@ from strategies_baselines import ROOM, doorkey_world, grid_network, random_netwo
 
 from experiments.baselines.encoder import OtherWorldError
 from experiments.baselines.grid_encoder import GridEncoder, GridNetwork
-from experiments.baselines.network import FrozenNetwork, Observations, join
+from experiments.baselines.imitation import Steps, concatenate
+from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, validation_seeds
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
@@ -70,7 +71,8 @@ def test_a_network_starts_at_zero(outputs):
 def test_several_scenes_give_what_each_gives_alone():
     network = grid_network(RADIUS, seed=2)
     alone = [observe(*all_states(5, seed)) for seed in (0, 1, 0)]
-    torch.testing.assert_close(network(join(alone)), torch.cat([network(batch) for batch in alone]))
+    joined = concatenate([Steps(one, torch.zeros(len(one.columns))) for one in alone]).observations
+    torch.testing.assert_close(network(joined), torch.cat([network(one) for one in alone]))
 
 
 def test_worlds_and_grids_that_a_network_cannot_take_are_named():

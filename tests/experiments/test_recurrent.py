@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import nn
 
-from experiments.baselines import recurrent
 from experiments.baselines.recurrent import (
     Batch,
     RecurrentLearner,
@@ -115,12 +114,6 @@ def test_a_beginning_that_is_a_word_elsewhere_does_not_fail_where_words_are_held
     learned, judged = TrainingWords.of(corpus, prefixes_fail=True).split(np.array([0]))
     assert Batch.of(judged).scores.tolist() == [0, 0, 1]  # nothing, a, and a b a
     assert Batch.of(learned).scores.tolist() == [0, 0, 1]  # nothing, a, and a b
-
-
-def test_small_batches_learn_too(monkeypatch):
-    monkeypatch.setattr(recurrent, "BATCH_SIZE", 16)
-    trained = RecurrentLearner(hidden=16, embedding=8, held_out=0, max_epochs=200).fit(ALL_WORDS, SCORES)
-    assert ((trained.values(ALL_WORDS) >= 0.5) == np.array(SCORES, bool)).all()
 
 
 def test_a_word_with_a_label_never_seen_has_the_value_zero(trained):

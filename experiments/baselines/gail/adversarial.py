@@ -17,17 +17,12 @@ from numpy.typing import NDArray
 
 from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
-from experiments.baselines.gail.discriminator import (
-    Discriminator,
-    Transitions,
-    absorbing_fraction,
-    discrimination_loss,
-)
+from experiments.baselines.gail.discriminator import Discriminator, Side, absorbing_fraction, discrimination_loss
 from experiments.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
 from experiments.baselines.gail.settings import GailConfig
-from experiments.baselines.imitation import ImitationBatch, clone_epoch
+from experiments.baselines.imitation import Steps, clone_epoch
 from experiments.baselines.network import Observations, StateNetwork, seeded_torch
-from experiments.baselines.validation import ValidationReturns, draw_by_gumbel, validate
+from experiments.baselines.validation import draw_by_gumbel, validate
 from experiments.vector.scene_pool import ScenePool
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.costs.adam import Adam
@@ -56,7 +51,7 @@ class GailData:
     """What GAIL learns from.
 
     Attributes:
-        expert: the expert's transitions.
+        expert: the expert's steps, with the fraction of the absorbing state.
         pool: the scenes in which the generator acts.
         judged: in which of them its transitions train the discriminator, shape [scenes].
         encoder: of the networks' observations.
@@ -64,11 +59,11 @@ class GailData:
         validation: the scenes that choose the iteration.
     """
 
-    expert: Transitions
+    expert: Side
     pool: ScenePool
     judged: NDArray[np.bool_]
     encoder: Encoder
-    demonstrations: Sequence[ImitationBatch]
+    demonstrations: Sequence[Steps]
     validation: ScenePool
 
 
@@ -79,7 +74,7 @@ class AdversarialTraining:
         history: the metrics of each iteration, as plain JSON; see `iterate`.
         best: the weights of the policy that did best in validation scenes, the last of equals.
         best_iteration: its iteration; -1 for the start, before the first.
-        best_returns: its returns in validation scenes, one per temperature.
+        best_returns: its returns in validation scenes, by temperature.
     """
 
     def __init__(self, data: GailData, reward: str, config: GailConfig):
@@ -106,7 +101,7 @@ class AdversarialTraining:
         self.history: list[dict[str, Any]] = []
         self.best: Tensors = {}
         self.best_iteration = -1
-        self.best_returns: tuple[float, ...] = ()
+        self.best_returns: dict[str, float] = {}
 
     _rate = 0.0
     """The learning rate of PPO in this iteration."""
@@ -150,7 +145,7 @@ class AdversarialTraining:
                 "training diverged: weights are no longer finite. The last checkpoint is kept; lower the learning rates"
             )
         is_due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
-        validation = self._validate() if is_due else None
+        returns = self._validate() if is_due else None
         ended = [one.true_return for one in environment.ended]
         metrics = {
             "reward": self._reward,
@@ -160,49 +155,47 @@ class AdversarialTraining:
             "entropy": -float(ppo.logger.name_to_value["train/entropy_loss"]),
             "discriminator_loss": loss,
             "absorbing": float(torch.sigmoid(self._discriminator.absorbing.detach())),
-            "held_out": None if validation is None else list(validation.returns),
-            "held_out_return": None if validation is None else validation.best,
+            "held_out": None if returns is None else list(returns.values()),
+            "held_out_return": None if returns is None else max(returns.values()),
         }
         self.history.append(metrics)
-        if validation is not None:
-            self._keep_best(iteration, validation)
+        if returns is not None:
+            self._keep_best(iteration, returns)
 
-    def _train_discriminator(self, rng: np.random.Generator) -> float:
+    def _train_discriminator(self, rng: np.random.Generator) -> float | None:
         """Take discriminator steps on the last rollout, and return the loss of the last one."""
-        config, generator = self._config, self._judged_transitions()
-        if len(generator) == 0:  # the generator acted in none of the judged scenes
-            return float("nan")
-        batch_size = -(-len(generator) // config.discriminator_steps)
-        for rows in entrywise_batches(generator.observations.columns[:, 0].numpy(), batch_size, rng):
-            part = generator.rows(torch.from_numpy(rows))
+        config, (steps, absorbing) = self._config, self._judged_steps()
+        if len(steps) == 0:  # the generator acted in none of the judged scenes
+            return None
+        batch_size = -(-len(steps) // config.discriminator_steps)
+        for rows in entrywise_batches(steps.observations.columns[:, 0].numpy(), batch_size, rng):
+            part = steps.rows(torch.from_numpy(rows)), absorbing
             loss = discrimination_loss(self._discriminator, self._data.expert, part, config.smoothing)
             self._optimizer.zero_grad()
             loss.backward()
             self._optimizer.step()
         return loss.item()
 
-    def _judged_transitions(self) -> Transitions:
-        """The generator's transitions of the last rollout, in scenes that train the discriminator."""
+    def _judged_steps(self) -> Side:
+        """The generator's steps of the last rollout, in scenes that train the discriminator."""
         buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._data.judged
         scenes = np.stack(environment.scenes, axis=1).reshape(-1)  # the buffer is flat, one environment after the other
         rows = np.flatnonzero(judged[scenes])
         lengths = [one.length for one in environment.ended if one.terminated and judged[one.scene]]
-        horizon = self._data.pool.task.horizon
-        return Transitions(
-            Observations(torch.from_numpy(environment.batch.bank.entries), torch.from_numpy(buffer.observations[rows])),
-            torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)),
-            absorbing_fraction(len(rows), np.array(lengths, np.int64), horizon),
-        )
+        bank, columns = environment.batch.bank.entries, buffer.observations[rows]
+        observations = Observations(torch.from_numpy(bank), torch.from_numpy(columns))
+        steps = Steps(observations, torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)))
+        return steps, absorbing_fraction(len(rows), np.array(lengths, np.int64), self._data.pool.task.horizon)
 
-    def _validate(self) -> ValidationReturns:
+    def _validate(self) -> dict[str, float]:
         """The generator's returns in validation scenes, with the same random numbers each time."""
         seed = (self._config.seed, _VALIDATION)
         return validate([self._network], self._data.encoder, self._data.validation, seed, draw_by_gumbel)
 
-    def _keep_best(self, iteration: int, validation: ValidationReturns) -> None:
-        if not self.best or validation.best >= max(self.best_returns):
+    def _keep_best(self, iteration: int, returns: dict[str, float]) -> None:
+        if not self.best or max(returns.values()) >= max(self.best_returns.values()):
             self.best, self.best_iteration = copied(self._network.state_dict()), iteration
-            self.best_returns = validation.returns
+            self.best_returns = returns
 
     def save(self, path: Path, fingerprint: str) -> None:
         """Replace the checkpoint, atomically."""
@@ -217,7 +210,7 @@ class AdversarialTraining:
         }
         header = {
             "best_iteration": self.best_iteration,
-            "best_returns": list(self.best_returns),
+            "best_returns": self.best_returns,
             "history": self.history,
         }
         write_groups(path, fingerprint, tensors, header)
@@ -227,7 +220,7 @@ class AdversarialTraining:
         return bool(read_groups(path, fingerprint, GROUPS, self._restore))
 
     def _restore(self, tensors: dict[str, Tensors], header: dict[str, Any]) -> bool:
-        self.history, self.best_returns = header["history"], tuple(header["best_returns"])
+        self.history, self.best_returns = header["history"], header["best_returns"]
         self.best, self.best_iteration = tensors["best"], header["best_iteration"]
         self._network.load_state_dict(tensors["policy"])
         self._discriminator.load_state_dict(tensors["discriminator"])
@@ -242,7 +235,7 @@ class AdversarialTraining:
 
 def clone(
     network: StateNetwork,
-    demonstrations: Sequence[ImitationBatch],
+    demonstrations: Sequence[Steps],
     encoder: Encoder,
     epochs: int,
     rng: np.random.Generator,

@@ -20,7 +20,6 @@ its return continues with the value of its last state.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -29,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from experiments.baselines.encoder import Encoder
-from experiments.baselines.network import Observations
+from experiments.baselines.imitation import Steps
 
 REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
     "log-d": lambda logits: -softplus(-logits),
@@ -46,52 +45,27 @@ class Discriminator(nn.Module):
         self.network = encoder.make_network(len(encoder.controls))
         self.absorbing = nn.Parameter(torch.zeros(()))
 
-    def forward(self, transitions: "Transitions") -> Tensor:
-        """The logit of each transition, shape [rows]."""
-        logits = self.network(transitions.observations)
-        return logits.gather(1, transitions.controls[:, None]).squeeze(1)
+    def forward(self, steps: Steps) -> Tensor:
+        """The logit of each step, shape [steps]."""
+        return self.network(steps.observations).gather(1, steps.controls[:, None]).squeeze(1)
 
 
-@dataclass(frozen=True, eq=False)
-class Transitions:
-    """Transitions of the expert or the generator.
-
-    Attributes:
-        observations: the states.
-        controls: shape [rows] of int64; all of them were available.
-        absorbing: the fraction of all steps, beside these, spent in the absorbing state.
-    """
-
-    observations: Observations
-    controls: Tensor
-    absorbing: float
-
-    def __len__(self) -> int:
-        """The number of real transitions."""
-        return len(self.controls)
-
-    def rows(self, chosen: Tensor) -> "Transitions":
-        """Some of the transitions, with the same fraction of the absorbing state."""
-        return Transitions(self.observations.rows(chosen), self.controls[chosen], self.absorbing)
+Side = tuple[Steps, float]
+"""Steps of the expert or the generator, and the fraction of all steps, beside these, spent in the absorbing state."""
 
 
-def discrimination_loss(
-    discriminator: Discriminator, expert: Transitions, generator: Transitions, smoothing: float
-) -> Tensor:
+def discrimination_loss(discriminator: Discriminator, expert: Side, generator: Side, smoothing: float) -> Tensor:
     """The loss of the discriminator, with equal weight for both sides.
 
     With label smoothing, the expert's label is 1 - smoothing and the generator's smoothing, so that the optimal logits
     do not exceed log((1 - smoothing) / smoothing).
     """
     losses = []
-    for side, sign in ((expert, 1.0), (generator, -1.0)):
-        logits = sign * discriminator(side)
-        absorbing = sign * discriminator.absorbing
+    for (steps, fraction), sign in ((expert, 1.0), (generator, -1.0)):
+        of_steps = _cross_entropy(sign * discriminator(steps), smoothing).mean()
+        of_absorbing = _cross_entropy(sign * discriminator.absorbing, smoothing)
         # The absorbing state is one row with the weight of its fraction of all steps.
-        losses.append(
-            (1 - side.absorbing) * _cross_entropy(logits, smoothing).mean()
-            + side.absorbing * _cross_entropy(absorbing, smoothing)
-        )
+        losses.append((1 - fraction) * of_steps + fraction * of_absorbing)
     return losses[0] + losses[1]
 
 

@@ -22,10 +22,7 @@ from torch import Tensor
 from experiments.baselines.encoder import BatchEncoder, Encoder
 from experiments.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
 from experiments.baselines.network import FrozenNetwork, Observations
-from experiments.vector.vector_environment import CompiledVectorEnv
-
-LARGEST_ENTRY = 2**31 - 1
-"""The largest index into a bank."""
+from experiments.vector.vector_environment import LARGEST_INDEX, CompiledVectorEnv
 
 
 class StatePolicy(ActorCriticPolicy):
@@ -130,7 +127,7 @@ class JudgedVecEnv(VecEnv):
     ):
         self.environment, self._discriminator = environment, discriminator
         self.encoder, self.batch = encoder, encoder.for_batch(environment)
-        columns = gymnasium.spaces.Box(0, LARGEST_ENTRY, (encoder.columns,), np.int64)
+        columns = gymnasium.spaces.Box(0, LARGEST_INDEX, (encoder.columns,), np.int64)
         super().__init__(environment.num_envs, columns, environment.single_action_space)
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)

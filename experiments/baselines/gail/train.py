@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.gail.adversarial import AdversarialTraining, GailData
-from experiments.baselines.gail.discriminator import Transitions, absorbing_fraction
+from experiments.baselines.gail.discriminator import absorbing_fraction
 from experiments.baselines.gail.settings import GailConfig
-from experiments.baselines.imitation import concatenate, find_encoder, imitation_batches
+from experiments.baselines.imitation import concatenate, encode_demonstrations, find_encoder
 from experiments.baselines.network import StateNetwork
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, begin_run, finish_run, run_config
-from experiments.baselines.validation import FIRST_VALIDATION_SEED, ValidationReturns, validation_seeds
+from experiments.baselines.validation import FIRST_VALIDATION_SEED, best_temperature, validation_seeds
 from experiments.vector.scene_pool import ScenePool
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.costs.checkpoint import METRICS, Tensors, feed
@@ -72,16 +72,12 @@ def train_gail(request: TrainingRequest, config: GailConfig) -> NetworkRun:
                     training.save(path, fingerprint)
                     write_lines(directory / METRICS, [line for one in trainings.values() for line in one.history])
                 bar.advance(meter)
-    validations = {reward: ValidationReturns(training.best_returns) for reward, training in trainings.items()}
-    reward = max(validations, key=lambda one: validations[one].best)  # the first of equals
-    best, network = validations[reward], _logits_alone(trainings[reward].best, data.encoder)
-    selection = {
-        "reward": reward,
-        "iteration": trainings[reward].best_iteration,
-        "validation_returns": {name: one.to_document() for name, one in validations.items()},
-    }
-    found = ModelSelection(best.temperature, best.best, selection)
-    return finish_run(run_settings, directory, [network], data.encoder, found)
+    validations = {reward: training.best_returns for reward, training in trainings.items()}
+    reward = max(validations, key=lambda one: max(validations[one].values()))  # the first of equals
+    best, returns = trainings[reward], validations[reward]
+    selection = {"reward": reward, "iteration": best.best_iteration, "validation_returns": validations}
+    found = ModelSelection(best_temperature(returns), max(returns.values()), selection)
+    return finish_run(run_settings, directory, [_logits_alone(best.best, data.encoder)], data.encoder, found)
 
 
 def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> GailData:
@@ -90,15 +86,14 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
     Raises:
         NoSuccessfulDemonstrationError: no demonstration is a success.
     """
-    encoder = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius)
-    demonstrations = imitation_batches(task, dataset, encoder, least=1)
-    joined, horizon = concatenate(demonstrations), task.horizon
-    lengths = np.array([min(len(one), horizon) for one in demonstrations])
-    expert = Transitions(joined.observations, joined.controls, absorbing_fraction(len(joined), lengths, horizon))
+    encoder, horizon = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius), task.horizon
+    shown = encode_demonstrations(task, dataset, encoder, least=1, idle=True)
+    steps, lengths = concatenate(shown), np.array([min(len(one), horizon) for one in shown])
+    expert = steps, absorbing_fraction(len(steps), lengths, horizon)
     demonstrated = [one.seed for one in dataset if one.is_success and one.controls]
     pool, judged = _generator_scenes(task, demonstrated, config, n_jobs)
     validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
-    return GailData(expert, pool, judged, encoder, [one.without_idle() for one in demonstrations], validation)
+    return GailData(expert, pool, judged, encoder, encode_demonstrations(task, dataset, encoder, 1), validation)
 
 
 def _generator_scenes(
@@ -116,7 +111,7 @@ def _generator_scenes(
 def _fingerprint(data: GailData, config: GailConfig) -> str:
     """A digest of the data and the settings."""
     digest = hashlib.sha256()
-    expert, pool = data.expert, data.pool
+    (expert, _), pool = data.expert, data.pool
     observations = expert.observations.bank, expert.observations.columns
     feed(digest, [asdict(config), pool.task.name], *observations, expert.controls, pool.seeds)
     return digest.hexdigest()
