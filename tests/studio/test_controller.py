@@ -161,7 +161,7 @@ def test_a_drawn_path_opens_doors_as_the_real_environment_does():
     task = find_task("babyai-goto")
     world, environment = task.make_world(5000), task.make_environment(5000)
     column, row = corner_of(world)
-    controls = controls_through(world, (), [(18 * 32 + 16, 3 * 32 + 16)], 5000)
+    controls = controls_through(world, (), [(18 * 32 + 16, 3 * 32 + 16)])
     assert world.controls.index("toggle") in controls
     for control in controls:
         environment.step(int(control))
