@@ -52,7 +52,7 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
         places, size = [(0.0, 0.0), (0.0, TITLE + height)], (max(width, other_width), TITLE + height + other_height)
     figure = style.new_figure(size[0], TITLE + size[1])
     for title, layout, look, (left, top) in zip(("learned", "true"), layouts, looks, places, strict=True):
-        style.write_at(figure, left, top + 0.02, title, style.NORMAL, va="top", weight="bold")
+        style.write_at(figure, left, top + 0.02, title, style.TEXT, va="top", weight="bold")
         draw_layout(figure, layout, look, left, top + TITLE)
     caption = (
         f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
@@ -65,7 +65,7 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
 
 def _look(layout: AutomatonLayout, widest: float, words: int = 0) -> AutomatonStyle:
     """An automaton that fits a width in inches."""
-    scale = min(style.NORMAL / FONT_SIZE, widest * style.POINTS / layout.width)
+    scale = min(style.TEXT / FONT_SIZE, widest * style.POINTS / layout.width)
     text = max(SMALLEST, scale * FONT_SIZE)
     # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
     return AutomatonStyle(scale, text, min(MOST_STRETCH, text / (scale * FONT_SIZE)), words=words)

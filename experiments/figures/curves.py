@@ -157,7 +157,7 @@ def _name_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
     line = (high - low) * 0.12 / HEIGHT
     right = axes.get_xlim()[1]  # beyond all lines: other trainings may be longer than the last
     for (_, colour, what), y in zip(ends, style.spread([loss for loss, _, _ in ends], line), strict=True):
-        style.write(axes, right, y, what, style.SMALL, colour, ha="left", va="center")
+        style.write(axes, right, y, what, style.NOTE, colour, ha="left", va="center")
 
 
 def _caption(histories: Mapping[str, History]) -> str:

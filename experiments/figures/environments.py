@@ -55,12 +55,12 @@ def draw_environments(
     for row, layout in zip(rows, layouts, strict=True):
         left = 0.0
         for (task, image), cell in zip(row, layout, strict=True):
-            style.write_at(figure, left, top + 0.02, task.title, style.NORMAL, va="top", weight="bold")
+            style.write_at(figure, left, top + 0.02, task.title, style.TEXT, va="top", weight="bold")
             height = cell.width * image.shape[0] / image.shape[1]
             style.show_image(style.place(figure, left, top + TITLE, cell.width, height), image)
             for number, (line, colour) in enumerate(cell.lines):
                 y = top + TITLE + height + 0.05 + number * LINE
-                style.write_at(figure, left, y, line, style.SMALL, colour=colour, va="top")
+                style.write_at(figure, left, y, line, style.NOTE, colour=colour, va="top")
             left += cell.width + GAP
         top += _height(layout)
     return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
@@ -91,7 +91,10 @@ def _height(row: Sequence[_Cell]) -> float:
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    texts = ((f"horizon: {task.horizon} steps", style.QUIET), ("labels: " + ", ".join(task.propositions), style.INK))
+    texts = (
+        (f"horizon: {task.horizon} steps", style.GREY),
+        ("labels: " + ", ".join(task.propositions), style.INK),
+    )
     return [(line, colour) for text, colour in texts for line in textwrap.wrap(text, max(characters, 8))]
 
 

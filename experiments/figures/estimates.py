@@ -27,7 +27,7 @@ def draw_paired(name: str, series: Mapping[str, Sequence[float]], x: str, y: str
     values = np.array(list(series.values()))
     splits = np.arange(values.shape[1])
     for split in splits:
-        axes.plot([split, split], [values[:, split].min(), values[:, split].max()], color=style.QUIET, linewidth=0.8)
+        axes.plot([split, split], [values[:, split].min(), values[:, split].max()], color=style.GREY, linewidth=0.8)
     for colour, title, line in zip(style.PALETTE, series, values, strict=False):
         axes.plot(splits, line, "o", color=colour, markersize=5, label=title)
     style.plain_axes(axes, x, y)
@@ -58,8 +58,8 @@ def draw_learning_curves(
             sizes, means, spread, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2, label=title
         )
     for title, level in lines.items():
-        axes.axhline(level, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
-        text = style.write(axes, 1.0, level, title, style.SMALL, style.QUIET, ha="right", va="bottom")
+        axes.axhline(level, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+        text = style.write(axes, 1.0, level, title, style.NOTE, style.GREY, ha="right", va="bottom")
         text.set_transform(axes.get_yaxis_transform())
     axes.set_xscale("log")
     style.plain_axes(axes, x, y)
@@ -113,7 +113,7 @@ def draw_network_costs(
         axes.set_xlim(low[0] - room[0], high[0] + room[0])
         axes.set_ylim(low[1] - room[1], high[1] + room[1])
         axes.set_title(
-            title, size=style.SMALL + 1, family=style.FONT, color=style.INK, loc="left", pad=4, parse_math=False
+            title, size=style.NOTE + 1, family=style.FONT, color=style.INK, loc="left", pad=4, parse_math=False
         )
         for state, text in (texts or {}).items():
             left, bottom = positions[state]
@@ -129,8 +129,8 @@ def _scale(figure: Any, strip: Any, lines: Any) -> None:
     strip.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     strip.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     strip.xaxis.set_minor_formatter(NullFormatter())
-    strip.tick_params(labelsize=style.SMALL, labelfontfamily=style.FONT, width=0.6, length=2.5, pad=2, which="both")
-    strip.set_xlabel("cost, in units of the temperature", size=style.SMALL, family=style.FONT, labelpad=2)
+    strip.tick_params(labelsize=style.NOTE, labelfontfamily=style.FONT, width=0.6, length=2.5, pad=2, which="both")
+    strip.set_xlabel("cost, in units of the temperature", size=style.NOTE, family=style.FONT, labelpad=2)
 
 
 def _legend(axes: Any) -> None:
@@ -142,5 +142,5 @@ def _legend(axes: Any) -> None:
         handletextpad=0.3,
         borderpad=0.0,
         labelspacing=0.3,
-        prop={"family": style.FONT, "size": style.SMALL},
+        prop={"family": style.FONT, "size": style.NOTE},
     )

@@ -126,7 +126,7 @@ def draw_policies(
         image = rendering.render(critical.path.states[critical.step])
         inches = min(SCENE / image.shape[1], (height - TOP) / image.shape[0])  # of a pixel
         steps = f"state after {critical.step} of {len(critical.path.controls)} steps"
-        style.write_at(figure, 0, 0.04, steps, style.SMALL, va="top")
+        style.write_at(figure, 0, 0.04, steps, style.NOTE, va="top")
         style.show_image(style.place(figure, 0, TOP, inches * image.shape[1], inches * image.shape[0]), image)
         left = inches * image.shape[1] + NAMES + 0.2
     width = (style.PAGE - left - 0.05 - GAP * (columns - 1)) / columns
@@ -152,18 +152,18 @@ def _draw_bars(
     controls = len(world.controls)
     axes.set_xlim(0, 1)
     axes.set_ylim(controls - 0.5, -0.5)
-    axes.set_title(title, size=style.NORMAL, family="DejaVu Sans", color=style.INK, loc="left", pad=3, parse_math=False)
-    axes.axvline(0, color=style.QUIET, lw=0.6)
+    axes.set_title(title, size=style.TEXT, family="DejaVu Sans", color=style.INK, loc="left", pad=3, parse_math=False)
+    axes.axvline(0, color=style.GREY, lw=0.6)
     if named:
         for control, control_name in enumerate(world.controls):
             weight = "bold" if control == optimal else "normal"
             style.write(axes, -0.05, control, control_name, ha="right", va="center", weight=weight)
     if scaled:
         axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        axes.tick_params(labelsize=style.SMALL, length=2, width=0.6, color=style.QUIET, labelcolor=style.QUIET, pad=1)
-        axes.set_xlabel("probability", size=style.SMALL, color=style.QUIET, family="DejaVu Sans", labelpad=1)
+        axes.tick_params(labelsize=style.NOTE, length=2, width=0.6, color=style.GREY, labelcolor=style.GREY, pad=1)
+        axes.set_xlabel("probability", size=style.NOTE, color=style.GREY, family="DejaVu Sans", labelpad=1)
     if probabilities is None:
-        style.write(axes, 0.04, (controls - 1) / 2, "has stopped", va="center", colour=style.QUIET, style="italic")
+        style.write(axes, 0.04, (controls - 1) / 2, "has stopped", va="center", colour=style.GREY, style="italic")
         return
     colours = [style.VERMILLION if control == optimal else style.BLUE for control in range(controls)]
     axes.barh(range(controls), probabilities, height=0.72, color=colours, label="probabilities")
@@ -172,7 +172,7 @@ def _draw_bars(
         if probability > 0.7:
             style.write(axes, probability - 0.03, control, text, 6.0, "white", ha="right", va="center")
         else:
-            colour = style.INK if probability >= 0.005 else style.PALE
+            colour = style.INK if probability >= 0.005 else style.SILVER
             style.write(axes, probability + 0.03, control, text, 6.0, colour, ha="left", va="center")
 
 

@@ -83,7 +83,7 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: b
             axes.tick_params(labelbottom=is_lowest)
         if data:
             middle = TOP + down * (panel + 0.12) + panel / 2
-            style.write_at(figure, 0.0, middle, data, style.NORMAL, va="center", weight="bold")
+            style.write_at(figure, 0.0, middle, data, style.TEXT, va="center", weight="bold")
     _draw_legend(figure, is_published=any(row.paper is not None for row in rows))
     return CaptionedFigure(name, figure, _caption(rows, comparable), _alt(rows))
 
@@ -100,7 +100,7 @@ def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], nam
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     for y, method in enumerate(methods):
-        axes.axhline(y, color=style.PALE, lw=0.5, zorder=0)
+        axes.axhline(y, color=style.SILVER, lw=0.5, zorder=0)
         if named:
             style.write(axes, -0.06, y, method, ha="right", va="center")
     for row in rows:
@@ -158,8 +158,8 @@ def draw_demonstration_curve(
     labels: list[tuple[float, str, str]] = []
     for level, reference, dashes in ((optimal, "optimal", "-"), (expert, "expert", (0, (4, 2)))):
         if level is not None:
-            axes.axhline(level, color=style.QUIET, lw=0.8, ls=dashes, label=reference, zorder=1)
-            labels.append((level, reference, style.QUIET))
+            axes.axhline(level, color=style.GREY, lw=0.8, ls=dashes, label=reference, zorder=1)
+            labels.append((level, reference, style.GREY))
     for number, method in enumerate(dict.fromkeys(point.method for point in points)):
         of_method = sorted((p for p in points if p.method == method), key=lambda point: point.demonstrations)
         colour, marker = style.PALETTE[number % len(style.PALETTE)], MARKERS[number % len(MARKERS)]
@@ -172,7 +172,7 @@ def draw_demonstration_curve(
         labels.append((of_method[-1].mean, method, colour))
     right = axes.get_xlim()[1]
     for (_, text, colour), y in zip(labels, style.spread([y for y, _, _ in labels], 0.075), strict=True):
-        style.write(axes, right, y, f" {text}", style.SMALL, colour, ha="left", va="center")
+        style.write(axes, right, y, f" {text}", style.NOTE, colour, ha="left", va="center")
     return CaptionedFigure(name, figure, _curve_caption(optimal, expert, title, metric), _curve_alt(points, metric))
 
 

@@ -146,16 +146,14 @@ def draw_unseen_word(task: Task, pair: UnseenWord, name: str = "unseen-word") ->
     figure = style.new_figure(style.PAGE, TITLE + rows * (height + LINE))
     for side, (title, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
         edge = side * (column + APART)
-        style.write_at(
-            figure, edge, 0.02, f"{title}, {len(path.controls)} steps", style.NORMAL, va="top", weight="bold"
-        )
+        style.write_at(figure, edge, 0.02, f"{title}, {len(path.controls)} steps", style.TEXT, va="top", weight="bold")
         for number, (text, image) in enumerate(film):
             row, place_in_row = divmod(number, FRAMES_PER_ROW)
             left, top = edge + place_in_row * (width + GAP), TITLE + row * (height + LINE)
             axes = style.place(figure, left, top, width, height)
             style.without_frame(axes)
             axes.imshow(image, interpolation="antialiased", label=f"{title}-{number}")
-            style.write_at(figure, left, top + height + 0.025, text, style.SMALL, va="top")
+            style.write_at(figure, left, top + height + 0.025, text, style.NOTE, va="top")
     return CaptionedFigure(name, figure, _caption(task, pair), _alt(pair))
 
 

@@ -12,7 +12,7 @@ from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.automata.layout import TIMES
-from wfairl.pages.automata.layout_drawing import THICK, THIN
+from wfairl.pages.automata.layout_drawing import THICK_LINE, THIN_LINE
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003
@@ -50,7 +50,7 @@ def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model
     unit = arrows[""].get_linewidth()  # of the arrow into the initial state
     for (source, target), times in counts.items():
         arrow = arrows[f"edge-{source}-{target}"]
-        assert arrow.get_linewidth() / unit == pytest.approx(1 + (THICK / THIN - 1) * times / 8)
+        assert arrow.get_linewidth() / unit == pytest.approx(1 + (THICK_LINE / THIN_LINE - 1) * times / 8)
         assert (arrow.get_linestyle() == "-") == (times > 0)
     assert sum(text.isdigit() for text in texts) == model.finite.states
 

@@ -13,23 +13,23 @@ from PIL import Image, ImageDraw, ImageFont
 
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.floors.shapes import Points, Shape, corners_of
-from wfairl.pages.world_drawing import AGENT, FLOOR, INK, LARGEST, WALL
+from wfairl.pages.world_drawing import AGENT, FLOOR, INK, LONGEST_SIDE, WALL
 
 if TYPE_CHECKING:
     from wfairl.floors.roadmap import Roadmap
 
-FINER = 2
+OVERSAMPLING = 2
 """Images are drawn this many times larger and then scaled down, which smooths them."""
 
 MARGIN = 8
 SHOWN_NEIGHBOURS, MOST_EDGES = 6, 6_000
 """Edges of a roadmap that are drawn: the shortest of each vertex, and of a large roadmap, some of these."""
 
-ROADMAP, QUIET = "#eceef1", "#aab1ba"
+ROADMAP, UNUSED_REGION = "#eceef1", "#aab1ba"
 ZONES = ("#cfe6f7", "#fbe6c4", "#e4d8f2", "#d9efd6")
 REGIONS = ("#009e73", "#cc79a7", "#e69f00", "#e0543e", "#56b4e9", "#f0e442")
 PATHS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
-HERE, WIDTH = 8, 3
+ROBOT_RADIUS, PATH_WIDTH = 8, 3
 """Pixels: the radius of the robot, and the width of a path."""
 
 
@@ -39,7 +39,7 @@ class FloorDrawing:
     def __init__(self, roadmap: Roadmap, meanings: Mapping[str, str]):
         self.roadmap, self.meanings = roadmap, meanings
         left, bottom, right, top = roadmap.plan.bounds
-        self._scale = (LARGEST - 2 * MARGIN) / max(right - left, top - bottom)
+        self._scale = (LONGEST_SIDE - 2 * MARGIN) / max(right - left, top - bottom)
         size = np.array([right - left, top - bottom]) * self._scale + 2 * MARGIN
         self.size = round(float(size[0])), round(float(size[1]))
 
@@ -50,11 +50,11 @@ class FloorDrawing:
         for number, path in enumerate(paths):
             line = [tuple(point) for point in self._fine(path).tolist()]
             if len(line) > 1:
-                draw.line(line, PATHS[number % len(PATHS)], WIDTH * FINER, joint="curve")
+                draw.line(line, PATHS[number % len(PATHS)], PATH_WIDTH * OVERSAMPLING, joint="curve")
         if vertex is not None:
             x, y = self._fine(self.roadmap.configurations[[vertex]])[0].tolist()
-            radius = HERE * FINER
-            draw.ellipse((x - radius, y - radius, x + radius, y + radius), AGENT, FLOOR, 2 * FINER)
+            radius = ROBOT_RADIUS * OVERSAMPLING
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), AGENT, FLOOR, 2 * OVERSAMPLING)
         self._write_names(draw)
         return np.asarray(image.resize(self.size, Image.Resampling.LANCZOS))
 
@@ -73,13 +73,13 @@ class FloorDrawing:
         return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + MARGIN
 
     def _fine(self, places: Points) -> Points:
-        return self.pixels(places) * FINER
+        return self.pixels(places) * OVERSAMPLING
 
     @cached_property
     def _floor(self) -> Image.Image:
         """All that is below paths, the robot and the names."""
         plan = self.roadmap.plan
-        image = Image.new("RGB", (self.size[0] * FINER, self.size[1] * FINER), FLOOR)
+        image = Image.new("RGB", (self.size[0] * OVERSAMPLING, self.size[1] * OVERSAMPLING), FLOOR)
         draw = ImageDraw.Draw(image)
         for number, zone in enumerate(plan.zones.values()):
             draw.polygon(self._corners(zone), ZONES[number % len(ZONES)])
@@ -90,12 +90,12 @@ class FloorDrawing:
                 colour = colours[self.meanings[name]]
                 draw.polygon(self._corners(region), Image.blend(*_swatches(colour), 0.35).getpixel((0, 0)), colour, 3)
             else:
-                draw.polygon(self._corners(region), None, QUIET, 2)
+                draw.polygon(self._corners(region), None, UNUSED_REGION, 2)
         for obstacle in plan.obstacles:
             draw.polygon(self._corners(obstacle), WALL)
         left, bottom, right, top = plan.bounds
         (x0, y0), (x1, y1) = self._fine(np.array([(left, top), (right, bottom)])).tolist()
-        draw.rectangle((x0, y0, x1, y1), None, WALL, 3 * FINER)
+        draw.rectangle((x0, y0, x1, y1), None, WALL, 3 * OVERSAMPLING)
         return image
 
     def _draw_roadmap(self, draw: ImageDraw.ImageDraw) -> None:
@@ -111,14 +111,14 @@ class FloorDrawing:
             draw.line([tuple(point) for point in pixels[start:end].tolist()], ROADMAP, 1)
 
     def _write_names(self, draw: ImageDraw.ImageDraw) -> None:
-        font = ImageFont.load_default(13 * FINER)
+        font = ImageFont.load_default(13 * OVERSAMPLING)
         for name, shape in (*self.roadmap.plan.zones.items(), *self.roadmap.plan.regions.items()):
             is_zone = name in self.roadmap.plan.zones
             if not is_zone and name not in self.meanings:
                 continue
             x, y = self._fine(corners_of(shape)).mean(axis=0).tolist()
             text, ink = (name, "#5a7fa0") if is_zone else (self.meanings[name], INK)
-            draw.text((x, y), text, ink, font, anchor="mm", stroke_width=2 * FINER, stroke_fill=FLOOR)
+            draw.text((x, y), text, ink, font, anchor="mm", stroke_width=2 * OVERSAMPLING, stroke_fill=FLOOR)
 
     def _corners(self, shape: Shape) -> list[tuple[float, ...]]:
         return [tuple(corner) for corner in self._fine(corners_of(shape)).tolist()]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wfairl.floors.scene import FloorScene
 
 
-FOREIGN = -1
+FOREIGN_LABEL = -1
 """The number of a label that a word does not have."""
 
 
@@ -123,7 +123,7 @@ def _refine_once(
     plan, steering, ends = scene.roadmap.plan, scene.roadmap.steering, (drawn[source], drawn[target])
     chains = steering.chains(*ends)
     number = {label: i for i, label in enumerate(dict.fromkeys(word))}
-    labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
+    labels = np.array([number.get(label, FOREIGN_LABEL) for label in scene.shown_labels(drawn)])
     changes = scene.meaningful.count_crossings(chains).sum(axis=1)
     is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(chains)
     costs = edge_metres(plan, chains, steering.lengths(*ends))[is_edge] @ prices

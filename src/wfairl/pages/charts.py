@@ -21,7 +21,7 @@ TEXT = 11.5
 GAP = 0.18
 """Inches between a bar and its texts."""
 
-FIRST, SECOND, TRACK = "#14735a", "#b4552d", "#eeece7"
+FIRST_COLOUR, SECOND_COLOUR, TRACK_COLOUR = "#14735a", "#b4552d", "#eeece7"
 """The colours of the page: of what leads, of the second curve, and of the rest of a bar."""
 
 
@@ -66,8 +66,10 @@ def draw_intervals(intervals: Sequence[Interval], caption: str, largest: float =
     axes.set_ylim(len(intervals) - 0.5, -0.5)
     for row, (one, text) in enumerate(zip(intervals, numbers, strict=True)):
         weight = "bold" if one.leading else "normal"
-        axes.barh(row, largest, 0.48, color=TRACK)
-        axes.barh(row, min(one.mean, largest), 0.48, color=FIRST if one.leading else "#a5a9ad")[0].set_label(one.name)
+        axes.barh(row, largest, 0.48, color=TRACK_COLOUR)
+        axes.barh(row, min(one.mean, largest), 0.48, color=FIRST_COLOUR if one.leading else "#a5a9ad")[0].set_label(
+            one.name
+        )
         axes.errorbar(one.mean, row, xerr=one.error or 0.0, ecolor=style.INK, elinewidth=1.1, capsize=2.6, capthick=1.1)
         settings = {"transform": axes.get_yaxis_transform(), "va": "center", "weight": weight}
         style.write(axes, -left / (WIDTH - left - right), row, one.name, TEXT, **settings)
@@ -83,11 +85,11 @@ def draw_lines(
     figure = style.new_figure(WIDTH, PLOT + 0.85)
     axes = style.place(figure, 0.8, 0.32, WIDTH - 0.85, PLOT)
     style.plain_axes(axes, x_name, y_name, size=TEXT - 1)
-    axes.grid(axis="y", color=TRACK, lw=0.8)
+    axes.grid(axis="y", color=TRACK_COLOUR, lw=0.8)
     axes.ticklabel_format(useOffset=False)
     axes.margins(x=0.01, y=0.12)
     left = 0.8
-    for one, colour in zip(series, (FIRST, SECOND, *style.PALETTE), strict=False):
+    for one, colour in zip(series, (FIRST_COLOUR, SECOND_COLOUR, *style.PALETTE), strict=False):
         axes.plot(*zip(*one.points, strict=True), color=colour, lw=1.7, label=one.name, solid_capstyle="round")
         style.write_at(figure, left, 0.14, one.name, TEXT, colour=colour, va="center")
         left += style.text_width(one.name, TEXT) + 2 * GAP
@@ -103,7 +105,7 @@ def draw_lines(
 def _mark_point(axes: Any, x: float, y: float, text: str) -> None:
     low, high = axes.get_xlim()
     is_right = x > low + 0.6 * (high - low)
-    axes.axvline(x, color=style.QUIET, lw=0.8, ls=(0, (3, 4)), zorder=1)
+    axes.axvline(x, color=style.GREY, lw=0.8, ls=(0, (3, 4)), zorder=1)
     axes.plot([x], [y], "o", ms=6, mfc=style.PAPER, mec=style.INK, mew=1.4, label="mark")
     axes.annotate(
         text, (x, 1), (-6 if is_right else 6, -1), xycoords=axes.get_xaxis_transform(), textcoords="offset points",

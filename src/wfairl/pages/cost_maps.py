@@ -39,7 +39,7 @@ FADING = 0.72
 SMALLEST_PLACE = 0.015
 """Size of a place, as a fraction of the image's width."""
 
-NARROWEST = 0.02
+NARROWEST_SCALE = 0.02
 """Least range of the colour scale: smaller differences are not spread over all colours."""
 
 MOST_NODES = 20_000
@@ -48,7 +48,7 @@ MOST_NODES = 20_000
 MOST_SHAPES = 400
 """A map of more places is rasterized in an SVG, which takes less room."""
 
-ARRIVING = "arriving"
+ARRIVING_MAP = "arriving"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class CostMaps:
     """The cost of every control at every place, in one automaton state.
 
     Attributes:
-        names: of the maps: the controls, preceded by `ARRIVING` if headings are unknown.
+        names: of the maps: the controls, preceded by `ARRIVING_MAP` if headings are unknown.
         places: pixels (x, y), shape [places, 2].
         headings: of the agent in degrees, NaN if unknown; shape [places].
         costs: mean costs, NaN where a control is unavailable or nothing arrives; shape [maps, places].
@@ -111,7 +111,7 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
     arriving = [] if is_oriented else [_means(arrival_costs, to, len(places))]
     return CostMaps(
-        names=(*([] if is_oriented else [ARRIVING]), *world.controls),
+        names=(*([] if is_oriented else [ARRIVING_MAP]), *world.controls),
         places=places[:, :2],
         headings=places[:, 2] if is_oriented else np.full(len(places), np.nan),
         costs=np.array([*arriving, *acting.T]),
@@ -174,7 +174,7 @@ def draw_cost_maps(
     map_height = inches * height + TITLE
     scene_height = SCENE * maps.image.shape[0] / maps.image.shape[1]
     figure = style.new_figure(style.PAGE, max(rows * map_height + (rows - 1) * GAP, scene_height + TITLE))
-    style.write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", style.NORMAL, va="top")
+    style.write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", style.TEXT, va="top")
     scene = style.place(figure, 0, TITLE, SCENE, scene_height)
     style.show_image(scene, maps.image)
     scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=style.VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
@@ -182,7 +182,7 @@ def draw_cost_maps(
     for number, title in enumerate(maps.names):
         row, column = divmod(number, MAPS_PER_ROW)
         x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
-        style.write_at(figure, x, y + 0.02, title, style.NORMAL, va="top")
+        style.write_at(figure, x, y + 0.02, title, style.TEXT, va="top")
         axes = style.place(figure, x, y + TITLE, inches * width, inches * height)
         style.show_image(axes, maps.image, FADING)
         axes.set_xlim(left, left + width)
@@ -209,8 +209,8 @@ def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
 
 def _scale(costs: NDArray[np.float64]) -> Normalize:
     low, high = float(np.nanmin(costs)), float(np.nanmax(costs))
-    if high - low < NARROWEST:
-        low, high = (low + high - NARROWEST) / 2, (low + high + NARROWEST) / 2
+    if high - low < NARROWEST_SCALE:
+        low, high = (low + high - NARROWEST_SCALE) / 2, (low + high + NARROWEST_SCALE) / 2
     return Normalize(low, high)
 
 
@@ -249,8 +249,8 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
     bar.outline.set_visible(False)
     low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
     bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
-    axes.tick_params(labelsize=style.SMALL, labelfontfamily=style.FONT, length=2, width=0.6, color=style.QUIET, pad=2)
-    axes.set_title("cost", size=style.SMALL, family=style.FONT, loc="left", pad=4)
+    axes.tick_params(labelsize=style.NOTE, labelfontfamily=style.FONT, length=2, width=0.6, color=style.GREY, pad=2)
+    axes.set_title("cost", size=style.NOTE, family=style.FONT, loc="left", pad=4)
 
 
 def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
@@ -258,7 +258,7 @@ def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
     shapes = (
         "each place has one triangle per heading, the right one for an agent that faces right"
         if np.isfinite(maps.headings).any()
-        else f"the map '{ARRIVING}' shows what it costs to get to a place"
+        else f"the map '{ARRIVING_MAP}' shows what it costs to get to a place"
     )
     return (
         f"The {kind} cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"

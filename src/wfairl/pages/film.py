@@ -27,7 +27,7 @@ from wfairl.pages.world_drawing import need_rendering
 
 IMAGE_SUFFIXES = (".png", ".gif")
 
-SMALLEST, LARGEST = 2.8, 4.4
+SMALLEST_SCENE, LARGEST_SCENE = 2.8, 4.4
 """Inches of the longer side of a scene in a PNG, by its number of pixels."""
 
 COLUMNS, CAPTION, GAP = 4, 0.2, 0.12
@@ -38,10 +38,11 @@ FADING = 0.4
 
 DOTS_PER_INCH = 200
 
-TILE = 280  # pixels of the longer side of a frame of a GIF
+FRAME = 280  # pixels of the longer side of a frame of a GIF
 STRIP = 98  # pixels of the text and automaton below it
 MILLISECONDS = 350
-INK, PALE, DONE, HERE, PAPER, WAY = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff", "#0072b2"
+FUTURE_INK, PAST_FILL, PRESENT_FILL = "#9a9a9a", "#c9d7f0", "#f2a33a"
+"""Colours of the automaton states of a path, before, at and after a step."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def draw_film(film: Film) -> Figure:
     upper = max(scene_height, list_height)
     steps = _shown_frames(film, parts)
     titles = [_title(film, step) for step in steps]
-    width = max(scene_width + list_width, SMALLEST)
+    width = max(scene_width + list_width, SMALLEST_SCENE)
     column = max([(width + GAP) / COLUMNS, *(style.text_width(title) + GAP for title in titles)])
     frame_height = (column - GAP) * film.frames[0].shape[0] / film.frames[0].shape[1]
     columns = max(1, int((width + GAP) / column + 1e-9))
@@ -147,7 +148,7 @@ def _title(film: Film, step: int) -> str:
 def _fitted(image: NDArray[np.uint8]) -> tuple[float, float]:
     """Width and height of a scene in inches."""
     height, width, _ = image.shape
-    inch = max(width, height) / min(LARGEST, max(SMALLEST, max(width, height) / 120))
+    inch = max(width, height) / min(LARGEST_SCENE, max(SMALLEST_SCENE, max(width, height) / 120))
     return width / inch, height / inch
 
 
@@ -171,21 +172,21 @@ def _shows_more(film: Film, step: int, traces: Sequence[Trace]) -> bool:
 def _tile(film: Film, step: int) -> Image.Image:
     """One frame with the last control, its label and the automaton states."""
     frame = Image.fromarray(film.frames[step])
-    scale = TILE / max(frame.size)
+    scale = FRAME / max(frame.size)
     frame = frame.resize((round(frame.width * scale), round(frame.height * scale)), Image.Resampling.LANCZOS)
-    tile = Image.new("RGB", (TILE, frame.height + STRIP), PAPER)
-    tile.paste(frame, ((TILE - frame.width) // 2, 0))
+    tile = Image.new("RGB", (FRAME, frame.height + STRIP), style.PAPER)
+    tile.paste(frame, ((FRAME - frame.width) // 2, 0))
     draw = ImageDraw.Draw(tile)
     if film.traces is not None and step > 0:
-        way = np.concatenate(film.traces[:step]) * scale + ((TILE - frame.width) // 2, 0)
-        draw.line([tuple(point) for point in way.tolist()], WAY, 2, joint="curve")
+        way = np.concatenate(film.traces[:step]) * scale + ((FRAME - frame.width) // 2, 0)
+        draw.line([tuple(point) for point in way.tolist()], style.BLUE, 2, joint="curve")
     if step == 0:
         title, label = "start", ""
     else:
         title = f"{step}  {film.control_names[film.path.controls[step - 1]]}"
         label = f"shows {format_label(film.path.labels[step - 1])}"
-    draw.text((4, frame.height + 5), title, INK, ImageFont.load_default(15))
-    draw.text((4, frame.height + 25), label, INK, ImageFont.load_default(15))
+    draw.text((4, frame.height + 5), title, style.INK, ImageFont.load_default(15))
+    draw.text((4, frame.height + 25), label, style.INK, ImageFont.load_default(15))
     _draw_automaton(draw, film.path, step, frame.height + 70)
     return tile
 
@@ -194,17 +195,17 @@ def _draw_automaton(draw: ImageDraw.ImageDraw, path: Path, step: int, y: int) ->
     """The automaton states along the path as a row of circles: past, present, future; two rings where it accepts."""
     states = path.automaton_states
     moves = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
-    distance = min(56.0, (TILE - 40) / max(1, len(moves) - 1))
+    distance = min(56.0, (FRAME - 40) / max(1, len(moves) - 1))
     radius = min(15.0, 0.38 * distance)
     here = max(i for i, t in enumerate(moves) if t <= step)
-    left = TILE / 2 - distance * (len(moves) - 1) / 2
+    left = FRAME / 2 - distance * (len(moves) - 1) / 2
     font = ImageFont.load_default(max(8, 0.95 * radius))
     for i, t in enumerate(moves):
         x = left + distance * i
         if i:
-            draw.line((x - distance + radius, y, x - radius, y), INK if i <= here else PALE, 2)
-        fill = HERE if i == here else DONE if i < here else PAPER
-        ink = INK if i <= here else PALE
+            draw.line((x - distance + radius, y, x - radius, y), style.INK if i <= here else FUTURE_INK, 2)
+        fill = PRESENT_FILL if i == here else PAST_FILL if i < here else style.PAPER
+        ink = style.INK if i <= here else FUTURE_INK
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, ink, 2)
         if path.is_accepted and t == moves[-1]:
             draw.ellipse((x - radius + 4, y - radius + 4, x + radius - 4, y + radius - 4), None, ink, 1)

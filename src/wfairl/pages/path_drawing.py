@@ -128,7 +128,7 @@ class PartsDrawing:
         for number, part in enumerate(self.parts):
             y = top + (number + 0.5) * row
             self._draw_mark(axes, number, (x, y), RADIUS)
-            style.write(axes, TEXT_LEFT, y, self.notes[number], va="center", colour=style.QUIET)
+            style.write(axes, TEXT_LEFT, y, self.notes[number], va="center", colour=style.GREY)
             if part.label is None:
                 continue
             tips = (x, y + RADIUS + 0.015), (x, y + row - RADIUS - 0.015)

@@ -15,7 +15,7 @@ from wfairl.pages.run_files import RunFiles, command_line, is_learned
 from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
 
-NONE = "–"  # noqa: RUF001
+NO_NUMBER = "–"  # noqa: RUF001
 """A missing number in a table."""
 
 
@@ -60,10 +60,10 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
             (
                 policy_title(name, task),
                 number(one.mean_return),
-                NONE if (error := _error_of(one)) is None else number(error),
+                NO_NUMBER if (error := _error_of(one)) is None else number(error),
                 percent(one.success_rate),
                 number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
-                *(NONE if cost is None else number(cost, 2) for cost in costs),
+                *(NO_NUMBER if cost is None else number(cost, 2) for cost in costs),
                 number(len(one.episodes)),
                 ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
             )

@@ -22,13 +22,13 @@ COLUMN, PAGE = 3.4, 7.0
 POINTS = 72.0
 """In an inch."""
 
-SMALL, NORMAL, LARGE = 7.0, 8.0, 9.0
+NOTE, TEXT = 7.0, 8.0
 """Sizes of text in points."""
 
 FONT = "DejaVu Sans"
 """Comes with matplotlib."""
 
-INK, QUIET, PALE, PAPER = "#1b1f24", "#626a73", "#d3d7dc", "#ffffff"
+INK, GREY, SILVER, PAPER = "#1b1f24", "#626a73", "#d3d7dc", "#ffffff"
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
     "#0072b2",
@@ -42,7 +42,7 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN)
 """Okabe and Ito's colours, for colour-blind readers too; text always repeats what a colour means."""
 
-LIGHT = 0.55
+LIGHT_LUMINANCE = 0.55
 """Luminance above which a colour needs dark text."""
 
 COST_COLOURS = "cividis_r"
@@ -78,12 +78,12 @@ def place_in_inches(figure: Figure, left: float, top: float, width: float, heigh
     return axes
 
 
-def write(where: Any, x: float, y: float, text: str, size: float = SMALL, colour: str = INK, **settings: Any) -> Any:
+def write(where: Any, x: float, y: float, text: str, size: float = NOTE, colour: str = INK, **settings: Any) -> Any:
     """Write text in axes or on a figure, without parsing mathematics."""
     return where.text(x, y, text, size=size, color=colour, family=FONT, parse_math=False, **settings)
 
 
-def write_at(figure: Figure, left: float, top: float, text: str, size: float = SMALL, **settings: Any) -> Any:
+def write_at(figure: Figure, left: float, top: float, text: str, size: float = NOTE, **settings: Any) -> Any:
     """Write text at a position in inches from the left and the top."""
     width, height = figure.get_size_inches()
     return write(figure, left / width, 1 - top / height, text, size, **settings)
@@ -92,7 +92,7 @@ def write_at(figure: Figure, left: float, top: float, text: str, size: float = S
 def ink_on(fill: str) -> str:
     """The colour of text on a fill: dark or light."""
     red, green, blue = to_rgb(fill)
-    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > LIGHT else PAPER
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > LIGHT_LUMINANCE else PAPER
 
 
 def halo(width: float = 2.0) -> list[Any]:
@@ -123,16 +123,14 @@ def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None
     axes.set_ylim(height, 0)
 
 
-def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float = NORMAL) -> None:
+def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float = TEXT) -> None:
     """Two spines, small ticks, axis names, and a title at the left."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_color(QUIET)
+        axes.spines[side].set_color(GREY)
         axes.spines[side].set_linewidth(0.6)
-    axes.tick_params(
-        labelsize=size - 1, labelfontfamily=FONT, width=0.6, length=2.5, color=QUIET, labelcolor=INK, pad=2
-    )
+    axes.tick_params(labelsize=size - 1, labelfontfamily=FONT, width=0.6, length=2.5, color=GREY, labelcolor=INK, pad=2)
     axes.set_xlabel(x, size=size, family=FONT, color=INK, labelpad=2)
     axes.set_ylabel(y, size=size, family=FONT, color=INK, labelpad=3)
     axes.set_title(title, size=size, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
@@ -159,7 +157,7 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     return placed
 
 
-def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
+def text_width(text: str, size: float = NOTE, weight: str = "normal") -> float:
     """The width of a text in inches."""
     font = FontProperties(family=FONT, size=size, weight=weight)
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)

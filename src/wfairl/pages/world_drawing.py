@@ -40,11 +40,11 @@ CELL = 32
 
 FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#c3c9d0", "#1b1f24", "#d55e00"
 
-LARGEST = 640
+LONGEST_SIDE = 640
 """Pixels of the longer side of a drawn graph."""
 
 MARGIN = 24
-NODE, MARKED, HERE = 3, 6, 9
+NODE_RADIUS, MARKED_RADIUS, AGENT_RADIUS = 3, 6, 9
 """Radii in pixels: of a node, of a marked node, and of the agent."""
 
 
@@ -168,7 +168,7 @@ class GraphDrawing:
 
     def __init__(self, positions: NDArray[np.float64], edges: NDArray[np.int64], texts: Mapping[int, str]):
         low, high = positions.min(axis=0), positions.max(axis=0)
-        scale = (LARGEST - 2 * MARGIN) / max(float((high - low).max()), 1e-12)
+        scale = (LONGEST_SIDE - 2 * MARGIN) / max(float((high - low).max()), 1e-12)
         width, height = ((high - low) * scale + 2 * MARGIN).tolist()
         self.size = round(width), round(height)
         self.pixels = (positions - low) * (scale, -scale) + (MARGIN, height - MARGIN)
@@ -177,7 +177,7 @@ class GraphDrawing:
     def render(self, node: int) -> NDArray[np.uint8]:
         """The graph with the agent at a node, shape [height, width, 3]."""
         image = self._graph.copy()
-        _disc(ImageDraw.Draw(image), *self.locate(node), HERE)
+        _disc(ImageDraw.Draw(image), *self.locate(node), AGENT_RADIUS)
         return np.asarray(image)
 
     def locate(self, node: int) -> tuple[float, float]:
@@ -193,11 +193,11 @@ class GraphDrawing:
             draw.line((*self.locate(one), *self.locate(other)), LINE, 2)
         for node in range(len(self.pixels)):
             x, y = self.locate(node)
-            draw.ellipse((x - NODE, y - NODE, x + NODE, y + NODE), WALL)
+            draw.ellipse((x - NODE_RADIUS, y - NODE_RADIUS, x + NODE_RADIUS, y + NODE_RADIUS), WALL)
         font = ImageFont.load_default(15)
         for node, text in self.texts.items():
             x, y = self.locate(node)
-            draw.ellipse((x - MARKED, y - MARKED, x + MARKED, y + MARKED), "#0072b2")
+            draw.ellipse((x - MARKED_RADIUS, y - MARKED_RADIUS, x + MARKED_RADIUS, y + MARKED_RADIUS), "#0072b2")
             # Above the node, because many edges, and the paths over them, are level.
             offset, anchor = (-6, "rd") if x > self.size[0] / 2 else (6, "ld")
             draw.text((x + offset, y - 3), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)

@@ -45,7 +45,7 @@ COUNTEREXAMPLES = 3
 MOST_ROUNDS = 4
 """How often the automaton is learned again until it obeys."""
 
-CERTAIN = 1e4
+CERTAIN_WEIGHT = 1e4
 """The weight of an answer that outweighs all demonstrations."""
 
 
@@ -83,7 +83,7 @@ def weigh_correction(
         raise BadCorrectionError(f"the learned task obeys already: {correction.sentence}")
     disobedient = [model]
     for _ in range(MOST_ROUNDS):
-        certain = tuple(replace(one, weight=CERTAIN) for one in answers)
+        certain = tuple(replace(one, weight=CERTAIN_WEIGHT) for one in answers)
         corrected = replace(dataset, answers=(*dataset.answers, *certain))
         learned = RationalLearner(progress=progress).learn(corrected, task, n_jobs=1)
         posterior = posterior_of(learned)
@@ -91,7 +91,7 @@ def weigh_correction(
             break
         remaining = counterexamples(correction, learned, scenes, rng)
         if not remaining and not any(_contradicts(learned, one) for one in answers):
-            best = posterior.log_posterior - CERTAIN * len(answers) * log1p(-RationalSettings.answer_error)
+            best = posterior.log_posterior - CERTAIN_WEIGHT * len(answers) * log1p(-RationalSettings.answer_error)
             weight = max(_weight(one, best, answers, dataset) for one in disobedient)
             return tuple(replace(one, weight=weight) for one in answers)
         disobedient.append(learned)

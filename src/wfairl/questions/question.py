@@ -40,7 +40,7 @@ from wfairl.questions.table_plans import plan_tables
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not asked."""
 
-TIE = 0.02
+TIE_NATS = 0.02
 """Nats within which a shorter path, which is easier to judge, is preferred."""
 
 MAX_PLANNED = 24
@@ -136,7 +136,7 @@ def find_question(
         for question in _all_questions(posterior, scenes, answer_error, rng)
         if question.information >= LEAST_INFORMATION and compress(question.labels) not in answered
     )
-    best = min(informative, key=lambda one: (-round(one.information / TIE), len(one.controls)), default=None)
+    best = min(informative, key=lambda one: (-round(one.information / TIE_NATS), len(one.controls)), default=None)
     if best is None:
         raise NothingToAskError(
             f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "

@@ -1,7 +1,7 @@
 """DOT: an automaton in the language of Graphviz."""
 
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts
-from wfairl.pages.automata.layout import LOST, TIMES
+from wfairl.pages.automata.layout import LOST_TEXT, TIMES
 
 
 def to_dot(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
@@ -24,7 +24,7 @@ def to_dot(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
         text = escaped + (f"  {TIMES}{times}" if times else "")
         gathered.setdefault((arrow.source, "lost" if arrow.target == DEAD else str(arrow.target)), []).append(text)
     if any(target == "lost" for _, target in gathered):
-        lines.append(f'  lost [shape=none, label="{LOST}"];')
+        lines.append(f'  lost [shape=none, label="{LOST_TEXT}"];')
     for (source, target), texts in gathered.items():
         label_text = "\\n".join(texts)
         lines.append(f'  {source} -> {target} [label="{label_text}"];')

@@ -21,7 +21,7 @@ MARGIN = 26.0
 MAX_LINES = 4
 """Labels of parallel edges that are written out; the rest is counted."""
 
-LOST = "\N{MULTIPLICATION SIGN}"
+LOST_TEXT = "\N{MULTIPLICATION SIGN}"
 """The text of the place where the task is lost."""
 
 SWEEPS = 8
@@ -93,7 +93,7 @@ class AutomatonLayout:
 
     def name(self, place: int) -> str:
         """The text in a place."""
-        return str(place) if place < self.states else LOST
+        return str(place) if place < self.states else LOST_TEXT
 
 
 def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> AutomatonLayout:

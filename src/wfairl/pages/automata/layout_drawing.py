@@ -15,10 +15,10 @@ from wfairl.pages.automata.layout import FONT_SIZE, LINE_HEIGHT, RADIUS, Automat
 MARK = "#b3261e"
 """The colour of marked edges."""
 
-THIN, THICK = 1.3, 4.3
+THIN_LINE, THICK_LINE = 1.3, 4.3
 """Widths in points, at scale 1, of an edge that no word took, and of one that all words took."""
 
-LIGHTEST = 0.55
+LEAST_LINE_SCALE = 0.55
 """Scale below which lines get no thinner: they must be seen in print."""
 
 
@@ -51,10 +51,10 @@ def draw_layout(figure: Figure, layout: AutomatonLayout, look: AutomatonStyle, l
     style.without_frame(axes)
     axes.set_xlim(0, layout.width)
     axes.set_ylim(layout.height, 0)
-    weight = max(look.scale, LIGHTEST)
+    weight = max(look.scale, LEAST_LINE_SCALE)
     x, y = layout.centres[0]
     _draw_arrow(
-        axes, Curve([(x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y)]), weight, color=style.INK, lw=THIN * weight
+        axes, Curve([(x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y)]), weight, color=style.INK, lw=THIN_LINE * weight
     )
     for edge in layout.edges:
         _draw_edge(axes, edge, look, weight)
@@ -74,14 +74,14 @@ def _draw_edge(axes: Any, edge: DrawnEdge, look: AutomatonStyle, weight: float) 
         axes,
         Curve(edge.curve, [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4]),
         weight,
-        color=MARK if is_marked else style.INK if is_taken else style.QUIET,
-        lw=(THIN + (THICK - THIN) * min(1.0, edge.count / look.words if look.words else 0.0)) * weight,
+        color=MARK if is_marked else style.INK if is_taken else style.GREY,
+        lw=(THIN_LINE + (THICK_LINE - THIN_LINE) * min(1.0, edge.count / look.words if look.words else 0.0)) * weight,
         ls="-" if is_taken else (0, (3, 2)),
         label=f"edge-{edge.source}-{edge.target}",
     )
     # Lines are as far apart as in the layout, or further if the text is larger.
     for line, y in edge.placed_lines(LINE_HEIGHT / FONT_SIZE * look.text / (look.scale * look.stretch)):
-        place, colour = (edge.label_centre[0], y), ACCENT if is_taken else style.QUIET
+        place, colour = (edge.label_centre[0], y), ACCENT if is_taken else style.GREY
         text = style.write(axes, *place, line.replace("  ", " "), look.text, colour, ha="center", va="center")
         text.set(path_effects=style.halo(4 * weight), zorder=3)
 
