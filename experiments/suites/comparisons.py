@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from experiments.suites.results import CellResult, Trial, best_variants, least_costs
 from experiments.suites.suite import REFERENCES, Protocol, Suite
-from wfairl.pages.policy_comparison import Comparison, Estimate, compare, interquartile_mean
+from wfairl.pages.policy_comparison import Comparison, Estimate, compare_scores, interquartile_mean
 
 SCORES = {
     False: ("return", "the return"),
@@ -49,7 +49,7 @@ def comparisons_of(suite: Suite, protocol: Protocol, results: Sequence[CellResul
             tasks = [task for task in protocol.tasks if task in ours and task in others]
             if not tasks:
                 continue
-            beside = compare([ours[task] for task in tasks], [others[task] for task in tasks])
+            beside = compare_scores([ours[task] for task in tasks], [others[task] for task in tasks])
             mean = interquartile_mean([others[task] for task in tasks])
             compared.append(Compared(data, method, len(tasks), mean, None if method == first else beside))
     return tuple(compared)

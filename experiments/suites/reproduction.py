@@ -13,7 +13,7 @@ from experiments.suites.results import BrokenResultsError
 from wfairl.core.support.documents import Form, NotNegative
 from wfairl.core.support.files import write_atomically
 from wfairl.pages.tables import Column, Table
-from wfairl.pages.text import plain
+from wfairl.pages.text import plain_text
 
 AGAIN = "the `wfairl reproduce` that made them computes them again"
 
@@ -38,8 +38,11 @@ class TextTable:
     @classmethod
     def of(cls, table: Table) -> "TextTable":
         """A table of a page as text, with the notes of its cells."""
-        body = [tuple(" ".join(filter(None, (plain(one.text), plain(one.note)))) for one in row) for row in table.cells]
-        return cls(plain(table.caption), tuple(plain(column.name) for column in table.columns), tuple(body))
+        body = [
+            tuple(" ".join(filter(None, (plain_text(one.text), plain_text(one.note)))) for one in row)
+            for row in table.cells
+        ]
+        return cls(plain_text(table.caption), tuple(plain_text(column.name) for column in table.columns), tuple(body))
 
     def to_markdown(self) -> str:
         """Without the title."""

@@ -16,7 +16,7 @@ from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.core.automata.words import format_label
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.pages.automata.dot import to_dot
-from wfairl.pages.automata.images import to_svg
+from wfairl.pages.automata.images import automaton_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
 from wfairl.pages.automata.layout_drawing import MARK, AutomatonStyle, draw_layout
 from wfairl.pages.automata.side_by_side import draw_side_by_side
@@ -92,7 +92,7 @@ def test_a_chain_reads_from_left_to_right():
 
 
 def test_svg_is_well_formed_and_shows_every_state_and_label():
-    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    root = ElementTree.fromstring(automaton_svg(BRANCHES.finite))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert [str(state) for state in range(BRANCHES.finite.states)] == [text for text in texts if text.isdigit()]
     for _, label, _ in BRANCHES.finite.edges():
@@ -100,7 +100,7 @@ def test_svg_is_well_formed_and_shows_every_state_and_label():
 
 
 def test_a_page_finds_every_state_and_edge_of_a_drawing():
-    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    root = ElementTree.fromstring(automaton_svg(BRANCHES.finite))
     groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
     states = {int(group.get("data-state")) for group in groups if group.get("data-state")}
     assert states == set(range(BRANCHES.finite.states))
@@ -115,7 +115,7 @@ def test_names_from_a_file_cannot_break_out_of_svg_or_dot():
     automaton = FiniteAutomaton(
         (nasty,), np.array([[1], [DEAD]], np.int32), np.array([False, True]), np.array([0.0, 1.0]), (None, nasty)
     )
-    svg = to_svg(lay_out(automaton))
+    svg = automaton_svg(automaton)
     assert "<script>" not in svg
     ElementTree.fromstring(svg)
     assert r'[label="<script>\"&\\ "]' in to_dot(automaton)
@@ -138,7 +138,7 @@ def test_dot_holds_every_edge_once():
 
 def test_a_drawing_of_guards_shows_what_is_waited_for_and_what_loses_the_task():
     texts = {arrow.text for arrow in AVOIDING.arrows()}
-    root = ElementTree.fromstring(to_svg(lay_out(AVOIDING)))
+    root = ElementTree.fromstring(automaton_svg(AVOIDING))
     groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
     lost = [group for group in groups if group.get("class") == "lost"]
     assert [group.get("data-state") for group in lost] == [str(DEAD)]

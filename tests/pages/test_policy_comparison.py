@@ -11,7 +11,7 @@ from wfairl.core.planning import RandomPolicy, expert_policy
 from wfairl.core.runs import evaluate
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.policy_comparison import compare, compare_costs, compare_evaluations, interquartile_mean
+from wfairl.pages.policy_comparison import compare_costs, compare_evaluations, compare_scores, interquartile_mean
 
 LEVELS = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # few, so that there are ties
 
@@ -38,7 +38,7 @@ def test_the_probability_of_improvement_is_the_published_one(scores):
             by_scene.append(sum(wins) / len(wins))
             statistic = mannwhitneyu(one[:, scene], other[:, scene], method="asymptotic").statistic
             assert by_scene[-1] == pytest.approx(statistic / len(wins))
-    found = compare(ours, others, resamples=20).improvement
+    found = compare_scores(ours, others, resamples=20).improvement
     assert found.value == pytest.approx(np.mean(by_scene))
 
 
@@ -46,7 +46,7 @@ def test_the_probability_of_improvement_is_the_published_one(scores):
 def test_the_difference_is_that_of_the_means_in_each_scene_and_turns_around_with_the_policies(scores):
     ours, others = scores
     gaps = [gap for one, other in zip(ours, others, strict=True) for gap in one.mean(axis=0) - other.mean(axis=0)]
-    forth, back = compare(ours, others, resamples=20), compare(others, ours, resamples=20)
+    forth, back = compare_scores(ours, others, resamples=20), compare_scores(others, ours, resamples=20)
     assert forth.difference.value == pytest.approx(np.mean(gaps))
     assert back.difference.value == pytest.approx(-forth.difference.value)
     assert back.improvement.value == pytest.approx(1 - forth.improvement.value)
@@ -65,7 +65,7 @@ def test_the_interquartile_mean_is_that_of_the_middle_half_and_lies_in_its_inter
 def test_intervals_of_one_training_seed_are_those_of_scipys_bootstrap():
     rng = np.random.default_rng(0)
     ours, others = rng.normal(0.7, 0.1, (1, 64)), rng.normal(0.6, 0.2, (1, 64))
-    found = compare([ours], [others], resamples=20_000).difference
+    found = compare_scores([ours], [others], resamples=20_000).difference
     gaps = (ours - others)[0]
     known = bootstrap((gaps,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(1))
     assert (found.low, found.high) == pytest.approx(tuple(known.confidence_interval), abs=2e-3)
@@ -75,7 +75,7 @@ def test_intervals_of_one_training_seed_are_those_of_scipys_bootstrap():
 def test_intervals_of_strata_draw_within_each_of_them():
     # Two tasks whose scores differ by 10: drawn together, the mean would spread by far more.
     low, high = np.linspace(0, 1, 30)[None], np.linspace(10, 11, 30)[None]
-    found = compare([low, high], [np.zeros((1, 30)), np.zeros((1, 30))], resamples=5_000).difference
+    found = compare_scores([low, high], [np.zeros((1, 30)), np.zeros((1, 30))], resamples=5_000).difference
     spread = np.hypot(low.std(), high.std()) / 2 / np.sqrt(30)
     assert found.high - found.low == pytest.approx(2 * 1.96 * spread, rel=0.1)
 
@@ -86,7 +86,7 @@ def test_intervals_cover_the_truth_where_scenes_and_training_seeds_are_both_draw
         scene = rng.normal(0, 0.3, (1, 40))
         ours = 0.1 + scene + rng.normal(0, 0.1, (8, 1)) + rng.normal(0, 0.1, (8, 40))
         others = scene + rng.normal(0, 0.1, (8, 1)) + rng.normal(0, 0.1, (8, 40))
-        found = compare([ours], [others], resamples=300, seed=seed).difference
+        found = compare_scores([ours], [others], resamples=300, seed=seed).difference
         covered += found.low <= 0.1 <= found.high
     assert 0.85 <= covered / 200 <= 0.99
 

@@ -12,7 +12,7 @@ from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.replay import OtherEpisodeError, replay
+from wfairl.pages.replay import OtherEpisodeError, replay_episode
 
 DOORKEY = find_task("doorkey")
 POLICIES = {
@@ -28,7 +28,7 @@ def test_what_is_played_back_is_what_happened(outcome):
     (episode,) = evaluate(DOORKEY, POLICIES[outcome], [5003]).episodes
     assert episode.outcome == outcome
     before = roll_out(DOORKEY, POLICIES[outcome], 5003, episode_rng(5003))
-    again = replay(DOORKEY, episode)
+    again = replay_episode(DOORKEY, episode)
     assert (again.states, again.controls, again.labels) == (before.states, before.controls, before.labels)
     assert again.outcome == outcome
     assert np.isnan(again.probabilities).all()
@@ -45,4 +45,4 @@ def test_controls_that_lead_elsewhere_are_refused():
         replace(episode, controls=(6,)),
     ):
         with pytest.raises(OtherEpisodeError, match=f"scene {changed.seed}"):
-            replay(DOORKEY, changed)
+            replay_episode(DOORKEY, changed)

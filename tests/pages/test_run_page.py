@@ -29,7 +29,7 @@ from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import run_page, task_section, write_run_report
-from wfairl.pages.run_training import command_of
+from wfairl.pages.run_training import repeating_command
 
 DOORKEY = find_task("doorkey")
 
@@ -174,13 +174,13 @@ def test_the_configuration_stands_in_the_page(root, finished_run):
 
 
 def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
-    assert shlex.split(command_of(read_run_files(finished_run), DOORKEY)) == shlex.split(
+    assert shlex.split(repeating_command(read_run_files(finished_run), DOORKEY)) == shlex.split(
         f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --learner spectral --test-scenes 3 --epochs 2"
     )
 
 
 def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run):
-    words = shlex.split(command_of(read_run_files(cloned_run), DOORKEY))
+    words = shlex.split(repeating_command(read_run_files(cloned_run), DOORKEY))
     assert words[:7] == ["wfairl", "train", "few.safetensors", "--method", "bc", "-o", str(cloned_run)]
     given = [f"{name} {value}" for name, value in zip(words[7::2], words[8::2], strict=True)]
     assert sorted(given) == sorted(["--networks 2", "--dropout 0.1", "--epochs 1", "--validation-scenes 2", "--seed 3"])
@@ -189,20 +189,20 @@ def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run
 def test_a_setting_of_several_values_is_named_once_for_each(cloned_run, tmp_path):
     run = shutil.copytree(cloned_run, tmp_path / "run")
     write_config(run, replace(read_config(run), method="gail", settings={"rewards": ["minus-log-1-d", "log-d"]}))
-    assert command_of(read_run_files(run), DOORKEY).endswith("--rewards minus-log-1-d --rewards log-d")
+    assert repeating_command(read_run_files(run), DOORKEY).endswith("--rewards minus-log-1-d --rewards log-d")
 
 
 def test_a_training_temperature_is_named_where_it_is_not_that_of_the_demonstrations(copied):
     (copied / "experiment.json").unlink()
-    assert "--temperature" not in command_of(read_run_files(copied), DOORKEY)
+    assert "--temperature" not in repeating_command(read_run_files(copied), DOORKEY)
     config = read_config(copied)
     write_config(copied, replace(config, settings={**config.settings, "temperature": 0.25}))
-    assert command_of(read_run_files(copied), DOORKEY).endswith("--epochs 2 --temperature 0.25")
+    assert repeating_command(read_run_files(copied), DOORKEY).endswith("--epochs 2 --temperature 0.25")
 
 
 def test_a_run_that_is_only_pointed_at_is_called_by_its_name(finished_run, monkeypatch):
     monkeypatch.chdir(finished_run)
-    assert f"-o {finished_run.name} " in command_of(read_run_files(Path()), DOORKEY)
+    assert f"-o {finished_run.name} " in repeating_command(read_run_files(Path()), DOORKEY)
 
 
 def test_the_options_in_commands_are_those_of_the_command_line():

@@ -29,7 +29,7 @@ from wfairl.questions.question import (
     find_question,
     requiring_pairs,
 )
-from wfairl.questions.scene_proposal import log_likelihood, propose_scene
+from wfairl.questions.scene_proposal import demonstration_log_likelihood, propose_scene
 
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)
@@ -220,7 +220,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
     for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
-        found = log_likelihood(plan, scene, 0.5, 0.01)
+        found = demonstration_log_likelihood(plan, scene, 0.5, 0.01)
         assert found == pytest.approx(evidence.of_scenes(plan.table)[0, 0], abs=1e-6)
 
 

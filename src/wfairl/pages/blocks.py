@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
-from wfairl.pages.automata.images import to_svg
+from wfairl.pages.automata.images import layout_svg
 from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import lay_out
 from wfairl.pages.text import Text
@@ -94,4 +94,4 @@ class AutomatonDrawing:
             return ""
         layout = lay_out(with_label_differences(self.automaton), self.edge_counts)
         size = f"min-width:{LEAST_SCALE * layout.width:.0f}px;max-width:{layout.width:.0f}px"
-        return to_svg(layout).replace("<svg ", f'<svg style="{size}" ', 1)
+        return layout_svg(layout).replace("<svg ", f'<svg style="{size}" ', 1)

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.text import plain, with_error
+from wfairl.pages.text import plain_text, with_error
 
 WIDTH, ROW, PLOT = 9.6, 0.32, 2.6
 """Inches: of a chart, of a row of bars, and the height of curves."""
@@ -56,7 +56,7 @@ class Series:
 
 def draw_intervals(intervals: Sequence[Interval], caption: str, largest: float = 1.0) -> CaptionedFigure:
     """A bar for each mean, with a whisker of ± one standard error; `largest` is the length of a full bar."""
-    numbers = [plain(with_error(one.mean, one.error)) for one in intervals]
+    numbers = [plain_text(with_error(one.mean, one.error)) for one in intervals]
     left = max(style.text_width(one.name, TEXT, weight="bold") for one in intervals) + GAP
     right = max(style.text_width(text, TEXT, weight="bold") for text in numbers) + GAP
     figure = style.new_figure(WIDTH, ROW * len(intervals))

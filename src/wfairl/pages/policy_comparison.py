@@ -62,7 +62,9 @@ def interquartile_mean(tasks: Sequence[Scores], resamples: int = RESAMPLES, seed
     )
 
 
-def compare(ours: Sequence[Scores], others: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
+def compare_scores(
+    ours: Sequence[Scores], others: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0
+) -> Comparison:
     """Two policies in the same tasks and scenes.
 
     Args:
@@ -99,7 +101,7 @@ def compare_evaluations(ours: Evaluation, others: Evaluation) -> Comparison:
             f"{ours.policy} and {others.policy} were evaluated in different scenes and cannot be compared"
         )
     one, other = (np.array([[returns[seed] for seed in sorted(returns)]]) for returns in by_seed)
-    return compare([one], [other])
+    return compare_scores([one], [other])
 
 
 def compare_costs(ours: Evaluation, others: Evaluation) -> Estimate | None:
@@ -109,7 +111,7 @@ def compare_costs(ours: Evaluation, others: Evaluation) -> Estimate | None:
     if not scenes:
         return None
     one, other = (np.array([[costs[seed] for seed in scenes]]) for costs in by_seed)
-    return compare([one], [other]).difference
+    return compare_scores([one], [other]).difference
 
 
 def _indices(scores: Scores, resamples: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -24,7 +24,7 @@ class OtherEpisodeError(FailedRunError):
     """The same controls lead to another episode than in the evaluation."""
 
 
-def replay(task: Task, episode: Episode) -> Trajectory:
+def replay_episode(task: Task, episode: Episode) -> Trajectory:
     """The trajectory of an episode; the probabilities of its controls are NaN.
 
     Raises:

@@ -19,7 +19,7 @@ from wfairl.pages.blocks import prose
 from wfairl.pages.page import Section
 from wfairl.pages.player import EpisodePlayer, film_episode
 from wfairl.pages.recording import Recording, record_episode, record_trajectory
-from wfairl.pages.replay import OtherEpisodeError, replay
+from wfairl.pages.replay import OtherEpisodeError, replay_episode
 from wfairl.pages.run_files import RunFiles, is_learned
 from wfairl.pages.text import Code, Text
 from wfairl.pages.tiles import TileSet
@@ -29,7 +29,7 @@ DEFAULT_SCENES = 3
 MOST_TILES = 256
 """Of an episode, up to which all test scenes are included: a grid has a dozen tiles, a drawn floor thousands."""
 
-Job = tuple[str, int]
+PolicyScene = tuple[str, int]
 """The name of a policy and a scene."""
 
 
@@ -51,12 +51,14 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
     def replay_or_act(name: str, seed: int) -> Recording:
         episode = next(one for one in run.evaluation[name].episodes if one.seed == seed)
         try:
-            recording = record_trajectory(task, policies[name], replay(task, episode))
+            recording = record_trajectory(task, policies[name], replay_episode(task, episode))
         except OtherEpisodeError:  # the simulator no longer does what it did
             return act(name, seed)
         return replace(recording, policy=name)
 
-    def record(make: Callable[[str, int], Recording], jobs: Sequence[Job], title: str) -> dict[Job, Recording]:
+    def record(
+        make: Callable[[str, int], Recording], jobs: Sequence[PolicyScene], title: str
+    ) -> dict[PolicyScene, Recording]:
         results = track(map_in_threads(lambda job: make(*job), jobs, n_jobs=n_jobs), title, total=len(jobs))
         return dict(zip(jobs, results, strict=True))
 

@@ -39,7 +39,7 @@ NOT_DRAWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
 LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
 """The losses that share a chart."""
 
-Points = tuple[tuple[float, float], ...]
+Curve = tuple[tuple[float, float], ...]
 
 
 def training_section(run: RunFiles, task: Task) -> Section:
@@ -49,7 +49,7 @@ def training_section(run: RunFiles, task: Task) -> Section:
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
     return Section(
-        title, (*_cost_facts(run), *cost_tables(run, task), *curves, *cost_maps(run, task)) if has_cost else curves
+        title, (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task)) if has_cost else curves
     )
 
 
@@ -82,7 +82,7 @@ def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least:
     return charts
 
 
-def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> Points:
+def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> Curve:
     """The mean of the finite values of a metric at each point of the axis."""
     values: dict[float, list[float]] = {}
     for entry in entries:
@@ -96,7 +96,7 @@ def _is_finite(x: Any) -> TypeGuard[float]:
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
 
 
-def _least(points: Points, axis: str) -> tuple[float, float, str]:
+def _least(points: Curve, axis: str) -> tuple[float, float, str]:
     """The first point of least held-out loss, which training selects."""
     x, y = min(points, key=lambda point: point[1])
     return x, y, f"{axis} {x:g} is selected"
@@ -143,7 +143,7 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     return (prose(note), Facts(tuple(entries)))
 
 
-def cost_tables(run: RunFiles, task: Task) -> tuple[Block, ...]:
+def cost_blocks(run: RunFiles, task: Task) -> tuple[Block, ...]:
     """The learned weights by name, and what transitions cost; none for a network."""
     return tuple(
         Table(
@@ -168,7 +168,7 @@ def reproduction_section(run: RunFiles, task: Task) -> Section:
         "How to reproduce it",
         (
             prose(_about_command(run)),
-            Command(command_of(run, task)),
+            Command(repeating_command(run, task)),
             Facts(tuple((name, _setting_text(value)) for name, value in settings.items()), "Configuration"),
             Facts(
                 (("run started", f"{started:%d %B %Y}"), *versions, ("machine", here["machine"])),
@@ -178,7 +178,7 @@ def reproduction_section(run: RunFiles, task: Task) -> Section:
     )
 
 
-def command_of(run: RunFiles, task: Task) -> str:
+def repeating_command(run: RunFiles, task: Task) -> str:
     """The command that makes the same run again, with the settings that differ from the defaults."""
     return command_line(*_train_command(run, task) if run.experiment is None else _run_command(run, run.experiment))
 
@@ -196,11 +196,11 @@ def _train_command(run: RunFiles, task: Task) -> list[str]:
     demonstrations = [str(name) for name in run.config.origin.get("demonstrations", ())] or ["DEMOS"]
     model = ["--task-model", str(Path(_directory_name(run), TASK_MODEL))] if run.method.needs_task_model else []
     method = [] if run.method.needs_task_model else ["--method", run.method.name]
-    options = _options(changed_settings(run, task))
+    options = _options(settings_of_command(run, task))
     return ["train", *demonstrations, *method, *model, "-o", _directory_name(run), *options]
 
 
-def changed_settings(run: RunFiles, task: Task) -> dict[str, Any]:
+def settings_of_command(run: RunFiles, task: Task) -> dict[str, Any]:
     """The settings of a run's method that differ from the defaults, by name."""
     decided = {"cost": task.default_cost, "temperature": training_temperature(run.config.temperature)}
     changed = run.method.changed_settings(run.config.settings)

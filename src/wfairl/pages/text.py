@@ -40,7 +40,7 @@ Text = Inline | tuple[Inline, ...]
 """The content of a sentence, a cell or a caption."""
 
 
-def plain(text: Text) -> str:
+def plain_text(text: Text) -> str:
     """The text without markup."""
     parts = text if isinstance(text, tuple) else (text,)
     return "".join(

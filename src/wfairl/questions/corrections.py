@@ -124,7 +124,7 @@ class NoEdge(Correction):
         return {"kind": self.kind, "word": [sorted(label) for label in self.word], "guard": guard}
 
 
-KINDS: dict[str, type[Correction]] = {one.kind: one for one in (NeverHolds, HoldsBefore, NoEdge)}
+CORRECTIONS: dict[str, type[Correction]] = {one.kind: one for one in (NeverHolds, HoldsBefore, NoEdge)}
 
 
 def correction_of_document(document: Any) -> Correction:
@@ -134,10 +134,12 @@ def correction_of_document(document: Any) -> Correction:
         BadCorrectionError: the document is not a correction.
     """
     kind = document.get("kind") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in CORRECTIONS:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
     try:
-        correction: Correction = parse(KINDS[kind], {name: part for name, part in document.items() if name != "kind"})
+        correction: Correction = parse(
+            CORRECTIONS[kind], {name: part for name, part in document.items() if name != "kind"}
+        )
     except BadInputError as error:
         raise BadCorrectionError(f"not a correction ({error})") from None
     if isinstance(correction, HoldsBefore) and correction.first == correction.second:

@@ -12,8 +12,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.pages.automata.images import to_svg
-from wfairl.pages.automata.layout import lay_out
+from wfairl.pages.automata.images import automaton_svg
 from wfairl.specifications.comparison import compare_automata
 
 DONE, LOST = "done", "lost"
@@ -85,7 +84,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
     posterior = posterior_of(model)
     others = () if posterior is None else posterior.alternatives[1:]
     return {
-        "svg": to_svg(lay_out(model.finite, model.edge_counts)),
+        "svg": automaton_svg(model.finite, model.edge_counts),
         "sentence": sentence(model),
         "states": model.finite.states,
         "weight": None if posterior is None else posterior.chosen.weight,

@@ -16,17 +16,12 @@ TIP_LENGTH, TIP_SPREAD = 9.0, 4.0
 FONT = "DejaVu Sans"
 
 
-def automaton_svg(automaton: Automaton, edge_counts: EdgeCounts) -> str:
+def automaton_svg(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
     """The drawing of an automaton in SVG, with how often its edges were taken."""
-    return to_svg(lay_out(automaton, edge_counts))
+    return layout_svg(lay_out(automaton, edge_counts))
 
 
-def automaton_png(automaton: Automaton, edge_counts: EdgeCounts) -> bytes:
-    """The drawing of an automaton as pixels, with how often its edges were taken."""
-    return to_png(lay_out(automaton, edge_counts))
-
-
-def to_svg(layout: AutomatonLayout) -> str:
+def layout_svg(layout: AutomatonLayout) -> str:
     """A self-contained drawing in SVG: no external fonts, styles or ids.
 
     Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
@@ -85,11 +80,12 @@ def _arrow(curve: NDArray[np.float64]) -> str:
     )
 
 
-def to_png(layout: AutomatonLayout, scale: float = 2.0) -> bytes:
-    """The same drawing as pixels, `scale` of them per pixel of the layout."""
+def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> bytes:
+    """The same drawing as pixels, two of them per pixel of the layout."""
     from wfairl.pages import style
     from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
 
+    layout = lay_out(automaton, edge_counts)
     figure = style.new_figure(*AutomatonStyle().size(layout))
     draw_layout(figure, layout, AutomatonStyle(), 0, 0)
-    return style.to_png(figure, scale * style.POINTS)
+    return style.to_png(figure, 2 * style.POINTS)
