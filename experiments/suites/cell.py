@@ -19,8 +19,8 @@ from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import Policy
 from wfairl.core.planning.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method
-from wfairl.core.runs.pipeline import EVALUATION, learned_names, write_evaluations
+from wfairl.core.runs.evaluation import EVALUATION, write_evaluations
+from wfairl.core.runs.methods import CHOSEN, Trained, TrainingRequest, find_method, learned_name
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 
@@ -70,7 +70,7 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
 
 def _name_in_run(cell: Cell, variant: str) -> str:
     """What the run's own page calls a tested policy."""
-    return next(iter(learned_names({CHOSEN if variant in (CHOSEN, cell.variant) else variant: None})))
+    return learned_name(CHOSEN if variant in (CHOSEN, cell.variant) else variant)
 
 
 def stored_result(cell: Cell, protocol: Protocol, directory: Path) -> CellResult | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from experiments.suites.paper import SMALL_BUDGETS
 from experiments.suites.suite import DataSet, Entry, Protocol, Suite
-from wfairl.core.runs.planners import GREEDY
+from wfairl.core.runs.methods import GREEDY
 
 OFFICES = tuple(
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")

@@ -25,8 +25,8 @@ from experiments.suites.suite import narrowed
 from experiments.suites.tables import read_tables
 from wfairl.cli.suites import print_tables
 from wfairl.core.demonstrations import collect
+from wfairl.core.runs.evaluation import EVALUATION
 from wfairl.core.runs.methods import CHOSEN
-from wfairl.core.runs.pipeline import EVALUATION
 from wfairl.core.support.files import read_json
 from wfairl.core.worlds.task_registry import find_task
 

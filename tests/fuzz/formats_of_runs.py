@@ -30,15 +30,8 @@ from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, sa
 from wfairl.core.demonstrations.answers import Answer, read_answers, write_answers
 from wfairl.core.demonstrations.log import read_log, read_recordings
 from wfairl.core.runs import Evaluation, run_directory
-from wfairl.core.runs.evaluation import Episode
-from wfairl.core.runs.pipeline import (
-    CONFIGURATION,
-    EVALUATIONS,
-    Config,
-    read_evaluations,
-    read_experiment,
-    write_evaluations,
-)
+from wfairl.core.runs.evaluation import EVALUATIONS, Episode, read_evaluations, write_evaluations
+from wfairl.core.runs.pipeline import CONFIGURATION, PipelineConfig, read_experiment
 from wfairl.core.runs.run_directory import RunConfig, read_config, write_config
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
@@ -171,7 +164,7 @@ FORMATS: tuple[FileFormat, ...] = (
     sealed(
         "experiment",
         "experiment.json",
-        lambda p: CONFIGURATION.write(p, asdict(Config("doorkey", settings={"epochs": 3}))),
+        lambda p: CONFIGURATION.write(p, asdict(PipelineConfig("doorkey", settings={"epochs": 3}))),
         lambda p: read_experiment(p.parent),
         CONFIGURATION,
     ),

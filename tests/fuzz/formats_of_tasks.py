@@ -11,9 +11,9 @@ from corridors import corridor_task
 
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, text
-from wfairl.core.automata import task_model as task_models
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.task_model_file import TASK_MODEL_FORM
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.core.demonstrations import collect
@@ -113,15 +113,15 @@ def written_automaton(name: str) -> Callable[[Path], None]:
 
 
 FORMATS: tuple[FileFormat, ...] = (
-    sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, task_models.FORM),
-    sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, task_models.FORM),
-    sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
+    sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, TASK_MODEL_FORM),
+    sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, TASK_MODEL_FORM),
+    sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, TASK_MODEL_FORM),
     sealed(
         "task model, rational",
         "task.json",
         lambda p: rational_model().save(p),
         read_rational_model,
-        task_models.FORM,
+        TASK_MODEL_FORM,
     ),
     FileFormat("task of one's own", "mine.task.json", task_document, read_task_document, json_mutations.JSON),
     FileFormat(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wfairl.core.runs.pipeline import Config, run
+from wfairl.core.runs.pipeline import PipelineConfig, run_pipeline
 from wfairl.pages.run_page import write_run_report
 
 
@@ -10,7 +10,9 @@ from wfairl.pages.run_page import write_run_report
 def finished_run(tmp_path_factory):
     """The directory of a run on DoorKey that took a few seconds, with its report."""
     directory = tmp_path_factory.mktemp("report") / "run"
-    config = Config("doorkey", successes=6, failures=6, learner="spectral", settings={"epochs": 2}, test_scenes=3)
-    run(config, directory)
+    config = PipelineConfig(
+        "doorkey", successes=6, failures=6, learner="spectral", settings={"epochs": 2}, test_scenes=3
+    )
+    run_pipeline(config, directory)
     write_run_report(directory, scenes=2)
     return directory

@@ -12,8 +12,8 @@ from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import expert_policy
 from wfairl.core.runs import evaluate
+from wfairl.core.runs.evaluation import save_evaluations
 from wfairl.core.runs.methods import find_method, train
-from wfairl.core.runs.pipeline import save_evaluations
 from wfairl.core.runs.run_directory import COST
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds.task_registry import register_task

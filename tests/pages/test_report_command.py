@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from oracles_report import read_page
 
-from wfairl.core.runs.pipeline import Config, read_evaluations, run, write_evaluations
+from wfairl.core.runs.evaluation import read_evaluations, write_evaluations
+from wfairl.core.runs.pipeline import PipelineConfig, run_pipeline
 
 
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("cli") / "run"
-    run(Config("doorkey", successes=4, failures=4, settings={"epochs": 1}, test_scenes=2), directory)
+    run_pipeline(PipelineConfig("doorkey", successes=4, failures=4, settings={"epochs": 1}, test_scenes=2), directory)
     return directory
 
 
@@ -92,12 +93,12 @@ def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_pa
 
 
 def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
-    config = Config("doorkey", successes=4, failures=4, test_scenes=1, settings={"epochs": 0})
-    run(config, tmp_path, n_jobs=1)
+    config = PipelineConfig("doorkey", successes=4, failures=4, test_scenes=1, settings={"epochs": 0})
+    run_pipeline(config, tmp_path, n_jobs=1)
     before = read_evaluations(tmp_path)
     kept = {**before, "learned, at 0.25": before["learned, at 0.5"]}
     write_evaluations(kept, tmp_path / "evaluation.json")
-    run(config, tmp_path, resume=True, n_jobs=1)
+    run_pipeline(config, tmp_path, resume=True, n_jobs=1)
     assert read_evaluations(tmp_path) == kept
 
 

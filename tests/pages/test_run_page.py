@@ -19,8 +19,9 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational import Support
+from wfairl.core.runs.evaluation import read_evaluations, write_evaluations
 from wfairl.core.runs.methods import METHODS, find_method, train
-from wfairl.core.runs.pipeline import Config, read_evaluations, write_evaluations
+from wfairl.core.runs.pipeline import PipelineConfig
 from wfairl.core.runs.run_directory import BrokenRunError, read_config, write_config
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
@@ -212,7 +213,7 @@ def test_the_options_in_commands_are_those_of_the_command_line():
     }
     named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}
     assert named <= options["train"]
-    own = {*asdict(Config("doorkey")), *find_method("wfa-irl").default_settings()} - {"task", "settings"}
+    own = {*asdict(PipelineConfig("doorkey")), *find_method("wfa-irl").default_settings()} - {"task", "settings"}
     assert {f"--{name.replace('_', '-')}" for name in own} <= options["run"]
 
 

@@ -15,7 +15,7 @@ from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
-from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate
+from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
@@ -120,8 +120,7 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")
-    from wfairl.core.runs.pipeline import read_evaluations  # torch is slow to import
-    from wfairl.core.runs.run_directory import read_config
+    from wfairl.core.runs.run_directory import read_config  # torch is slow to import
 
     trained_for = read_config(Path(policy)).task
     if trained_for != task:
@@ -138,13 +137,12 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
     """Save an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
-    from wfairl.core.runs.methods import method_of
-    from wfairl.core.runs.pipeline import learned_name, save_evaluations
+    from wfairl.core.runs.methods import acting_mode, learned_name, method_of
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
     with hold(directory):  # another process may save its own
-        return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
+        return save_evaluations([replace(evaluation, policy=learned_name(acting_mode(acted_at)))], directory)
 
 
 def _learned_cost(policy: str) -> "Cost | None":

@@ -15,12 +15,12 @@ from wfairl.core.demonstrations import Dataset, load, merge
 from wfairl.core.demonstrations.answers import answers_beside, read_answers
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.runs.methods import find_method
-from wfairl.core.runs.pipeline import METHOD, Config, run
+from wfairl.core.runs.pipeline import METHOD, PipelineConfig, run_pipeline
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.run_page import write_run_report
 
-OWN = settings_of(Config)
+OWN = settings_of(PipelineConfig)
 OF_METHOD = {name: one for name, one in settings_of(find_method(METHOD).settings_type()).items() if name not in OWN}
 OF_EXPERT = ("successes", "failures", "temperature")
 """Settings of the run, of its method, and of the built-in expert."""
@@ -72,7 +72,7 @@ def run_command(
     given_answers = None if answers is None else read_answers(answers)
     if demos and answers is None and config.learner == RATIONAL:
         given_answers = tuple(answer for path in demos for answer in answers_beside(path))
-    result = run(config, directory, resume, jobs, given_answers, dataset)
+    result = run_pipeline(config, directory, resume, jobs, given_answers, dataset)
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)
@@ -87,14 +87,14 @@ def run_command(
         out.print(f"report: {report}")
 
 
-def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[Config, Dataset | None]:
+def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[PipelineConfig, Dataset | None]:
     """The configuration of a run, and the given demonstrations; None if the built-in expert demonstrates."""
     own: dict[str, Any] = {name: value for name, value in settings.items() if name in OWN}
     own["settings"] = {name: value for name, value in settings.items() if name not in OWN}
     if not demos:
-        return Config(task, **own), None
+        return PipelineConfig(task, **own), None
     foreign = [f"--{name}" for name in OF_EXPERT if name in own]
     if foreign:
         raise BadInputError(f"{', '.join(foreign)}: only for demonstrations of the built-in expert, not with --demos")
     dataset = merge([load(path, find_task(task).name) for path in demos])
-    return Config.for_dataset(dataset, list(map(str, demos)), **own), dataset
+    return PipelineConfig.for_dataset(dataset, list(map(str, demos)), **own), dataset

@@ -11,7 +11,7 @@ from itertools import islice
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.pipeline import learned_names
+from wfairl.core.runs.methods import learned_name
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
@@ -88,7 +88,7 @@ def _seeds(run: RunFiles, policy: str) -> list[int]:
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
     """The learned policy at each tested temperature, greedy first; then the references."""
     temperature = run.demonstrated_temperature
-    temperatures = learned_names(run.method.acting_temperatures(temperature))
+    temperatures = {learned_name(mode): one for mode, one in run.method.acting_temperatures(temperature).items()}
     for name in sorted(temperatures, key=lambda name: temperatures[name] or 0.0):
         yield name, run.method.load(run.directory, task, temperatures[name])
     yield "optimal", REFERENCES["optimal"](task, 0.0)

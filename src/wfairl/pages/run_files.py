@@ -9,9 +9,9 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.checkpoint import METRICS, read_metrics
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
 from wfairl.core.demonstrations import Dataset, load
-from wfairl.core.runs.evaluation import Evaluation
+from wfairl.core.runs.evaluation import Evaluation, read_evaluations
 from wfairl.core.runs.methods import Method, find_method
-from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, read_evaluations, read_experiment
+from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, read_experiment
 from wfairl.core.runs.run_directory import (
     CONFIG,
     TASK_MODEL,

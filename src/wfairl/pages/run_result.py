@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wfairl.core.planning.policies import policy_title
-from wfairl.core.runs.evaluation import Evaluation
-from wfairl.core.runs.pipeline import EVALUATION
+from wfairl.core.runs.evaluation import EVALUATION, Evaluation
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import KeyFigure, KeyFigures, prose
 from wfairl.pages.charts import Interval, draw_intervals

@@ -12,7 +12,7 @@ from wfairl.core.costs.settings import training_temperature
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
 from wfairl.core.runs.methods import plain
-from wfairl.core.runs.pipeline import Config
+from wfairl.core.runs.pipeline import PipelineConfig
 from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
@@ -184,7 +184,7 @@ def repeating_command(run: RunFiles, task: Task) -> str:
 
 
 def _run_command(run: RunFiles, experiment: Mapping[str, Any]) -> list[str]:
-    default = asdict(Config(run.config.task))
+    default = asdict(PipelineConfig(run.config.task))
     if experiment["demos"]:
         default |= {name: experiment[name] for name in ("successes", "failures", "temperature")}
     own = {name: plain(experiment[name]) for name in default if experiment[name] != default[name]}

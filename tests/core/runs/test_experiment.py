@@ -11,7 +11,7 @@ from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import load_policy, train
-from wfairl.core.runs.pipeline import Config, run
+from wfairl.core.runs.pipeline import PipelineConfig, run_pipeline
 from wfairl.core.runs.run_directory import (
     BrokenRunError,
     RunConfig,
@@ -23,13 +23,13 @@ from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 
-SMALL = Config("doorkey", successes=6, failures=6, test_scenes=4, settings={"epochs": 2, "batch_size": 3})
+SMALL = PipelineConfig("doorkey", successes=6, failures=6, test_scenes=4, settings={"epochs": 2, "batch_size": 3})
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
-    return directory, run(SMALL, directory)
+    return directory, run_pipeline(SMALL, directory)
 
 
 def test_the_flow_ends_with_our_policy_beside_the_references(finished):
@@ -66,14 +66,19 @@ def test_given_demonstrations_make_the_same_run_as_collected_ones(finished, tmp_
     directory, _ = finished
     dataset = load(directory / "demonstrations.safetensors")
     settings = {"test_scenes": SMALL.test_scenes, "settings": SMALL.settings}
-    config = Config.for_dataset(dataset, ["mine.safetensors"], **settings)
-    run(config, tmp_path, demonstrations=dataset)
+    config = PipelineConfig.for_dataset(dataset, ["mine.safetensors"], **settings)
+    run_pipeline(config, tmp_path, demonstrations=dataset)
     for name in ("task.json", "cost.safetensors", "metrics.jsonl", "evaluation.json"):
         assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
     before = contents(tmp_path)
     other = replace(dataset, demonstrations=dataset.demonstrations[::-1])
     with pytest.raises(OtherConfigurationError, match="other demonstrations"):
-        run(Config.for_dataset(other, ["mine.safetensors"], **settings), tmp_path, resume=True, demonstrations=other)
+        run_pipeline(
+            PipelineConfig.for_dataset(other, ["mine.safetensors"], **settings),
+            tmp_path,
+            resume=True,
+            demonstrations=other,
+        )
     assert contents(tmp_path) == before
 
 
@@ -81,16 +86,16 @@ def test_demonstrations_of_an_unknown_expert_have_no_expert_beside_the_agent(fin
     directory, _ = finished
     successes = [one for one in load(directory / "demonstrations.safetensors") if one.is_success]
     dataset = Dataset("doorkey", tuple(successes))
-    config = Config.for_dataset(dataset, ["log.safetensors"], test_scenes=2, settings={"epochs": 0})
-    result = run(config, tmp_path, demonstrations=dataset)
+    config = PipelineConfig.for_dataset(dataset, ["log.safetensors"], test_scenes=2, settings={"epochs": 0})
+    result = run_pipeline(config, tmp_path, demonstrations=dataset)
     assert [one.policy for one in result.evaluations] == ["optimal", "random", "learned, greedy"]
 
 
 def test_demonstrations_in_test_scenes_are_refused(tmp_path):
     dataset = Dataset("doorkey", (Demonstration((), (), 1.0, seed=5_003),))
-    config = Config.for_dataset(dataset, ["log.safetensors"], test_scenes=4)
+    config = PipelineConfig.for_dataset(dataset, ["log.safetensors"], test_scenes=4)
     with pytest.raises(BadInputError, match="in the scene 5003"):
-        run(config, tmp_path / "run", demonstrations=dataset)
+        run_pipeline(config, tmp_path / "run", demonstrations=dataset)
     assert not (tmp_path / "run").exists()
 
 
@@ -105,7 +110,7 @@ def test_a_run_that_was_killed_anywhere_resumes_to_the_same_files(finished, tmp_
     directory, _ = finished
     for name in ORDER[:written]:
         (tmp_path / name).write_bytes((directory / name).read_bytes())
-    run(SMALL, tmp_path, resume=True)
+    run_pipeline(SMALL, tmp_path, resume=True)
     for name in ("experiment.json", *ORDER[2:], "cost.safetensors", "metrics.jsonl", "evaluation.json"):
         assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
     assert load(tmp_path / ORDER[1]) == load(directory / ORDER[1])
@@ -125,7 +130,7 @@ def test_demonstrations_of_another_configuration_are_not_taken_for_those_of_this
         (tmp_path / name).write_bytes((directory / name).read_bytes())
     before = contents(tmp_path)
     with pytest.raises(OtherConfigurationError, match=rf"\({names}\)"):
-        run(replace(SMALL, **change), tmp_path, resume=True)
+        run_pipeline(replace(SMALL, **change), tmp_path, resume=True)
     assert contents(tmp_path) == before
 
 
@@ -133,24 +138,24 @@ def test_a_run_that_does_not_say_what_it_is_of_is_not_resumed(finished, tmp_path
     directory, _ = finished
     (tmp_path / "demonstrations.safetensors").write_bytes((directory / "demonstrations.safetensors").read_bytes())
     with pytest.raises(OtherConfigurationError, match=r"no experiment\.json"):
-        run(SMALL, tmp_path, resume=True)
+        run_pipeline(SMALL, tmp_path, resume=True)
     (tmp_path / "experiment.json").write_text('{"format": "something else"}')
     with pytest.raises(BrokenRunError, match=r"experiment\.json"):
-        run(SMALL, tmp_path, resume=True)
+        run_pipeline(SMALL, tmp_path, resume=True)
 
 
 def test_what_cannot_be_collected_leaves_nothing_behind(tmp_path):
     with pytest.raises(BadInputError, match="seed of a collection"):
-        run(replace(SMALL, seed=10**10), tmp_path / "run")
+        run_pipeline(replace(SMALL, seed=10**10), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_a_finished_run_is_neither_overwritten_nor_resumed_as_another(finished):
     directory, _ = finished
     with pytest.raises(RunExistsError, match="there is a run already"):
-        run(SMALL, directory)
+        run_pipeline(SMALL, directory)
     with pytest.raises(OtherConfigurationError, match=r"settings\.cost changed"):
-        run(replace(SMALL, settings={**SMALL.settings, "cost": "paper"}), directory, resume=True)
+        run_pipeline(replace(SMALL, settings={**SMALL.settings, "cost": "paper"}), directory, resume=True)
     dataset = collect(find_task("doorkey"), 2, 2, 0.5, 0)
     loaded = load_run(directory)
     with pytest.raises(RunExistsError, match="--resume"):
@@ -232,7 +237,7 @@ def test_training_takes_the_demonstrations_temperature_where_that_can_be_done(gi
 @pytest.mark.parametrize("temperature", [-1.0, float("inf"), float("nan")])
 def test_demonstrations_that_show_nothing_are_refused(temperature):
     with pytest.raises(BadInputError, match="temperature"):
-        Config("doorkey", temperature=temperature)
+        PipelineConfig("doorkey", temperature=temperature)
     with pytest.raises(BadInputError, match="temperature"):
         RunConfig("wfa-irl", "doorkey", temperature, {})
 
@@ -251,14 +256,14 @@ def test_an_untrained_cost_follows_from_the_seed_alone(finished):
 def test_answers_are_evidence_of_a_run_and_stay_with_it(tmp_path):
     """One no to a plan through a decoration, which four demonstrations say nothing about, forbids them."""
     task = find_task("random-office-mail")
-    config = Config(task.name, successes=4, failures=0, seed=10, test_scenes=2, settings={"epochs": 0})
+    config = PipelineConfig(task.name, successes=4, failures=0, seed=10, test_scenes=2, settings={"epochs": 0})
     labels = tuple(frozenset(name) for name in ("", "n", "", "e", "", "g"))
     answers = [Answer(seed, (0,) * len(labels), labels, False) for seed in range(3)]
-    run(config, tmp_path / "told", answers=answers)
-    run(config, tmp_path / "untold")
+    run_pipeline(config, tmp_path / "told", answers=answers)
+    run_pipeline(config, tmp_path / "untold")
     told, untold = (load_run(tmp_path / name).task_model.finite for name in ("told", "untold"))
     assert untold.fulfilled_at(labels) is not None
     assert told.fulfilled_at(labels) is None
     assert load(tmp_path / "told" / "demonstrations.safetensors").answers == tuple(answers)
     with pytest.raises(OtherConfigurationError, match="other answers"):
-        run(config, tmp_path / "told", resume=True, answers=answers[:1])
+        run_pipeline(config, tmp_path / "told", resume=True, answers=answers[:1])

@@ -9,8 +9,9 @@ more steps may well be the better one.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
 import numpy as np
@@ -21,11 +22,13 @@ from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.cost import Cost, path_cost, true_cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
-from wfairl.core.support.documents import Count, parse
+from wfairl.core.support.documents import Count, Form, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
+
+EVALUATION = "evaluation.json"
 
 
 class BrokenEvaluationError(BadInputError):
@@ -216,3 +219,48 @@ def check_test_seeds(seeds: Sequence[int]) -> None:
                 f"seed {seed} is not a test seed: those lie between 0 and {FIRST_TRAINING_SEED - 1:,}, "
                 "and demonstrations come from the scenes above"
             )
+
+
+def read_evaluations(directory: Path) -> dict[str, Evaluation]:
+    """The evaluations in a run's directory by policy name; empty if there are none.
+
+    Raises:
+        BrokenEvaluationError: the file holds something else.
+    """
+    path = directory / EVALUATION
+    if not path.exists():
+        return {}
+    stored = EVALUATIONS.read(path).policies
+    try:
+        return {name: Evaluation.from_document(one) for name, one in stored.items()}
+    except BrokenEvaluationError as error:
+        raise BrokenEvaluationError(f"{path}: {error}; {EVALUATIONS.advice}") from None
+
+
+def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
+    """Write evaluations into a run's directory, replacing those of the same names."""
+    path = directory / EVALUATION
+    write_evaluations({**read_evaluations(directory), **{one.policy: one for one in evaluations}}, path)
+    return path
+
+
+def write_evaluations(evaluations: Mapping[str, Evaluation], path: Path) -> None:
+    """Write evaluations by policy name, replacing all existing ones."""
+    EVALUATIONS.write(path, {"policies": {name: one.to_document() for name, one in evaluations.items()}})
+
+
+@dataclass(frozen=True)
+class _Evaluations:
+    """The evaluations of a run on disk, by policy name."""
+
+    policies: Annotated[Mapping[str, Mapping[str, Any]], MinLen(1)]
+
+
+EVALUATIONS = Form(
+    "wfairl-evaluations",
+    "evaluations of a run",
+    2,
+    _Evaluations,
+    BrokenEvaluationError,
+    "`wfairl evaluate` writes them again",
+)

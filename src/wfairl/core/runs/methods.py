@@ -23,8 +23,8 @@ from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 
-CHOSEN = "chosen"
-"""The temperature that a method itself has chosen."""
+CHOSEN, GREEDY = "chosen", "greedy"
+"""How a policy acts: at the temperature that its method has chosen, or greedily."""
 
 
 class UnknownSettingError(BadInputError):
@@ -260,6 +260,18 @@ def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
         raise BadInputError(
             f"{directory}: the run was trained on the scene {trained[0]}{more} of these; test it on others"
         )
+
+
+def acting_mode(temperature: float | None) -> str:
+    """How a policy of a temperature acts; without one, its method has chosen."""
+    if temperature is None:
+        return CHOSEN
+    return f"at {temperature:g}" if temperature > 0 else GREEDY
+
+
+def learned_name(mode: str) -> str:
+    """The name of a learned policy beside the references."""
+    return "learned" if mode == CHOSEN else f"learned, {mode}"
 
 
 def plain(value: Any) -> Any:

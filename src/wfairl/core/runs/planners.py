@@ -16,7 +16,7 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.runs.methods import Method, Trained, TrainingRequest, plain_settings
+from wfairl.core.runs.methods import Method, Trained, TrainingRequest, acting_mode, plain_settings
 from wfairl.core.runs.run_directory import (
     COST,
     TASK_MODEL,
@@ -29,8 +29,6 @@ from wfairl.core.runs.run_directory import (
 )
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-
-GREEDY = "greedy"
 
 
 class PlanningMethod(Method):
@@ -82,8 +80,7 @@ class PlanningMethod(Method):
 
     def acting_temperatures(self, temperature: float) -> dict[str, float | None]:
         """Greedy where the demonstrator was, as in the paper; else at its temperature, and greedy for comparison."""
-        as_demonstrated: dict[str, float | None] = {f"at {temperature:g}": temperature} if temperature > 0 else {}
-        return {**as_demonstrated, GREEDY: 0.0}
+        return {acting_mode(one): one for one in dict.fromkeys((temperature, 0.0))}
 
     def learned_cost(self, directory: Path) -> Cost | None:
         return load_run(directory).cost.as_cost()

@@ -8,8 +8,8 @@ Every file is written atomically, and nothing read from one can run code.
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,6 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
-
-FOUND = "found"
-"""The part of a configuration that training determines: resuming does not compare it."""
 
 
 class BrokenRunError(BadInputError):
@@ -143,27 +140,48 @@ def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
         RunExistsError: a run exists, and `resume` is off.
         OtherConfigurationError: the existing run has another configuration.
     """
-    check_directory(directory)
-    if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
-        if not resume:
-            raise RunExistsError(directory)
-        before, now = ({**asdict(one), FOUND: None} for one in (read_config(directory), config))
-        check_unchanged(before, now, directory)
+    check_resumable(
+        directory, (CONFIG, CHECKPOINT), resume, lambda: _without_found(read_config(directory)), _without_found(config)
+    )
 
 
-def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path) -> None:
-    """Refuse to resume a run with other settings.
+def check_resumable(
+    directory: Path,
+    files: Sequence[str | Path],
+    resume: bool,
+    read: Callable[[], dict[str, Any]],
+    config: dict[str, Any],
+) -> None:
+    """Check that a directory holds no run yet, or one of the same configuration to resume.
+
+    Args:
+        directory: where the run goes.
+        files: a run exists if one of them does.
+        resume: resume an existing run.
+        read: reads the configuration of the existing run.
+        config: the configuration of the new one.
 
     Raises:
+        RunExistsError: a run exists, and `resume` is off.
         OtherConfigurationError: names the settings that changed.
     """
+    check_directory(directory)
+    if not any((directory / name).exists() for name in files):
+        return
+    if not resume:
+        raise RunExistsError(directory)
     # A file has lists where records have tuples: compare both as JSON.
-    changed = _differences(*(json.loads(json.dumps(settings)) for settings in (before, now)))
+    changed = _differences(*(json.loads(json.dumps(settings)) for settings in (read(), config)))
     if changed:
         raise OtherConfigurationError(
             f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
             " Resume with the same settings, or start a new run in another directory"
         )
+
+
+def _without_found(config: RunConfig) -> dict[str, Any]:
+    """A configuration without what training determines."""
+    return asdict(replace(config, found={}))
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
