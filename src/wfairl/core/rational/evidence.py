@@ -103,7 +103,7 @@ class Evidence:
 
     def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
         """How many demonstrations read a label in a state, [states, labels]."""
-        return count_visits(table, self._scenes.step_first, self._scenes.steps.word)
+        return count_visits(table, self._scenes.step_first, self._scenes.word)
 
 
 def _log_verdicts(wrong: float, count: float, error: float) -> float:

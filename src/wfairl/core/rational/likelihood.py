@@ -28,26 +28,6 @@ LARGEST_PARTITION = 1e250
 """Partition functions are multiplied up to this number before their logarithm is taken."""
 
 
-class Steps(NamedTuple):
-    """Demonstrations, step by step.
-
-    Attributes:
-        successor: state after each control, or -1; [steps, controls] of int32.
-        label: index of its label, [steps, controls] of int16.
-        cost: [steps, controls] of float64.
-        visited: the state in which the step begins, [steps] of int32.
-        word: index of the label that was read, [steps] of int32.
-        control: the demonstrated control, [steps] of int32.
-    """
-
-    successor: NDArray[np.int32]
-    label: NDArray[np.int16]
-    cost: NDArray[np.float64]
-    visited: NDArray[np.int32]
-    word: NDArray[np.int32]
-    control: NDArray[np.int32]
-
-
 class PackedScenes(NamedTuple):
     """Successful demonstrations and their worlds.
 
@@ -55,19 +35,29 @@ class PackedScenes(NamedTuple):
         worlds: of all scenes, one after another; each has its own end in `first` and `label_first`.
         state_first: the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64.
         unit: whether all transitions of a scene cost 1, [scenes].
-        steps: of all demonstrations, one after another.
-        step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
         log_outlier: log of e times the probability of an outlier, [scenes].
         log_follows: log(1 - e), where e is the probability that a demonstration follows no task.
+        step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
+        successor: state after each control in a step, or -1; [steps, controls] of int32.
+        label: index of its label, [steps, controls] of int16.
+        cost: of the control, [steps, controls] of float64.
+        visited: the state in which the step begins, [steps] of int32.
+        word: index of the label that was read, [steps] of int32.
+        control: the demonstrated control, [steps] of int32.
     """
 
     worlds: PackedWorld
     state_first: NDArray[np.int64]
     unit: NDArray[np.bool_]
-    steps: Steps
-    step_first: NDArray[np.int64]
     log_outlier: NDArray[np.float64]
     log_follows: float
+    step_first: NDArray[np.int64]
+    successor: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    visited: NDArray[np.int32]
+    word: NDArray[np.int32]
+    control: NDArray[np.int32]
 
 
 def pack_scenes(
@@ -80,36 +70,32 @@ def pack_scenes(
     """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration."""
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
-        world = scene.world
+        world, visited = scene.world, scene.visited[:-1]
         near = _nearest_states(world.successors, scene.visited, max_states)
         number = np.full(len(world.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
         number[near] = np.arange(len(near))
         packed = pack_world(number[world.successors[near]], world.label_index[near], world.costs[near], labels)
         worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
-        steps.append(_pack_steps(scene, number))
+        steps.append(
+            (
+                number[world.successors[visited]],
+                world.label_index[visited].astype(np.int16),
+                world.costs[visited].astype(np.float64),
+                number[visited],
+                scene.word,
+                scene.controls.astype(np.int32),
+            )
+        )
         states.append(states[-1] + len(near))
         transitions += len(packed.source)
     return PackedScenes(
-        worlds=PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
-        state_first=np.array(states, np.int64),
-        unit=np.array([bool((packed.cost == 1).all()) for packed in worlds]),
-        steps=Steps(*(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
-        step_first=np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
-        log_outlier=log_outlier,
-        log_follows=log_follows,
-    )
-
-
-def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> Steps:
-    """The steps of a demonstration, with states numbered anew."""
-    world, visited = scene.world, scene.visited[:-1]
-    return Steps(
-        number[world.successors[visited]],
-        world.label_index[visited].astype(np.int16),
-        world.costs[visited].astype(np.float64),
-        number[visited],
-        scene.word,
-        scene.controls.astype(np.int32),
+        PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
+        np.array(states, np.int64),
+        np.array([bool((packed.cost == 1).all()) for packed in worlds]),
+        log_outlier,
+        log_follows,
+        np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
+        *(np.concatenate(arrays) for arrays in zip(*steps, strict=True)),
     )
 
 
@@ -158,39 +144,37 @@ def fill_evidence(
     It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
     a scene that is not yet planned counts with 0, and no probability has a larger logarithm.
     """
-    number, number_of_temperatures = result.shape
-    words = scenes.steps.word
-    total = np.zeros(number_of_temperatures)
-    accepted = np.zeros(number, np.bool_)
-    for i in range(number):
+    count, grid = result.shape
+    total = np.zeros(grid)
+    accepted = np.zeros(count, np.bool_)
+    for i in range(count):
         begin, end = scenes.step_first[i], scenes.step_first[i + 1]
-        accepted[i] = read_word(table, words[begin:end]) == end - begin
-        for k in range(number_of_temperatures):
+        accepted[i] = read_word(table, scenes.word[begin:end]) == end - begin
+        for k in range(grid):
             result[i, k] = 0.0 if accepted[i] else scenes.log_outlier[i]
             total[k] += result[i, k]
     if log_mean(total) < needed:
         return False
     automaton = reverse_table(table)
-    room = 0
-    for i in range(number):
-        room = max(room, table.shape[0] * (scenes.state_first[i + 1] - scenes.state_first[i]))
-    V, queue = np.empty(room), np.empty(room, np.int32)
-    weight = np.empty((TABULATED_GAPS, number_of_temperatures))
+    most_nodes = 0
+    for i in range(count):
+        most_nodes = max(most_nodes, table.shape[0] * (scenes.state_first[i + 1] - scenes.state_first[i]))
+    V, queue = np.empty(most_nodes), np.empty(most_nodes, np.int32)
+    weight = np.empty((TABULATED_GAPS, grid))
     for gap in range(TABULATED_GAPS):
-        for k in range(number_of_temperatures):
+        for k in range(grid):
             weight[gap, k] = np.exp(-gap / temperatures[k])
-    follows = np.empty(number_of_temperatures)
-    for i in range(number):
+    follows = np.empty(grid)
+    for i in range(count):
         if not accepted[i]:
             continue
-        world, steps = _scene(scenes, i, table.shape[1])
-        states = len(world.first) - 1
+        world = _world(scenes, i, table.shape[1])
         if scenes.unit[i]:
-            unit_cost_to_go(automaton, world, _nodes(table, steps, states), V, queue)
+            unit_cost_to_go(automaton, world, _nodes(table, scenes, i), V, queue)
         else:
             general_cost_to_go(automaton, world, V)
-        _log_likelihoods(table, V, states, steps, temperatures, weight, scenes.unit[i], follows)
-        for k in range(number_of_temperatures):
+        _fill_log_likelihoods(table, V, scenes, i, temperatures, weight, follows)
+        for k in range(grid):
             total[k] -= result[i, k]
             high = max(scenes.log_follows + follows[k], scenes.log_outlier[i])
             low = min(scenes.log_follows + follows[k], scenes.log_outlier[i])
@@ -202,11 +186,10 @@ def fill_evidence(
 
 
 @njit(cache=True, nogil=True)
-def _scene(scenes: PackedScenes, i: int, labels: int) -> tuple[PackedWorld, Steps]:
-    """The world and the demonstration of scene i."""
-    worlds, steps = scenes.worlds, scenes.steps
-    begin, end = scenes.step_first[i], scenes.step_first[i + 1]
-    world = PackedWorld(
+def _world(scenes: PackedScenes, i: int, labels: int) -> PackedWorld:
+    """The world of scene i."""
+    worlds = scenes.worlds
+    return PackedWorld(
         worlds.first[scenes.state_first[i] + i : scenes.state_first[i + 1] + i + 1],
         worlds.source,
         worlds.label,
@@ -215,78 +198,70 @@ def _scene(scenes: PackedScenes, i: int, labels: int) -> tuple[PackedWorld, Step
         worlds.label_source,
         worlds.label_cost,
     )
-    return world, Steps(
-        steps.successor[begin:end],
-        steps.label[begin:end],
-        steps.cost[begin:end],
-        steps.visited[begin:end],
-        steps.word[begin:end],
-        steps.control[begin:end],
-    )
 
 
 @njit(cache=True, nogil=True)
-def _nodes(table: NDArray[np.int32], steps: Steps, states: int) -> NDArray[np.int64]:
-    """The nodes q * states + s through which a demonstration goes, shape [steps]."""
-    nodes = np.empty(len(steps.word), np.int64)
+def _nodes(table: NDArray[np.int32], scenes: PackedScenes, i: int) -> NDArray[np.int64]:
+    """The nodes q * states + s through which demonstration i goes, shape [steps]."""
+    begin, end = scenes.step_first[i], scenes.step_first[i + 1]
+    states = scenes.state_first[i + 1] - scenes.state_first[i]
+    nodes = np.empty(end - begin, np.int64)
     q = 0
-    for t in range(len(steps.word)):
-        nodes[t] = q * states + steps.visited[t]
-        q = table[q, steps.word[t]]
+    for t in range(begin, end):
+        nodes[t - begin] = q * states + scenes.visited[t]
+        q = table[q, scenes.word[t]]
     return nodes
 
 
 @njit(cache=True, nogil=True)
-def _log_likelihoods(
+def _fill_log_likelihoods(
     table: NDArray[np.int32],
     V: NDArray[np.float64],
-    states: int,
-    steps: Steps,
+    scenes: PackedScenes,
+    i: int,
     temperatures: NDArray[np.float64],
     weight: NDArray[np.float64],
-    unit: bool,
     result: NDArray[np.float64],
 ) -> None:
-    """Fill `result` [temperatures] with sum_t log pi(u_t | s_t).
+    """Fill `result` [temperatures] with sum_t log pi(u_t | s_t) of demonstration i.
 
     log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
     sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
     """
-    controls = steps.successor.shape[1]
-    Q = np.empty(controls)
-    number = len(temperatures)
-    gap_sum, partition = np.zeros(number), np.ones(number)
+    grid, controls = len(temperatures), scenes.successor.shape[1]
+    states = scenes.state_first[i + 1] - scenes.state_first[i]
+    Q, gap_sum, partition = np.empty(controls), np.zeros(grid), np.ones(grid)
     result[:] = 0.0
     q = 0
-    for t in range(len(steps.word)):
+    for t in range(scenes.step_first[i], scenes.step_first[i + 1]):
         least = np.inf
         for u in range(controls):
             Q[u] = np.inf
-            if steps.successor[t, u] >= 0:
-                after = table[q, steps.label[t, u]]
+            if scenes.successor[t, u] >= 0:
+                after = table[q, scenes.label[t, u]]
                 if after == ACCEPTED:
-                    Q[u] = steps.cost[t, u]
+                    Q[u] = scenes.cost[t, u]
                 elif after >= 0:
-                    Q[u] = steps.cost[t, u] + V[after * states + steps.successor[t, u]]
+                    Q[u] = scenes.cost[t, u] + V[after * states + scenes.successor[t, u]]
             least = min(least, Q[u])
-        if Q[steps.control[t]] == np.inf:
+        if Q[scenes.control[t]] == np.inf:
             result[:] = -np.inf
             return
-        for k in range(number):
+        for k in range(grid):
             total = 0.0
             for u in range(controls):
                 gap = Q[u] - least
-                if unit and gap < TABULATED_GAPS:
+                if scenes.unit[i] and gap < TABULATED_GAPS:
                     total += weight[int(gap), k]
                 elif gap < np.inf:
                     total += np.exp(-gap / temperatures[k])
-            gap_sum[k] += Q[steps.control[t]] - least
+            gap_sum[k] += Q[scenes.control[t]] - least
             partition[k] *= total
             if partition[k] > LARGEST_PARTITION:
                 result[k] -= np.log(partition[k])
                 partition[k] = 1.0
-        q = table[q, steps.word[t]]
-    for k in range(number):
+        q = table[q, scenes.word[t]]
+    for k in range(grid):
         result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
 
 
