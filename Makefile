@@ -36,7 +36,7 @@ bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the 
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
 reproduce: $(INSTALLED)  ## the paper's tables and figures, in an hour and a half (resumes where it was stopped)
-	$(BIN)/wfairl reproduce -o runs/reproduction
+	$(BIN)/python -m experiments -o runs/paper
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

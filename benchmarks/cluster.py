@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from typing import Any
 import numpy as np
 from reporting import figures_table, make_parser, report
 
-from experiments.suites.jobs import Job, run_jobs
+from experiments.harness import Cell, DataFolder, Outcome
+from experiments.harness.computing import compute_cells
 from wfairl.core.support.executors import LOCAL, open_workers
 from wfairl.core.worlds.workers import worker_setup
 
@@ -89,7 +89,7 @@ def busy(directory: Path, cells: int, workers: int, mean: float) -> dict[str, An
 
 def idle(directory: Path, workers: int, took: float) -> dict[str, float]:
     """Seconds of all workers that were not slept through, by when they were."""
-    times = [json.loads(path.read_bytes().rstrip(b"\0")) for path in directory.glob("run *")]
+    times = [json.loads(path.read_bytes().rstrip(b"\0")) for path in directory.glob("cells/run-*/run")]
     begun = json.loads((directory / "begun").read_text())
     by_worker: dict[int, list[tuple[float, float]]] = {}
     for one in times:
@@ -105,23 +105,27 @@ def idle(directory: Path, workers: int, took: float) -> dict[str, float]:
 def time_of(seconds: list[float], directory: Path, executor: str, workers: int) -> float:
     """Wall time of jobs of given length; workers have begun before."""
     directory.mkdir()
-    (directory / "data").write_bytes(bytes(DATA))
-    jobs = [Job(f"cell {i}", one, partial(sleep, f"run {i}", one), (Path("data"),)) for i, one in enumerate(seconds)]
-    first = [Job(f"first {i}", 1.0, partial(sleep, f"first {i}", 1.0)) for i in range(workers)]
+    (directory / "data").mkdir()
+    (directory / "data" / "demonstrations").write_bytes(bytes(DATA))
+    data = DataFolder(directory / "data", ("demonstrations",))
+    cells = [Cell(f"run {i}", sleep, {"seconds": one}, data=data, seconds=one) for i, one in enumerate(seconds)]
+    first = [Cell(f"first {i}", sleep, {"seconds": 1.0}) for i in range(workers)]
     with open_workers(executor, workers, worker_setup()) as opened:
-        run_jobs(first, directory, opened, "starting")
+        compute_cells(first, directory, opened)
         (directory / "begun").write_text(json.dumps(time.time()))
         begun = time.monotonic()
-        failures = run_jobs(jobs, directory, opened, "cells")
+        failures = compute_cells(cells, directory, opened)
         assert not failures, failures
         return time.monotonic() - begun
 
 
-def sleep(name: str, seconds: float, directory: Path) -> None:
+def sleep(directory: Path, seconds: float, data: Path | None = None) -> Outcome:  # noqa: ARG001 - it only travels
     start = time.time()
     time.sleep(seconds)
     times = {"worker": threading.get_ident(), "start": start, "end": time.time()}
-    (directory / name).write_bytes(json.dumps(times).encode().ljust(RUN, b"\0"))
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "run").write_bytes(json.dumps(times).encode().ljust(RUN, b"\0"))
+    return Outcome()
 
 
 @contextmanager

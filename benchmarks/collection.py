@@ -10,7 +10,7 @@ from typing import Any
 
 from reporting import make_parser, report, rows_table
 
-from experiments.suites.paper import TASKS
+from experiments.method_comparison.paper import TASKS
 from wfairl.core.demonstrations import collect
 from wfairl.core.worlds import find_task
 

@@ -1,1 +1,1 @@
-"""Experiments: suites, public data and baselines. Not part of the package."""
+"""Experiments with wfairl, which are not part of the package; see README.md."""

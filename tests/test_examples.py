@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.public_data.sources import SOURCES
-from experiments.suites.suite import SUITES
+from experiments.harness.experiment import EXPERIMENTS
 from wfairl import TaskModel, visit_in_order
 from wfairl.core.costs.storage import COST_MODELS
 from wfairl.core.demonstrations.learners import LEARNERS
@@ -33,13 +32,13 @@ SAYS = {
     "own_floor": "in the plane",
     "own_format": "0 --> 2: parcel",
     "own_choice_model": "myopic: km 1.0, jam 2.1; -1.75 bits per new decision",
-    "own_data_suite": "| km and jam | -0.",
+    "own_data_experiment": "['km', 'jam'] {'bits': -0.",
     "road_network": "300 destinations on one table of 900 crossings",
 }
 """What each prints, beside others."""
 
 ELSEWHERE = {
-    "own_suite": "takes processes of its own, below",
+    "own_experiment": "takes processes of its own, below",
     "warehouse": "tests/cli takes it through the command line",
 }
 
@@ -50,7 +49,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "examples"))
-    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, FORMATS, SUITES, SOURCES):
+    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, FORMATS, EXPERIMENTS):
         monkeypatch.setattr(one, "_entries", dict(one._entries))
     monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     before = set(sys.modules)
@@ -89,25 +88,28 @@ def test_a_format_of_ones_own_is_exported(tmp_path):
     assert shown.splitlines()[-2:] == ["    1 --> 2: home", "    2 --> [*]"]
 
 
+def experiment(example, *arguments, folder):
+    """`python -m experiments` with an example."""
+    command = [sys.executable, "-m", "experiments", *arguments, "--load", str(EXAMPLES / f"{example}.py")]
+    subprocess.run([*command, "--jobs", "1", "-o", "found"], cwd=folder, check=True)
+    assert (folder / "found" / "report.html").exists()
+    return (folder / "found" / "results.md").read_text()
+
+
 @pytest.mark.slow
-def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
-    """Its cells are computed in processes that have to learn of the suite and its task."""
-    arguments = ["reproduce", "--suite", "corridor", "--quick", "--jobs", "1", "-o", "suite"]
-    wfairl("own_suite", *arguments, folder=tmp_path)
-    results = (tmp_path / "suite" / "results.md").read_text()
+def test_a_comparison_of_ones_own_is_computed_from_the_command_line(tmp_path):
+    """Its cells are computed in processes that have to learn of its task."""
+    results = experiment("own_experiment", "corridor", "--quick", folder=tmp_path)
     _, rest = results.split("| without the automaton, from noisy |", 1)
     assert rest.splitlines()[1] == "| &nbsp;&nbsp;greedy | 0.000 ± 0.000 |"  # it goes home without the parcel
-    assert (tmp_path / "suite" / "report.html").exists()
 
 
 @pytest.mark.slow
-def test_a_suite_on_data_of_ones_own_is_computed_from_the_command_line(tmp_path):
-    subprocess.run([sys.executable, EXAMPLES / "own_data_suite.py"], cwd=tmp_path, check=True)  # records routes.csv
-    wfairl("own_data_suite", "data", "deliveries", ".", "-o", "data", folder=tmp_path)
-    arguments = ["reproduce", "--suite", "deliveries", "--data", "data", "--jobs", "1", "-o", "suite"]
-    wfairl("own_data_suite", *arguments, folder=tmp_path)
-    assert "| km and jam | -" in (tmp_path / "suite" / "results.md").read_text()
-    assert (tmp_path / "suite" / "report.html").exists()
+def test_an_experiment_on_data_of_ones_own_is_computed_from_the_command_line(tmp_path):
+    (tmp_path / "data").mkdir()
+    subprocess.run([sys.executable, EXAMPLES / "own_data_experiment.py"], cwd=tmp_path / "data", check=True)
+    results = experiment("own_data_experiment", "deliveries", "--data", "data", folder=tmp_path)
+    assert "| km and jam | -" in results
 
 
 def test_every_example_is_short_and_run():

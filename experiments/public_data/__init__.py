@@ -7,8 +7,6 @@ _MODULES = {
     "SourceFile": "source",
     "TrajectorySet": "trajectories",
     "from_routes": "trajectories",
-    "load_trajectories": "trajectories",
-    "save_trajectories": "trajectories",
 }
 
 __all__ = [*_MODULES]

@@ -93,7 +93,6 @@ def _routes(observed: NDArray[np.float64], path: Path) -> list[list[int]]:
 
 
 BORLANGE = PublicSource(
-    name="borlange",
     title="Routes of drivers in Borlänge",
     where="Input/ of github.com/maitien86/RecursiveLogit.Classical.V2, commit 43ce934",
     files=published_files("borlange"),

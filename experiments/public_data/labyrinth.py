@@ -225,7 +225,6 @@ def _digest(arrays: Mice) -> str:
 
 
 LABYRINTH = PublicSource(
-    name="labyrinth",
     title="Mice in a labyrinth",
     where="data/mouse_data/ of github.com/97aditi/dynamic_irl, commit 58b7225",
     files=(),  # checked by their values: `CONTENT`

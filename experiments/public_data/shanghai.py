@@ -124,7 +124,6 @@ def _route(text: str, path: Path, links: int) -> list[int]:
 
 
 SHANGHAI = PublicSource(
-    name="shanghai",
     title="Routes of taxis in Shanghai",
     where="data/ of github.com/liangchunyaobing/RCM-AIRL, commit 02d4005",
     files=published_files("shanghai"),

@@ -3,12 +3,18 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from experiments.harness.cell import DataFolder
 from experiments.public_data.trajectories import TrajectorySet
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import parse_json, read_bytes
+
+
+class NoDataError(BadInputError):
+    """An experiment on recorded data was started without them."""
 
 
 class WrongSourceError(BadInputError):
@@ -25,7 +31,7 @@ class SourceFile:
 
 
 def published_files(name: str) -> tuple[SourceFile, ...]:
-    """The files of a data set, with the checksums that are part of the package."""
+    """The files of a data set, with the checksums that are part of this room."""
     checksums = parse_json(resources.files("experiments.public_data").joinpath("checksums.json").read_text("utf-8"))
     return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in checksums[name].items())
 
@@ -35,15 +41,13 @@ class PublicSource:
     """A public data set.
 
     Attributes:
-        name: what the command line calls it.
         title: what it is.
         where: the repository, its commit, and the folder in it.
-        files: what is read.
+        files: what is read; if empty, the files of the folder that the reader looks for and checks itself.
         read: from a directory with these files to trajectories.
         licence: of the data.
     """
 
-    name: str
     title: str
     where: str
     files: tuple[SourceFile, ...]
@@ -68,6 +72,27 @@ class PublicSource:
             raise WrongSourceError(f"{path}: another version than published figures are of; they are of {self.where}")
 
     def load(self, directory: Path) -> TrajectorySet:
-        """Check a copy and read its trajectories; errors as in `check` and of the reader."""
-        self.check(directory)
-        return self.read(directory)
+        """Check a copy and read its trajectories, once in a process; errors as in `check` and of the reader."""
+        return _load(self, directory)
+
+    def folder(self, directory: Path | None) -> DataFolder:
+        """A copy for the cells of an experiment, checked and read once now rather than in every cell.
+
+        Raises:
+            NoDataError: there is none; says where to get it.
+        """
+        if directory is None or not directory.is_dir():
+            missing = "" if directory is None else f"{directory}: no such folder. "
+            raise NoDataError(
+                f"{missing}{self.title} are public data, which are not part of this project. Get {self.where}, and give"
+                " that folder as --data"
+            )
+        self.load(directory)
+        names = [file.path for file in self.files] or [path.name for path in directory.iterdir() if path.is_file()]
+        return DataFolder(directory.resolve(), tuple(sorted(names)))
+
+
+@cache
+def _load(source: PublicSource, directory: Path) -> TrajectorySet:
+    source.check(directory)
+    return source.read(directory)

@@ -1,6 +1,6 @@
 """TrajectorySet: recorded trajectories on one table of transitions, with the splits of their authors.
 
-    data = load_trajectories(directory, "shanghai")
+    data = SHANGHAI.load(folder)
     data.world(0), data.demonstration(0)          the scene and the demonstration of the first trajectory
 
 All scenes share the table. Marks of a set (the home and the water of a labyrinth) hold in every scene; without marks,
@@ -11,27 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
-from wfairl.core.support.documents import Name, parse
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.transitions import TransitionTable
-
-FORMAT, VERSION = "wfairl-trajectories", 1
 
 ARRIVED = "arrived"
 
 
 class BrokenTrajectoriesError(BadInputError):
-    """Trajectories that do not follow their table, or a file that does not hold any."""
+    """Trajectories that do not follow their table, or files that do not hold any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,89 +175,3 @@ def from_routes(
         first.append(len(states))
     bounds, origins, chosen = (np.array(part, np.int64) for part in (first, states, controls))
     return TrajectorySet(name, table, bounds, origins, chosen, splits)
-
-
-def save_trajectories(data: TrajectorySet, directory: Path) -> Path:
-    """Write a set as NAME.safetensors: arrays, and a header in JSON."""
-    table = data.table
-    header = {
-        "name": data.name,
-        "controls": list(table.controls),
-        "labels": [sorted(label) for label in table.labels],
-        "feature_names": list(table.feature_names),
-        "marks": {str(state): sorted(label) for state, label in data.marks.items()},
-        "splits": list(data.splits),
-    }
-    arrays: dict[str, NDArray[Any]] = {
-        "successors": table.successors,
-        "label_index": table.label_index,
-        "feature_index": table.feature_index,
-        "features": table.features,
-        "first": data.first,
-        "states": data.states.astype(np.int32),
-        "chosen": data.controls.astype(np.int16),
-        **{f"split {i}": numbers for i, numbers in enumerate(data.splits.values())},
-        **({} if table.positions is None else {"positions": table.positions}),
-    }
-    path = directory / f"{data.name}.safetensors"
-    write_arrays(path, FORMAT, VERSION, header, arrays)
-    return path
-
-
-ARRAYS: Mapping[str, Any] = {
-    "successors": np.int32, "label_index": np.uint16, "feature_index": np.int32, "features": np.float64,
-    "first": np.int64, "states": np.int32, "chosen": np.int16,
-}  # fmt: skip
-"""The arrays that a file must have, and their types."""
-
-
-@dataclass(frozen=True)
-class _Header:
-    """The header of a file."""
-
-    name: Name
-    controls: tuple[str, ...]
-    labels: tuple[Label, ...]
-    feature_names: tuple[str, ...]
-    marks: Mapping[str, Label]
-    splits: tuple[str, ...]
-
-
-def _numbers(array: NDArray[Any]) -> NDArray[np.int64]:
-    if array.ndim != 1 or array.dtype.kind != "i":
-        raise BrokenTrajectoriesError("its arrays do not fit each other")
-    return array.astype(np.int64)
-
-
-def load_trajectories(directory: Path, name: str) -> TrajectorySet:
-    """Read what `wfairl data NAME` wrote.
-
-    Raises:
-        BrokenTrajectoriesError: the file is cut short, damaged, or holds something else.
-        BadInputError: there is no such file.
-    """
-    path = directory / f"{name}.safetensors"
-    content, arrays = read_arrays(path, FORMAT, VERSION, BrokenTrajectoriesError)
-    try:
-        header: _Header = parse(_Header, content)
-        for part, kind in ARRAYS.items():
-            if arrays[part].dtype != kind:
-                raise BrokenTrajectoriesError(f"the array {part!r} is of the wrong type")
-        table = TransitionTable(
-            controls=header.controls,
-            successors=arrays["successors"],
-            label_index=arrays["label_index"],
-            labels=header.labels,
-            feature_index=arrays["feature_index"],
-            features=arrays["features"],
-            feature_names=header.feature_names,
-            positions=arrays.get("positions"),
-        )
-        splits = {split: _numbers(arrays[f"split {i}"]) for i, split in enumerate(header.splits)}
-        marks = {int(state): label for state, label in header.marks.items()}
-        first, states, chosen = (_numbers(arrays[part]) for part in ("first", "states", "chosen"))
-        return TrajectorySet(header.name, table, first, states, chosen, splits, marks)
-    except BadInputError as error:
-        raise BrokenTrajectoriesError(f"{path}: {error}") from None
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise BrokenTrajectoriesError(f"{path}: not the trajectories of a data set ({error})") from None

@@ -2,5 +2,5 @@
 
 from wfairl.cli import main
 
-if __name__ == "__main__":  # workers of MPI import this module under another name
+if __name__ == "__main__":  # worker processes import this module under another name
     main()

@@ -187,11 +187,6 @@ def test_a_log_that_does_not_fit_the_world(refused, tmp_path, entry, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("reproduce", "--suite", "magic"), "unknown suite 'magic'; known are paper"),
-        (("reproduce", "--methods", "magic"), "the suite paper has no method 'magic'"),
-        (("reproduce", "--tasks", "office"), "the suite paper has no task 'office'"),
-        (("reproduce", "--data", "D7"), "the suite paper has no data set 'D7'"),
-        (("reproduce", "--cost", "magic"), "unknown cost model 'magic'"),
         (("train", "DEMOS", "--method", "magic", "-o", "run"), "unknown method 'magic'; known are wfa-irl"),
         (("train", "DEMOS", "--method", "magic", "-o", "run"), "bc and gail by `wfairl --tasks experiments.baselines"),
         (("run", "corridor", "--cost", "magic"), "unknown cost model 'magic'"),

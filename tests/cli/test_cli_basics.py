@@ -21,7 +21,7 @@ def test_the_installed_command_runs():
 
 
 def test_a_process_that_imports_the_main_module_runs_no_command():
-    """As workers of `python -m mpi4py.futures -m wfairl ...` do."""
+    """As worker processes do."""
     assert "main" in runpy.run_module("wfairl.__main__", run_name="__worker__")
 
 
@@ -108,7 +108,7 @@ def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     monkeypatch.setattr("wfairl.cli.evaluate.evaluate", interrupt)
     result = wfairl("evaluate", "doorkey", "--json")
     assert (result.returncode, result.stdout) == (130, "")
-    assert "interrupted; continue `train` and `run` with --resume, and `reproduce`" in result.stderr
+    assert "interrupted; continue `train` and `run` with --resume, an experiment with the same command" in result.stderr
 
 
 def test_tasks_lists_the_tasks_for_people_and_for_programs(wfairl):
@@ -198,7 +198,7 @@ def test_one_episode_has_no_standard_error(wfairl):
 
 def test_prose_of_the_help_is_broken_where_the_terminal_ends(wfairl, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    for command in ("train", "learn-task", "reproduce", "plan"):
+    for command in ("train", "learn-task", "plan"):
         lines = wfairl(command, "--help").stdout.split("╭")[0].splitlines()
         for line, after in pairwise(line.strip() for line in lines):
             if line and after and not line.startswith(("wfairl", "wfa-irl", "no-automaton", "bc ", "gail ")):

@@ -106,7 +106,7 @@ def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, de
 
 def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
     (tmp_path / "file").write_text("mine")
-    for command in (("train", demos, "--method", "no-automaton"), ("run", "doorkey"), ("reproduce", "--quick")):
+    for command in (("train", demos, "--method", "no-automaton"), ("run", "doorkey")):
         code, _, err = wfairl(*command, "-o", tmp_path / "file")
         assert (code, err.count("\n")) == (2, 1)
     assert (code, "file: this is a file; give a directory" in err) == (2, True)

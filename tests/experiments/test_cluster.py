@@ -1,4 +1,4 @@
-"""A suite on a real Dask cluster whose workers come and go is the suite on this machine, byte for byte."""
+"""An experiment on a real Dask cluster whose workers come and go is the one on this machine, byte for byte."""
 
 import json
 import shutil
@@ -14,26 +14,25 @@ from pathlib import Path
 import pytest
 from public_data_files import write_borlange
 
-from experiments.public_data.borlange import read_borlange
-from experiments.public_data.trajectories import save_trajectories
-from experiments.suites.compute import reproduce, reproduce_on_data
-from experiments.suites.data_suite import find_data_suite
-from experiments.suites.directory import DEMONSTRATIONS, MARKDOWN, RESULTS, RUNS, TASK_MODELS, TIMING
-from experiments.suites.paper import FULL, PAPER
+from experiments.harness import Options, run_experiment
+from experiments.harness.cell import RESULT, TIMING
+from experiments.harness.results import CSV, MARKDOWN
+from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.studio.task_documents import invented_document
 
 PROTOCOL = replace(
     FULL,
     tasks=("doorkey", "multiroom"),
-    methods=("wfa-irl", "no-automaton"),
+    entries={name: ENTRIES[name].changed(epochs=1) for name in ("wfa-irl", "no-automaton")},
     seeds=3,
     successes=8,
     failures=16,
     test_scenes=4,
-    fewer=(),
-    settings={"wfa-irl": {"epochs": 1}, "no-automaton": {"epochs": 1}},
+    curve=None,
 )
+
+EXPERIMENT = replace(PAPER, full=PROTOCOL).experiment
 
 
 class Cluster:
@@ -78,19 +77,18 @@ def wait_until(condition, seconds: float = 120) -> None:
 
 def results_in(directory: Path) -> dict[str, bytes]:
     """Everything that is a result: all but times, dates, and the page and figures, which tell them."""
-    places = (DEMONSTRATIONS, TASK_MODELS, RUNS)
-    paths = [path for place in places for path in (directory / place).rglob("*") if path.is_file()]
-    paths += [directory / RESULTS, directory / MARKDOWN]
-    return {str(path.relative_to(directory)): path.read_bytes() for path in paths if path.name != TIMING}
+    paths = [path for path in (directory / "cells").rglob("*") if path.is_file() and path.name != TIMING]
+    paths += [directory / CSV, directory / MARKDOWN]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in paths}
 
 
 @pytest.mark.slow
-def test_a_suite_on_a_cluster_gives_the_same_bytes_though_workers_die_and_join(tmp_path):
-    cells = list(PAPER.cells(PROTOCOL))
+def test_an_experiment_on_a_cluster_gives_the_same_bytes_though_workers_die_and_join(tmp_path):
+    cells = list(PROTOCOL.cells())
     assert len(cells) >= 24
     local, remote, place = tmp_path / "local", tmp_path / "remote", tmp_path / "cluster"
     place.mkdir()
-    reproduce(PROTOCOL, local, n_jobs=2)
+    run_experiment(EXPERIMENT, Options(), local, n_jobs=2)
     with started_cluster(place) as cluster:
         doomed = cluster.add_worker()
         cluster.add_worker()
@@ -99,7 +97,7 @@ def test_a_suite_on_a_cluster_gives_the_same_bytes_though_workers_die_and_join(t
 
         def run() -> None:
             try:
-                reproduce(PROTOCOL, remote, executor=address)
+                run_experiment(EXPERIMENT, Options(), remote, executor=address)
             except BaseException as error:
                 failed.append(error)
                 raise
@@ -108,7 +106,7 @@ def test_a_suite_on_a_cluster_gives_the_same_bytes_though_workers_die_and_join(t
         asking.start()
 
         def finished() -> int:
-            return len(list(remote.glob(f"{RUNS}/*/result.json")))
+            return sum((remote / cell.path / RESULT).exists() for cell in cells)
 
         wait_until(lambda: finished() >= 4 or failed)
         doomed.kill()
@@ -149,31 +147,42 @@ def test_collections_on_a_cluster_give_the_same_bytes(tmp_path):
             assert_same(tmp_path / f"{name}-here.safetensors", tmp_path / f"{name}-there.safetensors")
 
 
+DATA_EXPERIMENT = """
+from experiments.harness import Cell, DataFolder, Experiment, Outcome, register_experiment
+from experiments.public_data.borlange import read_borlange
+from own_world import TASK
+
+def steps(data, number):
+    return Outcome([{"steps": len(read_borlange(data).steps(number)[0])}])
+
+def cells(options):
+    folder = DataFolder(options.data, tuple(sorted(path.name for path in options.data.iterdir())))
+    return [Cell(f"trip {i}", steps, {"number": i}, data=folder) for i in range(4)]
+
+register_experiment(Experiment("trips", "Trips", "their lengths", cells, lambda results: {}, options=("data",)))
+"""
+
+
 @pytest.mark.slow
-def test_a_suite_on_data_on_a_cluster_gives_the_same_bytes(tmp_path):
-    data, place = tmp_path / "data", tmp_path / "cluster"
-    place.mkdir()
-    save_trajectories(read_borlange(write_borlange(tmp_path / "source")), data)
-    suite = find_data_suite("borlange")
-    reproduce_on_data(suite, data, tmp_path / "here", True, 2, "here")
+def test_an_experiment_of_ones_own_on_data_gives_the_same_bytes_on_a_cluster(tmp_path):
+    """Its data travel, and so does the file that defines it."""
+    (place := tmp_path / "cluster").mkdir()
+    write_borlange(tmp_path / "data")
+    shutil.copy(EXAMPLES / "own_world.py", tmp_path)
+    (tmp_path / "trips.py").write_text(DATA_EXPERIMENT)
+    command = [sys.executable, "-m", "experiments", "trips", "--load", "own_world.py", "--load", "trips.py"]
+
+    def run(*arguments: str) -> None:
+        subprocess.run([*command, "--data", tmp_path / "data", *arguments], cwd=tmp_path, check=True)
+
+    run("-o", "here")
     with started_cluster(place) as cluster:
         for _ in range(2):
             cluster.add_worker()
-        address = cluster.address.replace("tcp://", "dask://")
-        reproduce_on_data(suite, data, tmp_path / "there", True, 1, "there", address)
-    fits = sorted(path.name for path in (tmp_path / "here" / "fits").iterdir())
-    assert fits == sorted(path.name for path in (tmp_path / "there" / "fits").iterdir())
-    for name in (RESULTS, *(f"fits/{fit}" for fit in fits if fit.endswith(".json"))):
-        here, there = (
-            json.loads((tmp_path / side / name).read_text(), object_hook=no_times) for side in ("here", "there")
-        )
-        assert here == there, name
-    assert not (tmp_path / "there" / "borlange.safetensors").exists()
-
-
-def no_times(part: dict[str, object]) -> dict[str, object]:
-    """Without what fits on data measure of themselves, and the digest that holds it."""
-    return {key: value for key, value in part.items() if key not in ("seconds", "digest", "tables")}
+        run("-o", "there", "--executor", cluster.address.replace("tcp://", "dask://"))
+    here, there = results_in(tmp_path / "here"), results_in(tmp_path / "there")
+    assert here == there
+    assert len(here) == 4 + 2
 
 
 def assert_same(one: Path, other: Path) -> None:

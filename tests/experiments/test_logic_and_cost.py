@@ -1,148 +1,151 @@
-"""The suite on which the logic and the cost matter, on the smallest protocol that has everything in it but networks."""
+"""The experiment on which the logic and the cost matter, on the smallest protocol that has all in it but networks."""
 
-import csv
-import io
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from experiments.suites.cell import stored_result
-from experiments.suites.compute import _automata, _collections, _trainings, reproduce
-from experiments.suites.directory import CSV, FIGURES, MARKDOWN, REPORT
-from experiments.suites.logic_and_cost import ENTRIES, FULL, LOGIC_AND_COST, QUICK, TASKS
-from experiments.suites.scope import shortfall
-from experiments.suites.suite import Cell, Protocol, digest, find_suite, narrowed
-from experiments.suites.tables import read_tables
+from experiments.harness import Options, run_experiment
+from experiments.harness.computing import missing_cells
+from experiments.harness.results import CSV, FIGURES, MARKDOWN, REPORT
+from experiments.harness.tables import to_texts
+from experiments.method_comparison.logic_and_cost import ENTRIES, FULL, LOGIC_AND_COST, QUICK, TASKS, TRANSFERS
+from experiments.method_comparison.protocol import Curve
+from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.automata.guarded import restrict
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.support.files import read_json
 from wfairl.core.worlds.task_registry import find_task
 
-SMALL = Protocol(
-    suite="logic-and-cost",
+LITTLE = {name: ENTRIES[name].changed(epochs=2) for name in ("rational", "spectral", "no-automaton")}
+
+SMALL = replace(
+    FULL,
     tasks=("office-coffee", "terrain"),
-    data_sets=("D2", "S2"),
-    methods=("rational", "spectral", "no-automaton", "unit-cost"),
+    data_sets={name: FULL.data_sets[name] for name in ("D2", "S2")},
+    entries={**LITTLE, "unit-cost": ENTRIES["unit-cost"]},
     seeds=1,
     successes=8,
     failures=8,
     test_scenes=4,
-    fewer=(4,),
-    fewer_tasks=("office-coffee",),
-    fewer_methods=("rational",),
-    fewer_data="S2",
-    settings={entry: {"epochs": 2} for entry in ("rational", "spectral", "no-automaton")},
+    curve=Curve((4,), ("office-coffee",), ("rational",), "S2"),
 )
 
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    """Everything computed in this process, one job after the other, and the tables and the page written."""
-    place = tmp_path_factory.mktemp("suite")
-    for jobs in (_collections, _automata, _trainings):
-        for job in jobs(SMALL, place):
-            job.work(place)
-    assert _automata(SMALL, place) == _trainings(SMALL, place) == []
-    reproduce(SMALL, place, n_jobs=1)
-    return place
+COMPARISON = replace(LOGIC_AND_COST, full=SMALL)
 
 
 @pytest.fixture(scope="module")
-def tables(directory):
-    return read_tables(directory)
+def results(tmp_path_factory):
+    """Everything computed in this process, one cell after the other, and the tables and the page written."""
+    place = tmp_path_factory.mktemp("experiment")
+    for cell in missing_cells(list(SMALL.cells()), place):
+        cell.compute(place)
+    assert missing_cells(list(SMALL.cells()), place) == []
+    return run_experiment(COMPARISON.experiment, Options(), place, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def tables(results):
+    return ComparisonTables(COMPARISON, results)
+
+
+def line(tables, task, data, method):
+    lines = tables.main[tables.main.acting == CHOSEN].set_index(["task", "data", "method"])
+    return lines.loc[task, data, method]
 
 
 def test_the_rule_is_kept_with_the_automaton_and_broken_without(tables):
-    assert tables.row("office-coffee", "D2", "rational").success_rate == 1
-    assert tables.row("office-coffee", "D2", "no-automaton").success_rate < 0.5
+    assert line(tables, "office-coffee", "D2", "rational").success_rate == 1
+    assert line(tables, "office-coffee", "D2", "no-automaton").success_rate < 0.5
 
 
 def test_the_optimal_policy_has_no_regret_and_nobody_has_less(tables):
     for task in ("office-coffee", "terrain", "terrain-16"):
-        assert tables.row(task, "", "optimal").regret == pytest.approx(0, abs=1e-12)
-    assert all(row.regret >= -1e-9 for row in tables.rows if row.regret is not None)
+        assert line(tables, task, "", "optimal").regret == pytest.approx(0, abs=1e-12)
+    assert (tables.summary.regret.dropna() >= -1e-9).all()
 
 
 def test_the_tables_say_what_the_optimal_policy_minimises(tables):
-    without_training = next(table for table in tables.text_tables if "learn nothing" in table.title)
-    assert without_training.head[1:] == ("optimal (least true cost, else fewest steps)", "expert", "random")
-    priced = replace(tables, protocol=replace(SMALL, tasks=("terrain",)))
+    without_training = next(table for table in tables.acting() if "learn nothing" in table.caption)
+    assert to_texts(without_training)[0][1:] == ["optimal (least true cost, else fewest steps)", "expert", "random"]
+    priced = ComparisonTables(replace(COMPARISON, full=replace(SMALL, tasks=("terrain",))), tables.results)
     assert priced.title("optimal") == "optimal (least true cost)"
 
 
 def test_what_was_learned_on_small_maps_is_tested_on_large_ones(tables):
-    learned = tables.row("terrain-16", "D2", "rational")
-    assert learned.success_rate == 1
-    assert tables.row("terrain-16", "S2", "rational") is None
+    assert line(tables, "terrain-16", "D2", "rational").success_rate == 1
+    assert ("terrain-16", "S2", "rational") not in tables.main.set_index(["task", "data", "method"]).index
     assert tables.task_title("terrain-16") == "terrain-16 (learned on terrain)"
 
 
 def test_recovery_is_told_of_learned_automata_alone(tables):
-    assert tables.row("office-coffee", "D2", "rational").agreement > 0.9
-    assert tables.row("office-coffee", "D2", "rational").least_states == 3
-    assert tables.row("office-coffee", "D2", "no-automaton").agreement is None
+    assert line(tables, "office-coffee", "D2", "rational").agreement > 0.9
+    assert line(tables, "office-coffee", "D2", "rational").least_states == 3
+    assert np.isnan(line(tables, "office-coffee", "D2", "no-automaton").agreement)
 
 
-def test_cells_that_share_an_automaton_learn_it_once(directory):
-    models = {path.name for path in (directory / "task-models").iterdir()}
-    assert "office-coffee-D2-rational-8-8-0.json" in models
-    assert len(models) == 2 * 2 * 2 + 1  # tasks, data sets, learners; and the curve's
+def test_cells_that_share_an_automaton_learn_it_once():
+    cells = {one.path: one for cell in SMALL.cells() for one in cell.with_needs()}
+    automata = [cell.name for cell in cells.values() if " automaton, " in cell.name]
+    assert "office-coffee D2 rational automaton, 8 demonstrations, seed 0" in automata
+    assert len(set(automata)) == len(automata) == 2 * 2 * 2 + 1  # tasks, data sets, learners; and the curve's
 
 
-def test_all_files_hold_the_same_figures(directory, tables):
-    assert (directory / MARKDOWN).read_text() == tables.to_markdown()
-    read = list(csv.DictReader(io.StringIO((directory / CSV).read_text())))
-    for line, row in zip(read, tables.rows, strict=True):
-        assert float(line["success_rate"]) == row.success_rate
-        assert line["regret"] == ("" if row.regret is None else str(row.regret))
-    page = (directory / REPORT).read_text()
-    for table in (*tables.acting_tables(), *tables.rule_tables()):
-        assert all(cell in page for line in table.body for cell in line)
+def test_all_files_hold_the_same_figures(results, tables):
+    assert (results.directory / MARKDOWN).read_text() == results.to_markdown()
+    written = pd.read_csv(results.directory / CSV, keep_default_na=False)
+    assert len(written) == len(results.table)
+    assert list(written["return"]) == list(results.table["return"])
+    page = (results.directory / REPORT).read_text()
+    for table in (*tables.acting(), *tables.rules()):
+        assert all(cell in page for line in to_texts(table)[1:] for cell in line)
 
 
-def test_the_page_draws_rules_beside_true_ones_and_costs(directory):
-    names = {path.stem for path in (directory / FIGURES).glob("*.svg")}
+def test_the_page_draws_rules_beside_true_ones_and_costs(results):
+    names = {path.stem for path in (results.directory / FIGURES).glob("*.svg")}
     assert {"automaton-office-coffee", "costs-terrain-true", "environments"} <= names
     # Eight demonstrations and few epochs may find nothing.
-    unseen = "There are no maps of the cost of terrain: no preference found" in (directory / REPORT).read_text()
-    assert ("costs-terrain" in names) != unseen
-    captions = read_json(directory / FIGURES / "captions.json")
+    page = (results.directory / REPORT).read_text()
+    assert ("costs-terrain" in names) != ("There are no maps of the cost of terrain: no preference found" in page)
+    captions = read_json(results.directory / FIGURES / "captions.json")
     assert "data set D2 of office-coffee" in captions["automaton-office-coffee"]["caption"]
-    assert "Rule kept" in (directory / REPORT).read_text()
+    assert "Rule kept" in page
 
 
-def test_a_result_of_another_version_is_computed_again(directory):
-    cell = next(cell for cell in LOGIC_AND_COST.cells(SMALL) if cell.method == "rational")
-    assert stored_result(cell, SMALL, directory) is not None
-    assert stored_result(cell, replace(SMALL, test_scenes=5), directory) is None
+def test_a_cell_of_another_test_is_computed_again(results):
+    cell = next(cell for cell in SMALL.cells() if cell.settings["method"] == "rational")
+    assert cell.stored(results.directory) is not None
+    more = next(cell for cell in replace(SMALL, test_scenes=5).cells() if cell.settings["method"] == "rational")
+    assert more.stored(results.directory) is None
 
 
 def test_cells_are_distinct_and_networks_learn_from_one_data_set():
-    cells = list(LOGIC_AND_COST.cells(FULL))
-    assert len({digest(LOGIC_AND_COST.key(cell, FULL)) for cell in cells}) == len(set(cells)) == len(cells)
+    cells = list(FULL.cells())
+    assert len({cell.path for cell in cells}) == len({cell.name for cell in cells}) == len(cells)
+    learned = [cell.settings for cell in cells if "data" in cell.settings]
     for method in ("bc", "gail"):
-        assert {cell.data for cell in cells if cell.method == method} == {"D2"}
-    curve = {cell.successes for cell in cells if cell.method == "rational" and cell.data == "S2"}
+        assert {one["data"] for one in learned if one["method"] == method} == {"D2"}
+    curve = {one["successes"] for one in learned if (one["method"], one["data"]) == ("rational", "S2")}
     assert curve == {1, 2, 4, 8, 16, 32}
 
 
-def test_protocols_are_of_the_suite_and_the_quick_one_says_that_it_is_smaller():
-    assert LOGIC_AND_COST.check(FULL) is FULL
-    assert LOGIC_AND_COST.check(QUICK) is QUICK
-    assert shortfall(FULL) == ""
-    assert "1 training seed instead of 3" in shortfall(QUICK)
-    for name in (*TASKS, *(other for others in LOGIC_AND_COST.transfers.values() for other in others)):
+def test_protocols_name_tasks_and_methods_that_there_are():
+    for name in (*TASKS, *(other for others in TRANSFERS.values() for other in others)):
         assert find_task(name).name == name
-    assert set(narrowed(LOGIC_AND_COST, FULL, methods=("bc",)).methods) <= set(ENTRIES)
+    for protocol in (FULL, QUICK):
+        assert set(protocol.curve.tasks) <= set(protocol.tasks)
+        assert set(protocol.curve.entries) <= set(protocol.entries)
+        assert protocol.curve.data in protocol.data_sets
 
 
-def test_curve_and_references_are_not_tested_elsewhere():
-    suite = find_suite("logic-and-cost")
-    assert suite.transfers_of(Cell("terrain", "D2", "rational", 0, 32), FULL) == ("terrain-16",)
-    assert suite.transfers_of(Cell("terrain", "D2", "rational", 0, 4), FULL) == ()
-    assert suite.transfers_of(Cell("terrain", "", "optimal", 0, 0), FULL) == ()
-    assert suite.transfers_of(Cell("office-mail", "D2", "rational", 0, 32), FULL) == ()
+def test_curve_is_not_tested_elsewhere():
+    def transfers(task, data, successes):
+        return FULL.training(task, data, "rational", 0, successes, "").settings["transfers"]
+
+    assert transfers("terrain", "D2", 32) == ["terrain-16"]
+    assert transfers("terrain", "D2", 4) == transfers("terrain", "S2", 32) == transfers("office-mail", "D2", 32) == []
 
 
 def test_a_restricted_rule_judges_words_of_its_labels_as_the_whole_one():

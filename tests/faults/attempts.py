@@ -21,12 +21,14 @@ from wfairl.cli import main
 
 FORK = multiprocessing.get_context("fork")
 
+APPLICATIONS = {"wfairl": "wfairl.cli.app:app", "experiments": "experiments.commands:app"}
+
 
 class Attempt:
     """A command that has been started.
 
     Args:
-        arguments: of `wfairl`.
+        arguments: the program, `wfairl` or `experiments`, and its arguments.
         directory: where it runs; its temporary files go beside it, where they can be seen.
         is_warm: whether it is a fork.
         before: what a fork does first, such as breaking something that the command will need.
@@ -52,7 +54,7 @@ class Attempt:
         else:
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "wfairl", *arguments],
+                    [sys.executable, "-m", *arguments],
                     cwd=directory, env={**os.environ, **settings}, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
         self.is_warm, self.pid, self.begun = is_warm, self._process.pid, time.monotonic()
@@ -85,7 +87,8 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(wfairl.__path__, "wfairl."):
         if "__main__" not in module.name and "studio" not in module.name and "ompl" not in module.name:
             import_module(module.name)
-    import_module("experiments.baselines")
+    for name in ("baselines", "commands", "harness.computing", "harness.results", "method_comparison.sections"):
+        import_module(f"experiments.{name}")
     reload(import_module("wfairl.cli.train"))  # its options are those of the methods known when it is imported
 
 
@@ -107,9 +110,9 @@ def _run(
     os.dup2(output, 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
     faulthandler.enable(2)
-    sys.argv = ["wfairl", *arguments]
+    sys.argv = list(arguments)
     sys.path = [one for one in sys.path if one]
     if before is not None:
         before()
     ready.set()
-    main()
+    main(APPLICATIONS[arguments[0]])

@@ -7,16 +7,16 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from experiments.suites.directory import MADE, TIMING
+from experiments.harness.cell import TIMING
 from faults.attempts import Attempt, import_everything, scratch
 
-TIMES = (TIMING, MADE)
-"""Files that say when something was made and how long it took; everything else is a result."""
+TIMES = (TIMING,)
+"""Files that say how long something took; everything else is a result."""
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-WORLD, SUITE = "own_world.py", "own_suite.py"
-"""Examples: a tiny world with its task, and a suite of five cells in it."""
+WORLD, EXPERIMENT = "own_world.py", "own_experiment.py"
+"""Examples: a tiny world with its task, and an experiment of five cells in it."""
 
 KEPT = "undisturbed.json"
 
@@ -29,7 +29,7 @@ class LongCommand:
 
     Attributes:
         name: for people.
-        arguments: of `wfairl`, with paths relative to the directory that it runs in.
+        arguments: the program and its arguments, with paths relative to the directory that it runs in.
         needs: files and directories, made by the commands before, that it reads.
         resume: what to add to the arguments to go on after it was stopped.
     """
@@ -41,10 +41,11 @@ class LongCommand:
 
 
 def command(name: str, line: str, needs: str = "", resume: str = "") -> LongCommand:
-    tasks = ["--tasks", SUITE if name == "reproduce" else WORLD]
+    tasks = ["wfairl", "--tasks", WORLD]
     if name in ("train, bc", "train, gail"):
         tasks += ["--tasks", "experiments.baselines"]
-    return LongCommand(name, (*tasks, *line.split()), tuple(needs.split()), tuple(resume.split()))
+    program = [] if name == "experiment" else tasks
+    return LongCommand(name, (*program, *line.split()), tuple(needs.split()), tuple(resume.split()))
 
 
 COMMANDS = (
@@ -83,7 +84,7 @@ COMMANDS = (
         "run corridor --successes 4 --failures 4 --epochs 3 --test-scenes 2 -o whole",
         resume="--resume",
     ),
-    command("reproduce", "reproduce --suite corridor --quick --jobs 2 -o suite", SUITE),
+    command("experiment", f"experiments corridor --load {EXPERIMENT} --quick --jobs 2 -o experiment", EXPERIMENT),
 )
 """In an order in which each finds what it needs."""
 
@@ -119,7 +120,7 @@ class Workshop:
         if not (place / KEPT).exists():
             self.shelf.mkdir(parents=True)
             (self.shelf / "log.jsonl").write_text(LOG)
-            for name in (WORLD, SUITE):
+            for name in (WORLD, EXPERIMENT):
                 shutil.copy2(EXAMPLES / name, self.shelf / name)
             found = {command.name: self._run(command) for command in COMMANDS}
             (place / KEPT).write_text(json.dumps({name: asdict(one) for name, one in found.items()}))

@@ -128,7 +128,7 @@ def test_no_home_and_no_cache_change_nothing(name, workshop, tmp_path):
     assert digests(tmp_path / "room") == workshop.undisturbed[name].results
 
 
-@pytest.mark.parametrize("name", ["train, wfa-irl", "train, bc", "run", "reproduce"])
+@pytest.mark.parametrize("name", ["train, wfa-irl", "train, bc", "run", "experiment"])
 def test_a_second_process_in_a_directory_is_refused_and_the_first_is_not_disturbed(name, workshop, tmp_path):
     command, room = BY_NAME[name], tmp_path / "room"
     workshop.furnish(command, room)
@@ -145,7 +145,7 @@ def test_a_second_process_in_a_directory_is_refused_and_the_first_is_not_disturb
 
 
 def test_workers_that_are_killed_are_replaced(workshop, tmp_path):
-    command, room, killed = BY_NAME["reproduce"], tmp_path / "room", 0
+    command, room, killed = BY_NAME["experiment"], tmp_path / "room", 0
     workshop.furnish(command, room)
     attempt = Attempt(command.arguments, room, True)
     while attempt.exit_code(4 * (1 + killed)) is None:  # each time a little later, so that it comes to its end
@@ -155,7 +155,7 @@ def test_workers_that_are_killed_are_replaced(workshop, tmp_path):
             killed += 1
     assert attempt.exit_code() == 0, attempt.said
     assert killed
-    assert digests(room) == workshop.undisturbed["reproduce"].results
+    assert digests(room) == workshop.undisturbed["experiment"].results
 
 
 def limit_memory(megabytes):

@@ -3,7 +3,6 @@
 import json
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
 from oracles_report import read_page
@@ -100,22 +99,6 @@ def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
     write_evaluations(kept, tmp_path / "evaluation.json")
     run_pipeline(config, tmp_path, resume=True, n_jobs=1)
     assert read_evaluations(tmp_path) == kept
-
-
-def test_a_reproduction_does_not_go_where_a_run_is(wfairl, small_run):
-    before = sorted(small_run.rglob("*"))
-    code, out, err = wfairl("reproduce", "--quick", "-o", small_run)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "a reproduction needs another directory" in err
-    assert sorted(small_run.rglob("*")) == before
-
-
-def test_the_command_of_a_reproduction_names_its_place():
-    from wfairl.cli.suites import command_of
-
-    chosen = {"--tasks": "doorkey", "--seeds": None, "-o": Path("a place")}
-    assert command_of(True, chosen) == "wfairl reproduce --quick --tasks doorkey -o 'a place'"
-    assert command_of(False, {"-o": None}) == "wfairl reproduce"
 
 
 def test_a_report_that_is_no_html_is_refused(wfairl, small_run, tmp_path):

@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+from pkgutil import resolve_name
 from types import FrameType
 from typing import NoReturn
 
@@ -22,14 +23,14 @@ STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
 SECONDS_TO_RAISE_AGAIN = 0.01
 
-ADVICE = "continue `train` and `run` with --resume, and `reproduce` with the same command"
+ADVICE = "continue `train` and `run` with --resume, an experiment with the same command"
 
 OBJECTS_TO_COLLECT = 50_000
 """New objects before Python looks for garbage: the imports of a command make many objects and no garbage."""
 
 
-def main() -> None:
-    """Be the process of a command."""
+def main(application: str = "wfairl.cli.app:app") -> None:
+    """Be the process of a command of an application, "module:NAME"."""
     exit_code = 1
 
     def leave() -> None:
@@ -43,17 +44,16 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _raise_again
     try:
-        run_command()
+        run_command(application)
     except SystemExit as ended:
         exit_code = int(ended.code or 0)
         raise
 
 
-def run_command() -> None:
+def run_command(application: str = "wfairl.cli.app:app") -> None:
     """Run the command of `sys.argv`; it ends with a `SystemExit`."""
     try:
-        from wfairl.cli.app import app  # here, so that Ctrl-C works during the tenth of a second that it takes
-
+        app = resolve_name(application)  # imported here, so that Ctrl-C works during the tenth of a second it takes
         try:
             app()
         finally:

@@ -27,8 +27,6 @@ COMMANDS = {
     "plan": ("cli.plan:plan", "Plan one episode of a task."),
     "train": ("cli.train:train", "Learn a policy from demonstrations, by one of several methods."),
     "evaluate": ("cli.evaluate:evaluate_command", "Run a policy in unseen scenes, and report its performance."),
-    "data": ("cli.data:data_command", "Convert public data to worlds and demonstrations for `wfairl reproduce`."),
-    "reproduce": ("cli.suites:reproduce_command", "Compute the tables and figures of a suite, such as the paper's."),
     "report": ("pages.commands:report", "Write the HTML report of a run."),
     "studio": ("studio.commands:studio", "Demonstrate a task in the browser, and watch it being learned."),
 }

@@ -124,7 +124,7 @@ def unfinished(directory: Path) -> BrokenRunError:
     """What to raise for a run of any method that was killed."""
     return BrokenRunError(
         f"{directory}: the run has not finished; the command that began it goes on with it: `wfairl train` or"
-        " `wfairl run` with --resume, or `wfairl reproduce` if it is a cell of a suite"
+        " `wfairl run` with --resume"
     )
 
 

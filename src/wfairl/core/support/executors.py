@@ -2,7 +2,6 @@
 
     with open_workers("local", n_jobs=2) as workers:            # processes of this machine
     with open_workers("dask://scheduler:8786") as workers:      # those of a Dask cluster (extra `cluster`)
-    with open_workers("mpi") as workers:                        # those that mpiexec or srun started (mpi4py)
 
 Workers of a cluster share no disk with this process: the files that a job reads are sent with it.
 """
@@ -25,7 +24,7 @@ from typing import Any
 
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 
-LOCAL, DASK, MPI = "local", "dask://", "mpi"
+LOCAL, DASK = "local", "dask://"
 
 SECONDS_TO_ANSWER = 10
 """How long to wait for a scheduler's answer."""
@@ -61,7 +60,7 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
     """The workers at an address.
 
     Args:
-        address: `local`, `dask://HOST:PORT` or `mpi`.
+        address: `local` or `dask://HOST:PORT`.
         n_jobs: number of local processes; a cluster has its own number of workers.
         prepare: a function that each local process calls first; it must be picklable.
 
@@ -81,11 +80,8 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
                 yield Workers(executor, share_disk=False, count=lambda: sum(client.nthreads().values()))
             finally:
                 executor.shutdown(wait=False)  # jobs that still run are no longer needed
-    elif address == MPI:
-        with _mpi_pool() as pool:
-            yield Workers(pool, share_disk=False, count=lambda: pool.num_workers)
     else:
-        raise BadInputError(f"unknown executor {address!r}; known are {LOCAL}, {DASK}HOST:PORT and {MPI}")
+        raise BadInputError(f"unknown executor {address!r}; known are {LOCAL} and {DASK}HOST:PORT")
 
 
 class LocalProcesses(Executor):
@@ -193,11 +189,3 @@ def _dask_client(address: str) -> Any:
         return Client("tcp://" + address.removeprefix(DASK), timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise BadInputError(f"--executor {address}: no Dask scheduler answers there ({error})") from None
-
-
-def _mpi_pool() -> Any:
-    try:
-        from mpi4py.futures import MPIPoolExecutor
-    except ImportError:
-        raise BadInputError("--executor mpi: needs mpi4py and an MPI library; see docs/paper.md") from None
-    return MPIPoolExecutor()

@@ -1,0 +1,1 @@
+"""What people and mice were after, estimated from public data, beside the published figures."""

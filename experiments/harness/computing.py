@@ -1,0 +1,182 @@
+"""Cells in other processes, those first that others need; with the progress on standard error.
+
+A cell reads and writes files of one directory. Where workers share no disk with the caller, its inputs are sent to a
+directory there and its files come back, so that the directory holds the same whatever computed the cells. A cell that
+fails stops no other but those that need it.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from experiments.harness.cell import RESULT, Cell
+from wfairl.core.support.errors import NO_MEMORY, WfairlError, is_out_of_memory
+from wfairl.core.support.executors import WorkerDiedError, Workers
+from wfairl.core.support.files import write_atomically
+from wfairl.core.worlds.workers import Sources, portable_sources, set_up
+
+AHEAD = 2
+"""Cells that are submitted for each worker: one to run and one to follow."""
+
+WRITERS = 4
+"""Threads that write the files of workers that share no disk."""
+
+REFRESH_SECONDS = 0.5
+"""How often the display is updated."""
+
+DATA = "data"
+"""Where a worker that shares no disk has the recorded data."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a cell ended.
+
+    Attributes:
+        seconds: how long it ran.
+        reason: why it failed; None if it did not.
+        files: what it wrote where no disk is shared, by the path in the directory; the outcome is last.
+    """
+
+    seconds: float
+    reason: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def compute_cells(cells: Sequence[Cell], directory: Path, workers: Workers) -> dict[str, str]:
+    """Compute those cells that are not there yet, and what they need; returns why cells failed, by their names."""
+    waiting, failures = missing_cells(cells, directory), dict[str, str]()
+    submitted: dict[Future[Ended], Cell] = {}
+    storing: dict[Future[None], tuple[Cell, Ended]] = {}
+    unfinished = {cell.path for cell in waiting}
+    # Files are written in threads: a disk is slow, and workers should not wait for it.
+    with _Display(waiting) as display, ThreadPoolExecutor(WRITERS) as writers:
+        while waiting or submitted or storing:
+            room = AHEAD * max(1, workers.count()) - len(submitted)
+            ready = [cell for cell in waiting if not any(one.path in unfinished for one in cell.needs.values())]
+            for cell in ready[: max(0, room)]:
+                waiting.remove(cell)
+                submitted[_submit(cell, directory, workers)] = cell
+            pending: list[Future[Any]] = [*submitted, *storing]
+            wait(pending, REFRESH_SECONDS, FIRST_COMPLETED)
+            for future in [one for one in submitted if one.done()]:
+                ended = _ended(future)
+                storing[writers.submit(_store, ended, directory)] = submitted.pop(future), ended
+            for stored in [one for one in storing if one.done()]:
+                cell, ended = storing.pop(stored)
+                stored.result()
+                display.finished(cell, ended)
+                unfinished.discard(cell.path)
+                if ended.reason is not None:
+                    failures[cell.name] = ended.reason
+                    for other in [one for one in waiting if any(cell.path == need.path for need in one.with_needs())]:
+                        waiting.remove(other)
+                        unfinished.discard(other.path)
+                        failures[other.name] = f"it needs {cell.name}, which failed"
+    return failures
+
+
+def missing_cells(cells: Sequence[Cell], directory: Path) -> list[Cell]:
+    """The cells without an outcome and those that they need: first what others need, then the longest."""
+    missing = {cell.path: cell for cell in cells if cell.stored(directory) is None}
+    needed = {need.path: need for cell in missing.values() for need in cell.with_needs() if need is not cell}
+    todo = {path: cell for path, cell in {**needed, **missing}.items() if cell.stored(directory) is None}
+    return sorted(todo.values(), key=lambda cell: (cell.path not in needed, -cell.seconds))
+
+
+def _store(ended: Ended, directory: Path) -> None:
+    for path, content in ended.files.items():
+        write_atomically(directory / path, content)
+
+
+def _submit(cell: Cell, directory: Path, workers: Workers) -> Future[Ended]:
+    if workers.share_disk:
+        return workers.executor.submit(_compute, cell, directory)
+    places = [one.path for one in cell.with_needs()]
+    paths = [path for place in places for path in (directory / place).rglob("*") if path.is_file()]
+    files = {str(path.relative_to(directory)): path.read_bytes() for path in paths}
+    if cell.data is not None:
+        files |= {f"{DATA}/{name}": (cell.data.path / name).read_bytes() for name in cell.data.files}
+    return workers.executor.submit(_compute_remotely, cell, files, portable_sources())
+
+
+def _ended(future: Future[Ended]) -> Ended:
+    try:
+        return future.result()
+    except WorkerDiedError as error:
+        return Ended(0.0, str(error))
+    except CancelledError:
+        return Ended(0.0, "it was cancelled on the cluster")
+    except Exception as error:  # the cluster's own, such as a cell that killed one worker after the other
+        return Ended(0.0, f"{type(error).__name__}: {error}")
+
+
+def _compute(cell: Cell, directory: Path, data: Path | None = None) -> Ended:
+    """On a worker; errors come back as text, since not every exception can be pickled."""
+    begun, reason = time.monotonic(), None
+    try:
+        cell.compute(directory, data)
+    except WfairlError as error:
+        reason = str(error)
+    except Exception as error:
+        reason = NO_MEMORY if is_out_of_memory(error) else traceback.format_exc()
+    return Ended(time.monotonic() - begun, reason)
+
+
+def _compute_remotely(cell: Cell, files: Mapping[str, bytes], sources: Sources) -> Ended:
+    """On a worker of a cluster, in a temporary directory."""
+    with TemporaryDirectory(prefix="wfairl-") as name:
+        directory = Path(name)
+        set_up(sources)
+        for path, content in files.items():
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).write_bytes(content)
+        ended = _compute(cell, directory, directory / DATA)
+        written = sorted(filter(Path.is_file, directory.rglob("*")), key=lambda path: path.name == RESULT)
+        contents = {str(path.relative_to(directory)): path.read_bytes() for path in written}
+        return replace(ended, files={path: one for path, one in contents.items() if files.get(path) != one})
+
+
+class _Display:
+    """On a terminal a bar with the time left, otherwise, as in a log, a line for each cell that ends."""
+
+    def __init__(self, cells: Sequence[Cell]):
+        self.count, self.ended = len(cells), 0
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, highlight=False, markup=False, soft_wrap=True),
+            transient=True,
+            speed_estimate_period=3600,
+        )
+        self.bar.disable = not self.bar.console.is_terminal
+        self.meter = self.bar.add_task(f"0/{self.count} cells", total=sum(cell.seconds for cell in cells))
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def finished(self, cell: Cell, ended: Ended) -> None:
+        """A cell ends."""
+        self.ended += 1
+        count = f"{self.ended}/{self.count} cells"
+        self.bar.update(self.meter, description=count, advance=cell.seconds)
+        if ended.reason is not None:
+            self.bar.console.print(f"failed: {cell.name}: {ended.reason}")
+        elif not self.bar.console.is_terminal:
+            sys.stderr.write(f"{count}: {cell.name}: {ended.seconds:.0f} s\n")

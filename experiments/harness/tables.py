@@ -1,0 +1,63 @@
+"""Tables of a page, made from data frames."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from wfairl.pages.tables import Column, Table
+from wfairl.pages.text import plain_text
+
+__all__ = ["ABSENT", "INDENT", "Table", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]
+
+ABSENT = "-"
+
+INDENT = "\N{EM SPACE}"
+"""Before the name of a line that belongs to the one above it."""
+
+
+def table_of(frame: pd.DataFrame, caption: str, corner: str = "") -> Table:
+    """A table with the index of a frame as the names of its lines.
+
+    Texts and cells of a table are shown as they are, other numbers with three digits, what is missing as `ABSENT`.
+    """
+    columns = (Column(corner), *(Column(str(name), "right") for name in frame.columns))
+    lines = zip(frame.index, frame.to_numpy(object).tolist(), strict=True)
+    return Table(columns, tuple((str(name), *map(_shown, line)) for name, line in lines), caption)
+
+
+def _shown(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ABSENT
+    return f"{value:.3f}" if isinstance(value, float) else str(value) if isinstance(value, int) else value
+
+
+def pivot(frame: pd.DataFrame, lines: str, columns: str, values: str) -> pd.DataFrame:
+    """A frame with one line and one column per value of two columns, both in the order in which they appear."""
+    wide = frame.pivot(index=lines, columns=columns, values=values)
+    return wide.reindex(index=frame[lines].unique(), columns=frame[columns].unique())
+
+
+def mean_and_spread(values: Sequence[float] | pd.Series, digits: int = 3) -> str:
+    """The mean and the standard deviation: `0.187 ± 0.002`; a single value without the latter."""
+    known = np.asarray([value for value in values if not np.isnan(value)])
+    if not len(known):
+        return ABSENT
+    mean = f"{known.mean():.{digits}f}"
+    return mean if len(known) == 1 else f"{mean} ± {known.std(ddof=1):.{digits}f}"
+
+
+def to_texts(table: Table) -> list[list[str]]:
+    """The head and the lines of a table as plain texts, with the notes of its cells."""
+    body = [
+        [" ".join(filter(None, (plain_text(one.text), plain_text(one.note)))) for one in line] for line in table.cells
+    ]
+    return [[plain_text(column.name) for column in table.columns], *body]
+
+
+def to_markdown(table: Table) -> str:
+    """A table in Markdown, below its caption."""
+    head, *body = to_texts(table)
+    lines = [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body)]
+    return "\n".join([plain_text(table.caption), "", *lines]).replace(INDENT, "&nbsp;&nbsp;")

@@ -1,0 +1,1 @@
+"""Methods that learn from demonstrations, compared on tasks: the paper's experiment, and logic-and-cost."""

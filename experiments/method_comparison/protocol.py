@@ -1,0 +1,287 @@
+"""The protocol of a comparison of methods: tasks x data sets x methods x training seeds.
+
+Every combination is a cell that trains and tests, on demonstrations and an automaton that are cells too:
+
+    demonstrations -> automaton -> training and test
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import experiments.baselines  # noqa: F401 - registers bc and gail
+from experiments.harness.cell import Cell
+from experiments.harness.experiment import Experiment, Options
+from experiments.method_comparison.training import (
+    collect_demonstrations,
+    evaluate_reference,
+    learn_automaton,
+    train_and_test,
+)
+from wfairl.core.costs.storage import find_cost_model
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.demonstrations.learners import find_learner
+from wfairl.core.planning.policies import REFERENCES
+from wfairl.core.runs.methods import find_method
+from wfairl.core.support.errors import BadInputError
+
+COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
+
+Published = Callable[[str, str, str], float | None]
+"""From an entry or a reference policy, a task and a data set (empty for a reference) to a published figure."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """How demonstrations are collected.
+
+    Attributes:
+        temperature: of the expert.
+        failures: random walks beside the successes; the protocol's number if None.
+    """
+
+    temperature: float
+    failures: int | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is compared: a method and its settings.
+
+    Attributes:
+        method: the name of the method.
+        title: in tables.
+        learner: of the automaton, for a method that needs one.
+        settings: those that differ from the method's defaults.
+        variants: settings of variants by name. All are computed and shown; the one that does best on validation scenes
+            represents the entry.
+        data_sets: the only data sets that it learns from; all of the protocol if None.
+        acts: the name of the only acting temperature that is tested, of those of its method; all of them if None.
+        transferred: data sets for which it is tested on the transfers too.
+    """
+
+    method: str
+    title: str
+    learner: str = "spectral"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+    data_sets: tuple[str, ...] | None = None
+    acts: str | None = None
+    transferred: tuple[str, ...] = ()
+
+    def learns_from(self, data: str) -> bool:
+        """Whether it learns from a data set."""
+        return self.data_sets is None or data in self.data_sets
+
+    def changed(self, **settings: Any) -> "Entry":
+        """The same with other settings."""
+        return replace(self, settings={**self.settings, **settings})
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is learned from fewer demonstrations of one data set too: their numbers, and by which entries, on what."""
+
+    successes: tuple[int, ...]
+    tasks: tuple[str, ...]
+    entries: tuple[str, ...]
+    data: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What to compute.
+
+    Attributes:
+        tasks: the names of the tasks.
+        data_sets, entries: by name.
+        seeds: training seeds, each with demonstrations of its own.
+        successes, failures: demonstrations in a data set.
+        test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
+        curve: what is learned from fewer demonstrations.
+        transfers: for a task, other tasks on which its policies are tested too.
+    """
+
+    tasks: tuple[str, ...]
+    data_sets: Mapping[str, DataSet]
+    entries: Mapping[str, Entry]
+    seeds: int = 3
+    successes: int = 32
+    failures: int = 128
+    test_scenes: int = 64
+    curve: Curve | None = None
+    transfers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def test_seeds(self) -> range:
+        """The scenes to test on."""
+        return range(FIRST_TEST_SEED, FIRST_TEST_SEED + self.test_scenes)
+
+    @property
+    def tested_tasks(self) -> tuple[str, ...]:
+        """All tasks that policies are tested on: those that they learn, and their transfers."""
+        return tuple(dict.fromkeys(one for task in self.tasks for one in (task, *self.transfers.get(task, ()))))
+
+    def failures_of(self, data: str) -> int:
+        """The number of failed demonstrations in a data set."""
+        failures = self.data_sets[data].failures
+        return self.failures if failures is None else failures
+
+    def with_options(self, options: Options, full: "Protocol", name: str) -> "Protocol":
+        """The same with less in it, or with another cost model for the methods that learn a cost.
+
+        Args:
+            options: what is asked for.
+            full: the whole protocol, which has all tasks, data sets and methods.
+            name: of the experiment, for messages.
+
+        Raises:
+            BadInputError: it has no such task, data set or method; or there is no such cost model.
+        """
+        tasks = _chosen(name, "task", options.tasks, dict.fromkeys(self.tasks), dict.fromkeys(full.tasks))
+        data_sets = _chosen(name, "data set", options.data_sets, self.data_sets, full.data_sets)
+        entries = _chosen(name, "method", options.methods, self.entries, full.entries)
+        if options.cost is not None:
+            find_cost_model(options.cost)  # an unknown one is refused now rather than in every cell
+            entries = {
+                entry: one.changed(cost=options.cost) if find_method(one.method).learns_cost else one
+                for entry, one in entries.items()
+            }
+        seeds = self.seeds if options.seeds is None else options.seeds
+        return replace(self, tasks=tuple(tasks), data_sets=data_sets, entries=entries, seeds=seeds)
+
+    def cells(self) -> Iterator[Cell]:
+        """All cells: reference policies, then those of the tables, then those of the curve."""
+        temperature = max(data.temperature for data in self.data_sets.values())
+        for task, policy in product(self.tested_tasks, REFERENCES):
+            settings = {"task": task, "method": policy, "temperature": temperature, "test_scenes": self.test_scenes}
+            yield Cell(f"{task} {policy}", evaluate_reference, settings, seconds=REFERENCE_SECONDS)
+        for entry in self.entries.values():  # rather than in every cell
+            find_method(entry.method).check_available()
+            find_learner(entry.learner)
+        seeds = range(self.seeds)
+        for task, data, (name, entry), seed in product(self.tasks, self.data_sets, self.entries.items(), seeds):
+            if entry.learns_from(data):
+                for variant in entry.variants:
+                    yield self.training(task, data, name, seed, self.successes, variant)
+        if (curve := self.curve) is not None and curve.data in self.data_sets:
+            tasks = [task for task in curve.tasks if task in self.tasks]
+            entries = [name for name in curve.entries if name in self.entries]
+            for task, name, successes, seed in product(tasks, entries, curve.successes, seeds):
+                yield self.training(task, curve.data, name, seed, successes, next(iter(self.entries[name].variants)))
+
+    def training(self, task: str, data: str, name: str, seed: int, successes: int, variant: str) -> Cell:
+        """The cell of one training and its test."""
+        entry, method = self.entries[name], find_method(self.entries[name].method)
+        temperature, label = self.data_sets[data].temperature, f"{task} {data}"
+        demonstrations = Cell(
+            f"{label} demonstrations, seed {seed}",
+            collect_demonstrations,
+            {
+                "task": task,
+                "successes": self.successes,
+                "failures": self.failures_of(data),
+                "temperature": temperature,
+                "seed": seed,
+            },
+            seconds=COLLECTION_SECONDS,
+        )
+        needs = {"demonstrations": demonstrations}
+        ending = f"{successes} demonstrations, seed {seed}"
+        if method.needs_task_model:
+            settings = {"task": task, "learner": entry.learner, "successes": successes}
+            name_of = f"{label} {entry.learner} automaton, {ending}"
+            needs["automaton"] = Cell(name_of, learn_automaton, settings, dict(needs), seconds=AUTOMATON_SECONDS)
+        transfers = self.transfers.get(task, ()) if data in entry.transferred and successes == self.successes else ()
+        return Cell(
+            f"{label} {name}{f' ({variant})' if variant else ''}, {ending}",
+            train_and_test,
+            {
+                "task": task,
+                "data": data,
+                "method": name,
+                "variant": variant,
+                "seed": seed,
+                "successes": successes,
+                "trained_by": entry.method,
+                "settings": self._settings(entry, variant, seed),
+                "temperature": temperature,
+                "acts": entry.acts,
+                "test_scenes": self.test_scenes,
+                "transfers": list(transfers),
+            },
+            needs,
+            seconds=method.expected_seconds,
+        )
+
+    def _settings(self, entry: Entry, variant: str, seed: int) -> dict[str, Any]:
+        """All settings of a training, including the method's defaults."""
+        defaults = find_method(entry.method).default_settings()
+        own_seed = {"seed": seed} if "seed" in defaults else {}  # a method without randomness has none
+        known = {name: value for name, value in defaults.items() if value is not None}
+        return {**known, **entry.settings, **entry.variants[variant], **own_seed}
+
+
+def _chosen(
+    experiment: str, noun: str, names: tuple[str, ...] | None, ours: Mapping[str, Any], full: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Those of the names, ours if None; one that is not in the full protocol is a `BadInputError`."""
+    unknown = [name for name in names or () if name not in full]
+    if unknown:
+        raise BadInputError(f"the experiment {experiment} has no {noun} {unknown[0]!r}; it has {', '.join(full)}")
+    return dict(ours) if names is None else {name: {**full, **ours}[name] for name in names}
+
+
+def _nothing(*_: str) -> None:
+    """No figure was published."""
+
+
+@dataclass(frozen=True)
+class MethodComparison:
+    """An experiment on methods.
+
+    Attributes:
+        name, title, summary: see `Experiment`.
+        full: the whole protocol.
+        quick: a protocol that takes minutes.
+        quick_note: what the quick one leaves out.
+        published_by: of the published figures, such as "the paper"; empty if there are none.
+        published: the figures.
+        published_automaton: rank, rows and cols by task and data set; None where nothing was published.
+        measures: in place of the return in tables: names of `measures.MEASURES`.
+        rule_measures: likewise for the table of learned rules.
+        played: tasks whose episodes the page plays; all if None.
+    """
+
+    name: str
+    title: str
+    summary: str
+    full: Protocol
+    quick: Protocol
+    quick_note: str = "one training seed and few test scenes"
+    published_by: str = ""
+    published: Published = _nothing
+    published_automaton: Callable[[str, str], tuple[int, int, int] | None] = _nothing
+    measures: tuple[str, ...] = ()
+    rule_measures: tuple[str, ...] = ()
+    played: tuple[str, ...] | None = None
+
+    def protocol(self, options: Options) -> Protocol:
+        """What to compute."""
+        return (self.quick if options.quick else self.full).with_options(options, self.full, self.name)
+
+    @property
+    def experiment(self) -> Experiment:
+        """The same for the harness."""
+        from experiments.method_comparison.sections import sections_of  # draws, which cells do not need
+
+        return Experiment(
+            self.name,
+            self.title,
+            self.summary,
+            cells=lambda options: list(self.protocol(options).cells()),
+            sections=lambda results: sections_of(self, results),
+            quick=self.quick_note,
+            options=("tasks", "data_sets", "methods", "seeds", "cost"),
+        )

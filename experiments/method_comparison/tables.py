@@ -1,0 +1,241 @@
+"""The tables of a comparison of methods: pivots of its summary."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.harness.results import Results
+from experiments.harness.tables import ABSENT, INDENT, table_of
+from experiments.method_comparison.measures import MEASURES
+from experiments.method_comparison.protocol import MethodComparison, Protocol
+from experiments.method_comparison.summary import comparisons_of, summarise, trials_of
+from wfairl.core.planning.policies import REFERENCES, policy_title
+from wfairl.core.runs.methods import CHOSEN
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.tables import Table, TableCell
+from wfairl.pages.text import Text, capitalised, counted, number, with_error
+
+SEPARATOR = " / "
+"""Between the figures of a cell."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTables:
+    """The tables of a comparison, as far as it was computed."""
+
+    comparison: MethodComparison
+    results: Results
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """What was asked for."""
+        return self.comparison.protocol(self.results.options)
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """One line per episode."""
+        return trials_of(self.results)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One line per task, data set, entry, demonstrations and way of acting."""
+        return summarise(self.comparison, self.protocol, self.trials)
+
+    @cached_property
+    def main(self) -> pd.DataFrame:
+        """The lines of the summary with all demonstrations, and those of the references."""
+        return self.summary[self.summary.is_reference | (self.summary.successes == self.protocol.successes)]
+
+    def title(self, method: str) -> str:
+        """What a table calls an entry or a reference policy."""
+        if method in REFERENCES:
+            return policy_title(method, *map(find_task, self.protocol.tested_tasks))
+        return self.protocol.entries[method].title
+
+    def task_title(self, task: str) -> str:
+        """What a table calls a task; one that nothing was trained on says on what it was."""
+        trained_on = [source for source, others in self.protocol.transfers.items() if task in others]
+        return f"{find_task(task).title}{f' (learned on {trained_on[0]})' if trained_on else ''}"
+
+    def describe(self, data: str) -> str:
+        """A data set in words."""
+        failures = self.protocol.failures_of(data)
+        also = f"{failures} failures" if failures else "no failures"
+        temperature = f"{self.protocol.data_sets[data].temperature:g}"
+        return f"{data} ({self.protocol.successes} demonstrations at temperature {temperature}, {also})"
+
+    def returns(self) -> Table:
+        """Returns: one line per entry, data set and variant, one column per task; the best of a data set stand out."""
+        protocol, caption = self.protocol, "Mean return on {} ± its standard error over scenes and {}{}."
+        learned = self.main[~self.main.is_reference]
+        best = learned.groupby(["task", "data"]).mean_return.transform("max")
+        is_best = np.isclose(learned.mean_return, best, rtol=1e-9, atol=0.0)
+        cells = [self._return_cell(line, line.Index in learned.index[is_best]) for line in self.main.itertuples()]
+        lines = [("", method, CHOSEN) for method in REFERENCES]
+        for method, entry in protocol.entries.items():
+            for data in filter(entry.learns_from, protocol.data_sets):
+                lines += [(data, method, acting) for acting in (CHOSEN, *self._variants(method, data))]
+        wide = self.main.assign(cell=cells).pivot(index=["data", "method", "acting"], columns="task", values="cell")
+        wide = wide.reindex(index=lines, columns=protocol.tasks).set_axis(map(self._line_title, lines))
+        numbers = counted(protocol.test_scenes, "test scene"), counted(protocol.seeds, "training seed")
+        return table_of(self._with_titles(wide), caption.format(*numbers, self._beside))
+
+    def _line_title(self, line: tuple[str, str, str]) -> str:
+        data, method, acting = line
+        if acting != CHOSEN:
+            return f"{INDENT}{acting}"
+        return f"{self.title(method)}, from {data}" if data else self.title(method)
+
+    def _return_cell(self, line: Any, is_best: bool) -> TableCell:
+        """Mean and standard error, and the published figure: `0.795 ± 0.005 (0.798)`."""
+        note: Text = "" if np.isnan(line.published) else ("(", number(line.published), ")")
+        is_single = self.protocol.test_scenes * line.seeds == 1  # and has no standard error
+        return TableCell(with_error(line.mean_return, None if is_single else line.standard_error), note, is_best)
+
+    def _variants(self, method: str, data: str) -> list[str]:
+        """The tested variants of an entry, without one that equals the chosen one on every task."""
+        lines = self.main[(self.main.method == method) & (self.main.data == data)]
+        lines = lines[lines.task.isin(self.protocol.tasks)]
+        figures = lines.set_index(["task", "acting"])[["mean_return", "standard_error", "success_rate"]]
+        wide = figures.unstack("acting")
+        names = [name for name in lines.acting.unique() if name != CHOSEN]
+        return [
+            name
+            for name in names
+            if any((wide[figure][name] - wide[figure][CHOSEN]).abs().gt(0).any() for figure in figures.columns)
+        ]
+
+    @property
+    def _beside(self) -> str:
+        source = self.comparison.published_by
+        return f"; in brackets, the figure of {source}" if source else ""
+
+    def _with_titles(self, wide: pd.DataFrame) -> pd.DataFrame:
+        return wide.rename(columns=lambda task: find_task(task).title)
+
+    def automata(self) -> Table | None:
+        """Rank, rows and cols: one line per data set, one column per task; None if no method has them."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, outcome in self.results.outcomes.items():
+            settings, facts = self.results.cells[name].settings, outcome.facts.get("training", {})
+            if facts.get("rank") is not None and settings["successes"] == self.protocol.successes:
+                numbers = "/".join(str(facts[one]) for one in ("rank", "rows", "cols"))
+                found.setdefault((settings["task"], settings["data"]), []).append(numbers)
+        if not found:
+            return None
+        tasks = self.protocol.tasks
+        lines = {
+            f"from {data}": [self._automata_cell(task, data, found.get((task, data), [])) for task in tasks]
+            for data in self.protocol.data_sets
+        }
+        return table_of(
+            self._with_titles(pd.DataFrame.from_dict(lines, orient="index", columns=tasks)),
+            "Rank / rows / cols of the weighted automaton of each training seed, those of the data, nothing cut off"
+            f"{self._beside}.",
+        )
+
+    def _automata_cell(self, task: str, data: str, found: Sequence[str]) -> TableCell:
+        published = self.comparison.published_automaton(task, data)
+        return TableCell(", ".join(found) or ABSENT, f"({'/'.join(map(str, published))})" if published else "")
+
+    def acting(self) -> list[Table]:
+        """The measures of the comparison: a table per data set, one of the references, and the curve."""
+        names = self.comparison.measures
+        about = f"{_explained(names)} Means over test scenes and training seeds"
+        tables = [
+            self._measured(f"{about}, from {self.describe(data)}.", data, self._learners(data), names)
+            for data in self.protocol.data_sets
+        ]
+        tables.append(self._measured("The same of policies that learn nothing.", "", list(REFERENCES), names))
+        tables.append(self._curve(f"{about}, against the number of demonstrations."))
+        return tables
+
+    def rules(self) -> list[Table]:
+        """The measures of the learned rules: a table per data set."""
+        names, tables = self.comparison.rule_measures, []
+        with_rule = set(self.main[self.main.agreement.notna()][["data", "method"]].itertuples(index=False, name=None))
+        for data in self.protocol.data_sets:
+            learners = [entry for entry in self._learners(data) if (data, entry) in with_rule]
+            tables.append(self._measured(f"{_explained(names)} From {self.describe(data)}.", data, learners, names))
+        return tables
+
+    def _learners(self, data: str) -> list[str]:
+        return [name for name, entry in self.protocol.entries.items() if entry.learns_from(data)]
+
+    def _measured(self, caption: str, data: str, methods: Sequence[str], names: Sequence[str]) -> Table:
+        """One line per task, one column per entry."""
+        lines = self.main[(self.main.acting == CHOSEN) & (self.main.data == data) & self.main.method.isin(methods)]
+        wide = _with_text(lines, names).pivot(index="task", columns="method", values="text")
+        wide = wide.reindex(index=self.protocol.tested_tasks, columns=methods).dropna(how="all")
+        return table_of(wide.rename(index=self.task_title, columns=self.title), caption)
+
+    def _curve(self, caption: str) -> Table:
+        """One line per task and entry, one column per number of demonstrations."""
+        curve = self.protocol.curve
+        if curve is None:
+            return table_of(pd.DataFrame(), caption)
+        lines = self.curve_lines
+        wide = _with_text(lines, self.comparison.measures).pivot(
+            index=["task", "method"], columns="successes", values="text"
+        )
+        keys = [(task, method) for task in self.protocol.tested_tasks for method in curve.entries]
+        wide = wide.reindex(keys)
+        wide = wide[wide.notna().sum(axis=1) > 1]
+        wide.index = [f"{self.task_title(task)}, {self.title(method)}" for task, method in wide.index]
+        return table_of(wide.rename(columns=lambda successes: f"{successes:.0f}"), caption)
+
+    @property
+    def curve_lines(self) -> pd.DataFrame:
+        """The lines of the summary for each number of demonstrations; none if there is no curve."""
+        curve, summary = self.protocol.curve, self.summary
+        if curve is None:
+            return summary.iloc[:0]
+        chosen = (summary.acting == CHOSEN) & (summary.data == curve.data)
+        return summary[chosen & summary.method.isin(curve.entries)].sort_values("successes")
+
+    def comparisons(self) -> list[Table]:
+        """Every entry beside the first one over all tasks, a table per data set."""
+        score, explanation = SCORES[bool(self.comparison.measures)]
+        first = self.title(next(iter(self.protocol.entries)))
+        head = [f"{score}, interquartile mean", f"{first} above it, per scene", f"{first} better in a scene"]
+        tables = []
+        for data, lines in comparisons_of(self.comparison, self.protocol, self.trials).groupby("data", sort=False):
+            texts = [
+                (one.mean.text(), one.beside.difference.text(sign="+"), one.beside.improvement.text(2))
+                if one.beside is not None
+                else (one.mean.text(), ABSENT, ABSENT)
+                for one in lines.itertuples()
+            ]
+            caption = (
+                f"Over {counted(lines.tasks.iloc[0], 'task')}, from {self.describe(data)}: interquartile mean of"
+                f" {explanation}; mean difference of {first} in the same scenes; and the probability that it does"
+                " better in one, half for a tie. With 95 % intervals of a stratified bootstrap over scenes and training"
+                " seeds."
+            )
+            tables.append(table_of(pd.DataFrame(texts, [self.title(one) for one in lines.method], head), caption))
+        return tables
+
+
+SCORES = {
+    False: ("return", "the return"),
+    True: (
+        "success weighted by cost",
+        "the success weighted by cost: the least true cost of a scene by that of the episode, 0 if the rule was broken",
+    ),
+}
+"""What a score is, in short and as a sentence: for a comparison with measures of its own, and for others."""
+
+
+def _with_text(lines: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """With a column `text`, the measures of a line one after the other: `98 % / 1.2 %`; None where it has none."""
+    texts = [[MEASURES[name].text(line) or ABSENT for name in names] for line in lines.itertuples()]
+    return lines.assign(text=[SEPARATOR.join(one) if any(text != ABSENT for text in one) else None for one in texts])
+
+
+def _explained(names: Sequence[str]) -> str:
+    titles = SEPARATOR.join(MEASURES[name].title for name in names)
+    return f"{capitalised(titles)}: {' '.join(MEASURES[name].explanation for name in names)}"
