@@ -30,7 +30,7 @@ from experiments.vector.graph_pool import GraphPool
 from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.support.documents import Count
+from wfairl.core.support.bounds import Count
 from wfairl.core.worlds.exploring import explore_world
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.world import World

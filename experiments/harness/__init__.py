@@ -1,6 +1,6 @@
 """The harness: cells in a directory that resume, one table of results, one page; see ../README.md."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Cell": "cell",

@@ -22,7 +22,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from wfairl.core.support.documents import Form, NotNegative, parse
+from wfairl.core.support.bounds import NotNegative
+from wfairl.core.support.documents import Form, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes, read_json, write_json
 from wfairl.core.support.safetensors_files import read_arrays, write_arrays

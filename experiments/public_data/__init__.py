@@ -1,6 +1,6 @@
 """Public data that others measured on, as worlds and demonstrations; the data are not part of the package."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "PublicSource": "source",

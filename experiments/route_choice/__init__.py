@@ -1,6 +1,6 @@
 """Choice models over routes, fitted to recorded trajectories."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "ChoiceModel": "choice_models",

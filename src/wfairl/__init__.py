@@ -6,7 +6,7 @@ or a module lists in its `__all__`. All else may change without notice.
 
 from typing import TYPE_CHECKING
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 from wfairl.core.support.registry import offer
 from wfairl.neighbours import OFFERS
 

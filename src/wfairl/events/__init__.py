@@ -1,6 +1,6 @@
 """Event logs: readers, and learners of automata from scored words."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "DeclareLearner": "declare",

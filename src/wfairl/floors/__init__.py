@@ -1,6 +1,6 @@
 """Continuous floors: plans of rooms, roadmaps over them, recorded paths matched to them, plans refined in the plane."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Band": "refining",

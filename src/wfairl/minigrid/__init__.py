@@ -1,6 +1,6 @@
 """MiniGrid and BabyAI: an exact, compiled model of their scenes, the real environment, and the paper's tasks."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "AgentAt": "propositions",

@@ -1,6 +1,6 @@
 """What to ask the demonstrator, what to show next, and what answers and corrections change; see README.md."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "HoldsBefore": "corrections",

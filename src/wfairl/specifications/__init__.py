@@ -1,6 +1,6 @@
 """Automata exchanged with other tools, compared, and explained."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "same_words": "symbolic",

@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt
 
-from wfairl.core.support.bounds import Seed
-from wfairl.core.support.documents import Count, parse
+from wfairl.core.support.bounds import Count, Seed
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
 RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"

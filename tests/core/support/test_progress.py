@@ -10,14 +10,14 @@ def lines_of(capsys):
 
 
 def test_a_stage_that_takes_long_is_one_line_where_there_is_no_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_WORTH_A_LINE", 0.0)
     assert list(progress.track(range(5), "counting")) == [0, 1, 2, 3, 4]
     assert lines_of(capsys) == ["wfairl: counting: 5 of 5"]
 
 
 def test_a_stage_that_takes_very_long_shows_that_it_goes_on(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "LONG", 0.0)
-    monkeypatch.setattr(progress, "VERY_LONG", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_WORTH_A_LINE", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     assert list(progress.track(range(3), "counting")) == [0, 1, 2]
     assert lines_of(capsys) == [f"wfairl: counting: {done} of 3" for done in (1, 2, 3)]
 
@@ -28,6 +28,6 @@ def test_a_stage_that_takes_no_time_is_silent_there(capsys):
 
 
 def test_a_stage_that_fails_keeps_its_error(monkeypatch):
-    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_WORTH_A_LINE", 0.0)
     with pytest.raises(ZeroDivisionError):
         [1 // item for item in progress.track([1, 0], "dividing")]

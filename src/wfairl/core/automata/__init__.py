@@ -1,6 +1,6 @@
 """Labels, words and automata."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "ACCEPTED": "automaton",

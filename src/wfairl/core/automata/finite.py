@@ -19,7 +19,8 @@ from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label,
 from wfairl.core.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, format_label
-from wfairl.core.support.documents import NotNegative, parse
+from wfairl.core.support.bounds import NotNegative
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 DEFAULT_TOLERANCE = 1e-6

@@ -9,7 +9,8 @@ from wfairl.core.automata import finite, guarded
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.support.documents import Count, Form, NotNegative
+from wfairl.core.support.bounds import Count, NotNegative
+from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree, encode, indices_by_symbol
 from wfairl.core.automata.words import Word
-from wfairl.core.support.documents import Count, parse
+from wfairl.core.support.bounds import Count
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
 MINIMAL_TOLERANCE = 1e-10

@@ -1,6 +1,6 @@
 """What the demonstrator cared about: cost models, and how they are learned through the planner."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "CostModel": "cost_model",

@@ -17,7 +17,8 @@ from annotated_types import MinLen
 from torch import Tensor, nn
 
 from wfairl.core.costs.adam import Adam
-from wfairl.core.support.documents import Count, Whole, parse, read_lines, write_lines
+from wfairl.core.support.bounds import Count, Whole
+from wfairl.core.support.documents import parse, read_lines, write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 

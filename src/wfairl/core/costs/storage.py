@@ -10,7 +10,8 @@ from torch import Tensor
 
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
-from wfairl.core.support.documents import Whole, parse
+from wfairl.core.support.bounds import Whole
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 from wfairl.core.support.safetensors_files import read_tensors, write_tensors

@@ -1,6 +1,6 @@
 """Demonstrations: their records, how they are collected, and their files."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Answer": "answers",

@@ -1,6 +1,6 @@
 """Planning in the product of a world and an automaton: product, plan, policy."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Agent": "agent",

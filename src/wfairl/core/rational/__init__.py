@@ -1,6 +1,6 @@
 """The logic of a task from a few good demonstrations: the automaton under which the demonstrators look rational."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Alternative": "task_posterior",

@@ -18,7 +18,8 @@ from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import LearnerRecord
 from wfairl.core.automata.words import Word
-from wfairl.core.support.documents import Count, NotNegative, Part, parse
+from wfairl.core.support.bounds import Count, NotNegative, Part
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
 LEAST_MARGIN = 1.0

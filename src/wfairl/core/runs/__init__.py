@@ -1,6 +1,6 @@
 """From demonstrations to an evaluated run in a directory."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "Episode": "evaluation",

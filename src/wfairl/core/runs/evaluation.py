@@ -22,7 +22,8 @@ from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.cost import Cost, path_cost, true_cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
-from wfairl.core.support.documents import Count, Form, parse
+from wfairl.core.support.bounds import Count
+from wfairl.core.support.documents import Form, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track

@@ -18,8 +18,8 @@ from wfairl.core.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
 from wfairl.core.runs.methods import Trained, TrainingRequest, acting_mode, find_method, learned_name
 from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, check_resumable
-from wfairl.core.support.bounds import AtLeastOne, check_bounds
-from wfairl.core.support.documents import Count, Form
+from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
+from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task

@@ -19,7 +19,8 @@ from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.support.documents import Count, Form, Name
+from wfairl.core.support.bounds import Count, Name
+from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory
 

@@ -1,6 +1,6 @@
 """The paper's learner: Hankel blocks, the weighted automaton, the choice of its size."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "SpectralLearner": "spectral_learner",

@@ -1,4 +1,4 @@
-"""Bounds of settings, stated in the annotations of a dataclass and checked when it is created.
+"""Bounds of settings and of documents, stated in the annotations of a dataclass and checked when it is created.
 
 @dataclass(frozen=True)
 class Settings:
@@ -12,7 +12,7 @@ import math
 import operator
 from typing import Annotated, Any, get_args, get_type_hints
 
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 
 from wfairl.core.support.errors import BadInputError
 
@@ -25,6 +25,12 @@ AtLeastOne = Annotated[int, Ge(1)]
 Positive = Annotated[float, Gt(0), Lt(math.inf)]
 NotNegative = Annotated[float, Ge(0), Lt(math.inf)]
 Fraction = Annotated[float, Ge(0), Lt(1)]
+Part = Annotated[float, Ge(0), Le(1)]
+Name = Annotated[str, MinLen(1)]
+
+Count = Annotated[int, Ge(0), Le(2**53)]
+Whole = Annotated[int, Ge(-(2**53)), Le(2**53)]
+"""Within the exact integers of JSON."""
 
 _WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 

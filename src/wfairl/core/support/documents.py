@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
-
-from annotated_types import Ge, Le, MinLen
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems, write_atomically, write_json
@@ -26,14 +24,6 @@ if TYPE_CHECKING:
 DIGEST = "digest"
 
 CHANGED = "its contents do not match its digest: it was edited by hand, or is damaged"
-
-Count = Annotated[int, Ge(0), Le(2**53)]
-"""A count, within the exact integers of JSON."""
-
-Whole = Annotated[int, Ge(-(2**53)), Le(2**53)]
-NotNegative = Annotated[float, Ge(0)]
-Part = Annotated[float, Ge(0), Le(1)]
-Name = Annotated[str, MinLen(1)]
 
 Content = TypeVar("Content")
 

@@ -41,7 +41,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _is_of_user(source: Path) -> bool:
-    foreign = (Path(__file__).parent, Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib")))
+    foreign = (Path(__file__).parents[2], Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib")))
     return source.is_file() and not any(source.is_relative_to(directory) for directory in foreign)
 
 

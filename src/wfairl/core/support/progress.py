@@ -12,11 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 Item = TypeVar("Item")
 
 
-LONG = 2.0
-"""Seconds from which on a stage prints a line at its end, if there is no terminal for a bar."""
+SECONDS_WORTH_A_LINE = 2.0
+"""A stage that takes longer prints a line at its end, if there is no terminal for a bar."""
 
-VERY_LONG = 60.0
-"""Seconds between the lines of a longer stage."""
+SECONDS_BETWEEN_LINES = 60.0
+"""The same, while a stage goes on."""
 
 
 class _StageLines(Progress):
@@ -38,8 +38,8 @@ class _StageLines(Progress):
         task = self._tasks[task_id]
         done = f"{task.completed:g}" if task.total is None else f"{task.completed:g} of {task.total:g}"
         elapsed, last_line = task.elapsed or 0.0, self._last_line.get(task_id, 0.0)
-        is_over = task.finished and elapsed >= LONG and last_line < math.inf
-        if is_over or elapsed - last_line >= VERY_LONG:
+        is_over = task.finished and elapsed >= SECONDS_WORTH_A_LINE and last_line < math.inf
+        if is_over or elapsed - last_line >= SECONDS_BETWEEN_LINES:
             sys.stderr.write(f"wfairl: {task.description}: {done} after {elapsed:.0f} s\n")
             self._last_line[task_id] = math.inf if is_over else elapsed
 

@@ -1,6 +1,6 @@
 """Worlds: states, controls and labels; tasks, and their scenes."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "BrokenLawError": "world",

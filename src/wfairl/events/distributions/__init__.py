@@ -1,6 +1,6 @@
 """Distributions over words: n-grams, Baum-Welch, their spectral start, and the learner that chooses among sizes."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "DistributionLearner": "distribution",

@@ -1,6 +1,6 @@
 """Planning in scenes too large to enumerate."""
 
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "FocusedPlanner": "planner",

@@ -10,7 +10,7 @@ from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.support.files import read_text, write_atomically
-from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.imports import load_lazily
 from wfairl.core.support.registry import Registry
 
 _MODULES = {
