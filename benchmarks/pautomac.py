@@ -20,9 +20,9 @@ from reporting import figures_table, make_parser, report, rows_table
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
-from wfairl.core.automata.words import read_pautomac, read_pautomac_solution
 from wfairl.core.spectral.spectral_learner import LostRankError
 from wfairl.events.distributions.distribution import DistributionLearner
+from wfairl.events.distributions.pautomac import read_pautomac, read_pautomac_solution
 from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 
 SPLEARN = {1: 30.40, 3: 50.45, 7: 51.29, 12: 21.67, 24: 38.76, 42: 16.01}

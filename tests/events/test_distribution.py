@@ -11,7 +11,7 @@ from strategies_automata import random_word, seeds, spell, words
 
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import encode, encode_all
-from wfairl.core.automata.words import BadWordsError
+from wfairl.core.automata.words import BadWordsError, MalformedWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import (
     build_sample_tree,
@@ -22,6 +22,7 @@ from wfairl.events.distributions.baum_welch import (
     word_log_probabilities,
 )
 from wfairl.events.distributions.distribution import DistributionLearner, mean_of
+from wfairl.events.distributions.pautomac import read_pautomac, read_pautomac_solution
 from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 from wfairl.events.distributions.spectral_start import spectral_start
@@ -259,3 +260,28 @@ def test_too_few_words_are_a_named_error(learner, words):
 def test_sizes_must_be_positive():
     with pytest.raises(BadInputError, match="sizes"):
         DistributionLearner(sizes=(0,)).fit([LABELS] * 9)
+
+
+def test_pautomac_files_are_read(tmp_path):
+    (tmp_path / "p.train").write_text("3 2\n2 0 1\n0\n1 1\n")
+    zero, one = frozenset({"0"}), frozenset({"1"})
+    assert read_pautomac(tmp_path / "p.train").words == ((zero, one), (), (one,))
+    (tmp_path / "p.solution").write_text("2\n0.25\n1e-3\n")
+    assert read_pautomac_solution(tmp_path / "p.solution").tolist() == [0.25, 0.001]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("3\n", "header"),
+        ("2 2\n1 0\n", "promises 2 words"),
+        ("1 2\n2 0\n", "line 2: 1 labels where 2"),
+        ("1 2\n1 5\n", "line 2: a label outside"),
+        ("1 2\n1 x\n", "line 2: not a list of whole numbers"),
+    ],
+)
+def test_a_broken_pautomac_file_is_an_error(tmp_path, text, reason):
+    (tmp_path / "p.train").write_text(text)
+    with pytest.raises(MalformedWordsError, match=reason):
+        read_pautomac(tmp_path / "p.train")

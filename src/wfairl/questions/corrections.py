@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton, conjunction, restrict
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, restrict
 from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
@@ -86,7 +86,7 @@ class HoldsBefore(Correction):
         return f"{self.first} before {self.second}"
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
-        return conjunction(automaton, before(self.first, self.second))
+        return intersect(automaton, before(self.first, self.second))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles_automata import change_basis, product_of_matrices
 from strategies_automata import random_automaton, random_word, seeds
 
-from wfairl.core.automata.weighted import BrokenAutomatonError, WeightedAutomaton
+from wfairl.core.automata.weighted import BrokenAutomatonError, WeightedAutomaton, span_of_products
 
 sizes = st.integers(1, 5)
 
@@ -39,44 +39,12 @@ def test_a_change_of_basis_leaves_values_alone(seed, rank, labels):
     assert np.allclose(change_basis(automaton, basis).values(words), automaton.values(words))
 
 
-@given(seeds, sizes, st.integers(2, 4), st.integers(1, 3))
-@settings(max_examples=30)
-def test_the_minimal_form_drops_states_that_do_not_matter(seed, rank, labels, extra):
-    rng, automaton, words = draw(seed, rank, labels)
-    useless = random_automaton(rng, extra, labels)  # never entered
-    unheard = random_automaton(rng, extra, labels)  # entered, but of no consequence
-    m = rank + 2 * extra
-    transitions = np.zeros((labels, m, m))
-    transitions[:, :rank, :rank] = automaton.transitions
-    transitions[:, rank : rank + extra, rank : rank + extra] = useless.transitions
-    transitions[:, rank + extra :, rank + extra :] = unheard.transitions
-    padded = WeightedAutomaton(
-        automaton.alphabet,
-        np.concatenate([automaton.initial, np.zeros(extra), unheard.initial]),
-        np.concatenate([automaton.final, useless.final, np.zeros(extra)]),
-        transitions,
-    )
-    minimal = padded.minimal()
-    assert minimal.rank == automaton.minimal().rank <= rank
-    assert np.allclose(minimal.values(words), automaton.values(words))
-
-
-def test_the_zero_function_needs_no_state():
+def test_products_that_vanish_to_rounding_are_no_new_directions():
     label = frozenset("a")
-    zero = WeightedAutomaton((label,), np.ones(2), np.zeros(2), np.ones((1, 2, 2))).minimal()
-    assert zero.rank == 0
-    assert zero.values([(), (label,)]).tolist() == [0, 0]
-
-
-def test_a_nilpotent_chain_is_minimal_with_every_state():
-    """Products that vanish to rounding must not be taken for new directions."""
-    label = frozenset("a")
-    rng = np.random.default_rng(3)
-    basis = np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    chain = WeightedAutomaton((label,), np.eye(4)[0], np.eye(4)[3], np.eye(4, k=1)[None])
-    chain = change_basis(chain, basis)
-    assert chain.minimal().rank == 4
-    assert np.allclose(chain.minimal().values([(label,) * n for n in range(6)]), [0, 0, 0, 1, 0, 0])
+    basis = np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0]
+    chain = change_basis(WeightedAutomaton((label,), np.eye(4)[0], np.eye(4)[3], np.eye(4, k=1)[None]), basis)
+    assert len(span_of_products(chain.initial, chain.transitions, 1e-10)) == 4
+    assert len(span_of_products(np.zeros(4), chain.transitions, 1e-10)) == 0
 
 
 @given(seeds, sizes, sizes)

@@ -16,8 +16,6 @@ from wfairl.core.automata.words import (
     format_word,
     parse_word,
     read_jsonl,
-    read_pautomac,
-    read_pautomac_solution,
     with_optional_start,
     write_jsonl,
 )
@@ -114,31 +112,6 @@ def test_labels_and_words_are_readable():
     assert format_label(frozenset({"key", "door"})) == "door & key"
     assert format_label(frozenset()) == "-"
     assert format_word((frozenset(), frozenset({"key"}))) == "-, key"
-
-
-def test_pautomac_files_are_read(tmp_path):
-    (tmp_path / "p.train").write_text("3 2\n2 0 1\n0\n1 1\n")
-    zero, one = frozenset({"0"}), frozenset({"1"})
-    assert read_pautomac(tmp_path / "p.train").words == ((zero, one), (), (one,))
-    (tmp_path / "p.solution").write_text("2\n0.25\n1e-3\n")
-    assert read_pautomac_solution(tmp_path / "p.solution").tolist() == [0.25, 0.001]
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "empty"),
-        ("3\n", "header"),
-        ("2 2\n1 0\n", "promises 2 words"),
-        ("1 2\n2 0\n", "line 2: 1 labels where 2"),
-        ("1 2\n1 5\n", "line 2: a label outside"),
-        ("1 2\n1 x\n", "line 2: not a list of whole numbers"),
-    ],
-)
-def test_a_broken_pautomac_file_is_an_error(tmp_path, text, reason):
-    (tmp_path / "p.train").write_text(text)
-    with pytest.raises(MalformedWordsError, match=reason):
-        read_pautomac(tmp_path / "p.train")
 
 
 @given(st.lists(st.tuples(words, st.floats(0, 1)), max_size=6))

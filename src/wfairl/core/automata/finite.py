@@ -10,7 +10,7 @@ if acceptance can be reached from it; the others are dropped.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,6 @@ LONGEST_DEVIATION_WORD = 40
 
 ROUNDING = 1e-9
 """A value that misses the threshold by less was meant to reach it, such as the mean of scores 0 and 1."""
-
-KIND = "finite"
-"""What a file calls such an automaton."""
 
 NO_LABEL = -1
 """The last label of the initial state, in arrays."""
@@ -83,6 +80,8 @@ class FiniteAutomaton(Automaton):
         tolerance: states were merged within this difference of values.
         deviation: largest difference measured between `values` and the weighted automaton.
     """
+
+    kind: ClassVar[str] = "finite"  # in files
 
     alphabet: tuple[Label, ...]
     transitions: NDArray[np.int32]
@@ -131,7 +130,7 @@ class FiniteAutomaton(Automaton):
 
     def to_document(self) -> dict[str, Any]:
         return {
-            "kind": KIND,
+            "kind": self.kind,
             "alphabet": [sorted(label) for label in self.alphabet],
             "transitions": self.transitions.tolist(),
             "accepting": self.accepting.tolist(),
@@ -265,7 +264,7 @@ class _Explored:
 def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:
     """Explore breadth first from alpha_0, merging states as they come."""
     # W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests].
-    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE)[0].T
+    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).T
     labels = len(automaton.alphabet)
     alphas, last_labels = [automaton.initial], [NO_LABEL]
     states_after = {NO_LABEL: _StatesByValues(tests.shape[1])}

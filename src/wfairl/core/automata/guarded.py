@@ -8,7 +8,7 @@ many propositions is that of its guards.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, StateNumber
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
-
-KIND = "guarded"
-"""What a file calls such an automaton."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,8 @@ class GuardedAutomaton(Automaton):
         accepting: whether a word that ends in a state is accepted, shape [states] of bool.
         keep_repeats: True: a label read twice takes edges twice.
     """
+
+    kind: ClassVar[str] = "guarded"  # in files
 
     edges: tuple[tuple[Edge, ...], ...]
     accepting: NDArray[np.bool_]
@@ -103,7 +102,7 @@ class GuardedAutomaton(Automaton):
             [{"true": sorted(one.guard.true), "false": sorted(one.guard.false), "target": one.target} for one in row]
             for row in self.edges
         ]
-        return {"kind": KIND, "edges": edges, "accepting": self.accepting.tolist()}
+        return {"kind": self.kind, "edges": edges, "accepting": self.accepting.tolist()}
 
     @classmethod
     def from_document(cls, document: Any) -> "GuardedAutomaton":
@@ -125,12 +124,12 @@ def _takes(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
     return next((one for one in row if one.guard.holds(label)), None) is edge
 
 
-def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
+def intersect(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
     """The automaton that accepts what both accept."""
-    return conjunction_with_pairs(one, other)[0]
+    return intersect_with_pairs(one, other)[0]
 
 
-def conjunction_with_pairs(
+def intersect_with_pairs(
     one: GuardedAutomaton, other: GuardedAutomaton
 ) -> tuple[GuardedAutomaton, list[tuple[int, int]]]:
     """The automaton that accepts what both accept, and the pair of states that each of its states stands for.

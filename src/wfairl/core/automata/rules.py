@@ -3,8 +3,8 @@
     both = all_of(visit_all("coffee", "mail"), avoid("plant"))
     rule = then(both, visit_in_order("office"))
 
-One label may fulfil several steps: where key and door come true at once, `visit_in_order("key", "door")` is fulfilled.
-What is to be avoided counts also in the label that would have fulfilled the rest.
+One label may fulfil several steps: a label with key and door fulfils `visit_in_order("key", "door")`. A label with a
+proposition to avoid loses the task, even if it fulfils everything else.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Automaton
-from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton, conjunction
+from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton, intersect
 from wfairl.core.support.errors import BadInputError
 
 MOST_IN_ANY_ORDER = 10
@@ -80,7 +80,7 @@ def all_of(*rules: GuardedAutomaton) -> GuardedAutomaton:
     """
     if not rules:
         raise BadInputError("all_of needs at least one rule")
-    return reduce(conjunction, rules)
+    return reduce(intersect, rules)
 
 
 def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wfairl.core.automata import finite, guarded
 from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.support.bounds import Count, NotNegative
@@ -14,11 +14,9 @@ from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
-AUTOMATON_KINDS: dict[str, type[finite.FiniteAutomaton] | type[GuardedAutomaton]] = {
-    finite.KIND: finite.FiniteAutomaton,
-    guarded.KIND: GuardedAutomaton,
+AUTOMATON_KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
+    one.kind: one for one in (FiniteAutomaton, GuardedAutomaton)
 }
-"""The kinds of automata that a file may hold."""
 
 
 class BrokenTaskModelError(BadInputError):

@@ -9,7 +9,6 @@ import math
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,9 +21,6 @@ from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
-
-MINIMAL_TOLERANCE = 1e-10
-"""A direction shorter than this, relative to the vector it came from, is rounding."""
 
 LEAST_ZEROS = 8
 """Transitions are written as edges if fewer than one entry in this many is not zero."""
@@ -85,23 +81,9 @@ class WeightedAutomaton:
         """The number of states m."""
         return len(self.initial)
 
-    @cached_property
-    def index(self) -> dict[Label, int]:
-        """Position of each label in the alphabet."""
-        return {label: i for i, label in enumerate(self.alphabet)}
-
-    def state_after(self, word: Sequence[Label]) -> NDArray[np.float64]:
-        """alpha_{T+1} after reading the word, shape [m]; zero once an unknown label was read."""
-        alpha = self.initial
-        for label in word:
-            if label not in self.index:
-                return np.zeros(self.rank)
-            alpha = alpha @ self.transitions[self.index[label]]
-        return alpha
-
-    def value(self, word: Sequence[Label]) -> float:
+    def value(self, word: Word) -> float:
         """h(word)."""
-        return float(self.state_after(word) @ self.final)
+        return float(self.values([word])[0])
 
     def values(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """h of each word, shape [words]; common prefixes are evaluated once."""
@@ -128,19 +110,6 @@ class WeightedAutomaton:
             if len(rows):
                 nexts[rows] = alphas[rows] @ weights
         return nexts
-
-    def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":
-        """The same function with the fewest states: those that can be reached and can be told apart."""
-        _, reachable = span_of_products(self.initial, self.transitions, tolerance)
-        reached = self._restrict(reachable)
-        _, observable = span_of_products(reached.final, reached.transitions.transpose(0, 2, 1), tolerance)
-        return reached._restrict(observable)
-
-    def _restrict(self, span: NDArray[np.float64]) -> "WeightedAutomaton":
-        """The automaton on the subspace with orthonormal rows `span`, shape [k, m]."""
-        return WeightedAutomaton(
-            self.alphabet, self.initial @ span.T, span @ self.final, span @ self.transitions @ span.T
-        )
 
     def to_document(self) -> dict[str, Any]:
         """The automaton as JSON data; floats keep every bit.
@@ -188,13 +157,13 @@ class WeightedAutomaton:
 
 
 def span_of_products(
-    start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float = MINIMAL_TOLERANCE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The space of all products start^T M_1 .. M_k: a basis of products, shortest first, and an orthonormal basis.
+    start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float
+) -> NDArray[np.float64]:
+    """A basis of the space of all products start^T M_1 .. M_k that consists of products, shortest first; [rank, m].
 
-    Both have the shape [rank, m]. A product is in the basis if it is no linear combination of those before it, breadth
-    first. Whether a further label adds a direction is tested on the unit direction that the product itself added, so
-    that rounding does not accumulate along long products.
+    A product is in the basis if it is no linear combination of those before it, breadth first. Whether a further label
+    adds a direction is tested on the unit direction that the product itself added, so that rounding does not accumulate
+    along long products. A direction shorter than `tolerance`, relative to the vector it came from, is rounding.
     """
     m = len(start)
     products, span = np.zeros((0, m)), np.zeros((0, m))
@@ -202,7 +171,7 @@ def span_of_products(
     start_norm = np.linalg.norm(start)
     queue = [(start, start / start_norm, 1.0)] if start_norm > 0 else []
     for product, direction, scale in queue:  # which grows meanwhile; at most m entries extend it
-        if np.linalg.norm(direction) <= tolerance * scale:  # nothing but rounding
+        if np.linalg.norm(direction) <= tolerance * scale:
             continue
         residual = direction
         for _ in range(2):  # twice is enough for orthogonality to rounding
@@ -212,4 +181,4 @@ def span_of_products(
             added = residual / length
             products, span = np.vstack([products, product]), np.vstack([span, added])
             queue.extend(zip(product @ matrices, added @ matrices, norms, strict=True))
-    return products, span
+    return products

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.guarded import GuardedAutomaton, conjunction_with_pairs
+from wfairl.core.automata.guarded import GuardedAutomaton, intersect_with_pairs
 from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.tables import is_forced, to_table
 from wfairl.core.rational.task_posterior import Support, TaskPosterior
@@ -106,7 +106,7 @@ def _probable_automata(posterior: TaskPosterior) -> Iterator[Goal]:
     others, joint = 1.0 - posterior.chosen.weight, chosen_alone(posterior)
     yield _goal(joint, others, posterior.support)
     for one in posterior.alternatives[1:MOST_AUTOMATA]:
-        automaton, pairs = conjunction_with_pairs(joint.automaton, one.automaton)
+        automaton, pairs = intersect_with_pairs(joint.automaton, one.automaton)
         if one.weight < LEAST_AUTOMATON_WEIGHT or automaton.states > MOST_JOINT_STATES:
             return
         others = max(others - one.weight, 0.0)
@@ -139,6 +139,6 @@ def _demonstrated(posterior: TaskPosterior) -> Iterator[Goal]:
 
 
 def _follow(words: DemonstratedWords, posterior: TaskPosterior) -> JointAutomaton:
-    automaton, pairs = conjunction_with_pairs(words.automaton, posterior.chosen.automaton)
+    automaton, pairs = intersect_with_pairs(words.automaton, posterior.chosen.automaton)
     followed, states = np.array(pairs).T
     return JointAutomaton(automaton, states, (words, followed))
