@@ -35,7 +35,7 @@ def new(directory, what=FOUR_ROOMS):
 
 def state_of(session):
     return (
-        session.spec, session.seed, session.controls, session.states, session.labels, session.demonstrations,
+        session.spec, session.seed, session.controls, session.walk.states, session.walk.labels, session.demonstrations,
         session.answers, session.corrections, session.judge,
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     session.do(GOAL)
     demonstrate_errand(session)
     demonstrate_errand(session)
-    session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
+    session.save_model(learn(session.spec, session.dataset, ())[0])
     assert load(session.directory / DEMONSTRATIONS) == session.dataset
     assert TaskModel.load(session.directory / TASK_MODEL).sentences == ("0 -corner-> 1, 1 -goal-> done",)
     (task,) = load_tasks(str(session.directory / "my-fourrooms.task.json"))

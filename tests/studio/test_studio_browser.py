@@ -231,7 +231,7 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     session.do({**GOAL, "name": worse})
     demonstrate_errand(session)
     demonstrate_errand(session)
-    session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
+    session.save_model(learn(session.spec, session.dataset, ())[0])
     page = visited("/session/nasty-1")
     assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
     assert nasty in page.text_content(".automaton svg")

@@ -7,26 +7,26 @@ from contextlib import suppress
 import pytest
 
 from wfairl.core.support.executors import WorkerDiedError
-from wfairl.studio.workers import CancelledJobError, JobRunner
+from wfairl.studio.workers import CancelledJobError, JobRunner, tick
 
 pytestmark = pytest.mark.slow
 
 
-def count(tick, times):
+def count(times):
     for _ in range(times):
         time.sleep(0.01)
         tick()
     return times
 
 
-def hang(tick):
+def hang():
     tick()
     while True:
         with suppress(ValueError):  # code that swallows errors
             time.sleep(1000)
 
 
-def die(tick):
+def die():
     os._exit(1)
 
 

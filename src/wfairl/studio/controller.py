@@ -22,8 +22,7 @@ from wfairl.studio.session import RUN, Session
 from wfairl.studio.task_documents import Inventive
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.views import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
-from wfairl.studio.workers import JobRunner, Progress, StoppedError
-from wfairl.studio.world_cache import make_worlds
+from wfairl.studio.workers import JobRunner, Progress, QueuedJob, StoppedError
 
 HEADER, PROGRESS, SCENE, UNDERSTANDING = "header", "progress", "scene", "understanding"
 PARTS = (HEADER, PROGRESS, SCENE, UNDERSTANDING)
@@ -35,17 +34,14 @@ TRIAL_SCENES = 10
 class SessionController:
     """A session with its view state and its jobs.
 
-    Args:
-        world_workers: make worlds; None to make them in this process.
-
     Attributes:
         listeners: called with the name of a part that has changed.
         view_state: what the pages show.
         notice: a message to the person; empty if there is none.
     """
 
-    def __init__(self, session: Session, workers: JobRunner, world_workers: JobRunner | None = None) -> None:
-        self.session, self._workers, self._world_workers = session, workers, world_workers
+    def __init__(self, session: Session, workers: JobRunner) -> None:
+        self.session, self._workers = session, workers
         self.listeners: list[Callable[[str], None]] = []
         self.view_state = ViewState()
         self.notice, self._handled = "", 0
@@ -53,8 +49,6 @@ class SessionController:
         self._lock = asyncio.Lock()
         self._model_view: dict[str, Any] | None = None
         self._is_ready = False
-        if world_workers is None:
-            _ = session.world
 
     async def ready(self) -> None:
         """Make the worlds of the session, and learn what a killed server could not."""
@@ -119,24 +113,16 @@ class SessionController:
 
     async def _make_worlds(self, spec: TaskSpec, seeds: Iterable[int]) -> None:
         """Fill the cache with worlds."""
-        worlds = self.session.worlds
-        missing = worlds.missing(spec, seeds)
-        if missing and self._world_workers is not None:
-            activity = f"making {counted(len(missing), 'scene')}"
-            worlds.add_pickled(spec, await self._wait(self._world_workers, activity, make_worlds, spec, missing))
+        missing = self.session.worlds.missing(spec, seeds)
+        if missing:
+            await self._wait(f"making {counted(len(missing), 'scene')}", self.session.worlds.make(spec, missing))
 
     def _prefetch(self) -> None:
         """Make the next scene while the person works on the current one."""
-        session, spec = self.session, self.session.spec
-        missing = session.worlds.missing(spec, [session.next_seed])
-        if self._world_workers is None or not missing or session.worlds.missing(spec, [session.seed]):
-            return
-
-        def store(done: "asyncio.Future[bytes | None]") -> None:
-            if not done.cancelled() and done.exception() is None:
-                session.worlds.add_pickled(spec, done.result())
-
-        asyncio.wrap_future(self._world_workers.submit(make_worlds, spec, missing).future).add_done_callback(store)
+        session = self.session
+        missing = session.worlds.missing(session.spec, [session.next_seed])
+        if missing and not session.worlds.missing(session.spec, [session.seed]):
+            session.worlds.make(session.spec, missing)
 
     async def _do_event(self, event: Mapping[str, Any]) -> None:
         """Apply an event of the session, and what follows from it."""
@@ -169,7 +155,7 @@ class SessionController:
         """Go towards a point of the image, or in the direction of an arrow key."""
         async with self._lock:
             await self._make_worlds(self.session.spec, [self.session.seed])
-        world, state, key = self.session.world, self.session.states[-1], message.get("key")
+        world, state, key = self.session.world, self.session.walk.states[-1], message.get("key")
         if not can_point(world):
             raise BadInputError("choose a control: this world cannot be pointed in")
         if key is not None:
@@ -207,8 +193,8 @@ class SessionController:
         if not session.has_success:
             return
         self._progress.cancel()
-        arguments = session.spec, session.dataset, session.laws, session.model
-        model, self._model_view = await self._wait(self._workers, "inferring the task", jobs.learn, *arguments)
+        job = self._workers.submit(jobs.learn, session.spec, session.dataset, session.laws, session.model)
+        model, self._model_view = await self._wait("inferring the task", job)
         session.save_model(model)
         self.view_state.clear()
         await self._rewatch()
@@ -348,17 +334,16 @@ class SessionController:
             spec=session.spec,
             model=self._model,
             dataset=session.dataset,
-            demonstrations=tuple(session.demonstrations),
             corrections=tuple(session.corrections),
             next_seed=session.next_seed,
             run=self._run_directory,
         )
-        return await self._wait(self._workers, activity, job, snapshot, *arguments)
+        return await self._wait(activity, self._workers.submit(job, snapshot, *arguments))
 
-    async def _wait(self, workers: JobRunner, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
+    async def _wait(self, activity: str, job: QueuedJob) -> Any:
         self._changed(SCENE, UNDERSTANDING)  # they show that a job runs
         try:
-            return await self._progress.run(workers, activity, job, *arguments)
+            return await self._progress.run(activity, job)
         finally:
             self._changed(SCENE, UNDERSTANDING)
 

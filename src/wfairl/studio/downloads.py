@@ -15,7 +15,7 @@ from wfairl.studio.episodes import policy_of
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.understanding import edge_evidence, sentence
-from wfairl.studio.workers import Tick
+from wfairl.studio.workers import tick
 
 RECORDED_SCENES = 3
 
@@ -119,14 +119,13 @@ def archive(session: Session, page: str | None) -> bytes:
     return stream.getvalue()
 
 
-def report_page(tick: Tick, snapshot: SessionSnapshot) -> str:
+def report_page(snapshot: SessionSnapshot) -> str:
     """The report of a session as one self-contained page; a job for a worker."""
     from wfairl.pages.blocks import AutomatonDrawing, Facts, prose  # figures are slow to import
     from wfairl.pages.page import Page, Section, page_html
     from wfairl.pages.player import EpisodePlayer
     from wfairl.pages.recording import record_episode
 
-    tick()
     model, task = snapshot.model, snapshot.spec.task_with(snapshot.model)
     edges = tuple(
         (
@@ -136,18 +135,18 @@ def report_page(tick: Tick, snapshot: SessionSnapshot) -> str:
         )
         for edge in edge_evidence(model, snapshot.dataset)
     )
-    demonstrations = tuple(
-        (f"#{number}", f"scene {one.seed}, {counted(len(one.controls), 'step')}, {'right' if one.right else 'wrong'}")
-        for number, one in enumerate(snapshot.demonstrations, start=1)
-    )
-    corrections = tuple((one.correction.sentence, "law" if one.is_law else "evidence") for one in snapshot.corrections)
+    demonstrations = []
+    for number, one in enumerate(snapshot.dataset, start=1):
+        verdict = "right" if one.is_success else "wrong"
+        demonstrations.append((f"#{number}", f"scene {one.seed}, {counted(len(one.controls), 'step')}, {verdict}"))
+    corrections = tuple((one.parsed.sentence, "law" if one.law else "evidence") for one in snapshot.corrections)
     policy = policy_of(model, snapshot.cost, task)
     recordings = []
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES):
         tick()
         recordings.append(record_episode(task, policy, seed, np.random.default_rng(seed)))
     learned = (prose(sentence(model)), AutomatonDrawing(model.finite, model.edge_counts), Facts(edges, "Its edges"))
-    evidence = [Facts(demonstrations, "Demonstrations")]
+    evidence = [Facts(tuple(demonstrations), "Demonstrations")]
     if corrections:
         evidence.append(Facts(corrections, "Corrections"))
     return page_html(

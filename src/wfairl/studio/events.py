@@ -18,6 +18,7 @@ from annotated_types import Ge, Gt, Lt
 from wfairl.core.support.bounds import Count, Seed
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
+from wfairl.questions.corrections import Correction, correction_of_document
 
 RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"
 JUDGES = (RULE, ENVIRONMENT, PERSON)
@@ -149,6 +150,11 @@ class CorrectionAdded(Event, do="correct", is_durable=True, changes_dataset=True
     correction: dict[str, Any]
     law: bool
     answers: tuple[JudgedPath, ...] = ()
+
+    @property
+    def parsed(self) -> Correction:
+        """The correction itself, or a `BadInputError` if it is none."""
+        return correction_of_document(self.correction)
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,12 @@ from wfairl.questions.question import NothingToAskError, Question, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
-from wfairl.studio.events import JudgedPath
+from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
-from wfairl.studio.session_state import AddedCorrection
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 from wfairl.studio.waypoints import Point
-from wfairl.studio.workers import Tick
+from wfairl.studio.workers import tick
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -54,7 +53,6 @@ class SessionSnapshot:
         spec: its task.
         model: what was learned from the dataset.
         dataset: demonstrations and answers.
-        demonstrations: with their judges.
         corrections: those that were not withdrawn.
         next_seed: the first new scene.
         run: the directory of the learned cost, if there is one.
@@ -64,8 +62,7 @@ class SessionSnapshot:
     spec: TaskSpec
     model: TaskModel
     dataset: Dataset
-    demonstrations: tuple[JudgedPath, ...]
-    corrections: tuple[AddedCorrection, ...]
+    corrections: tuple[CorrectionAdded, ...]
     next_seed: int
     run: Path | None = None
 
@@ -80,7 +77,7 @@ class SessionSnapshot:
 
 
 def learn(
-    tick: Tick, spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
+    spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
     model = RationalLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
@@ -88,25 +85,23 @@ def learn(
     return model, describe(model, dataset, before)
 
 
-def describe_model(tick: Tick, snapshot: SessionSnapshot) -> dict[str, Any]:
+def describe_model(snapshot: SessionSnapshot) -> dict[str, Any]:
     """What the page shows of a stored model."""
-    tick()
     return describe(snapshot.model, snapshot.dataset, None)
 
 
-def ask(tick: Tick, snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
+def ask(snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
     """The most informative question; if nothing is in doubt, the agent's own plan in a new scene."""
-    tick()
     task, seeds = snapshot.spec.task, range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES)
     try:
         question = find_question(snapshot.model, snapshot.dataset, task, seeds, np.random.default_rng(0), n_jobs=1)
     except NothingToAskError:
-        question = _question_about_plan(tick, snapshot, seeds)
+        question = _question_about_plan(snapshot, seeds)
     world = task.make_world(question.seed)
     return question, encode_film(world, follow(world, question.controls).states)
 
 
-def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
+def _question_about_plan(snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
     answered = {(one.seed, one.controls) for one in snapshot.dataset.answers}
     for seed in seeds:
         tick()
@@ -117,26 +112,25 @@ def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[
     return Question(seed, episode.controls, labels, (), 0.0)
 
 
-def propose(tick: Tick, snapshot: SessionSnapshot) -> SceneProposal:
+def propose(snapshot: SessionSnapshot) -> SceneProposal:
     """The scene whose demonstration is expected to be most informative.
 
     Raises:
         NothingToAskError: no demonstration would tell anything new.
     """
-    tick()
     seeds = range(snapshot.next_seed, snapshot.next_seed + PROPOSED_SCENES)
     rng = np.random.default_rng(0)
     return propose_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)
 
 
-def weigh(tick: Tick, snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:
+def weigh(snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:
     """The answers that a correction counts as; see `weigh_correction`."""
     seeds, rng = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES), np.random.default_rng(0)
     task = snapshot.spec.task
     return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng, lambda _: tick())
 
 
-def try_scenes(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[int, str, int]]:
+def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[int, str, int]]:
     """Seed, outcome and steps of an episode in each scene's simulator, judged by the true rule if there is one."""
     task = snapshot.spec.task_with(snapshot.model)
     policy = policy_of(snapshot.model, snapshot.cost, task)
@@ -149,10 +143,9 @@ def try_scenes(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> l
 
 
 def run_agent(
-    tick: Tick, snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Point] = ()
+    snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Point] = ()
 ) -> tuple[AgentEpisode, EncodedFilm]:
     """An explained episode of the agent; see `explain_episode`."""
-    tick()
     return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
 
 
@@ -169,7 +162,7 @@ class SceneMap:
     to_go: tuple[float | None, ...]
 
 
-def map_scene(tick: Tick, snapshot: SessionSnapshot, seed: int, automaton_state: int) -> SceneMap:
+def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> SceneMap:
     """The costs over a scene, in one state of the automaton.
 
     Raises:
@@ -198,18 +191,17 @@ def map_scene(tick: Tick, snapshot: SessionSnapshot, seed: int, automaton_state:
     return SceneMap(_finite(mean), _finite(to_go))
 
 
-def write_prism(tick: Tick, snapshot: SessionSnapshot, seed: int) -> str:
+def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
     """The task in a scene, for PRISM and Storm; see `to_prism`."""
     product = build_product(snapshot.spec.task.make_world(seed), snapshot.model.finite)
     tick()
     return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
-def learn_cost(tick: Tick, snapshot: SessionSnapshot, directory: Path) -> str:
+def learn_cost(snapshot: SessionSnapshot, directory: Path) -> str:
     """Learn the cost, as a run that other commands read; returns a one-line summary."""
     from wfairl.core.runs.methods import TrainingRequest, find_method  # torch is slow to import
 
-    tick()
     new = directory.with_name(f".{directory.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     origin = {"demonstrations": ["demos.safetensors"]}
@@ -221,12 +213,12 @@ def learn_cost(tick: Tick, snapshot: SessionSnapshot, directory: Path) -> str:
     return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
 
 
-def warm_up(tick: Tick) -> None:
+def warm_up() -> None:
     """Load the compiled kernels before the first demonstration needs them."""
     from wfairl.core.demonstrations.collection import collect
 
     spec = TaskSpec("errand")
-    model, _ = learn(tick, spec, collect(spec.task, 2, 0, 0.0, 0, n_jobs=1), ())
+    model, _ = learn(spec, collect(spec.task, 2, 0, 0.0, 0, n_jobs=1), ())
     explain_episode(spec.task, model, 0, (), nominal_cost(spec.task))
 
 

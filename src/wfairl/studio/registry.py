@@ -3,7 +3,6 @@
 import fcntl
 import os
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -19,34 +18,20 @@ from wfairl.studio.world_cache import WorldCache
 TOKEN, LOCK = ".token", ".lock"
 
 
-@dataclass(frozen=True)
-class SessionInfo:
-    """A session on disk, for a list of them."""
-
-    name: str
-    changed: datetime
-
-
 class SessionRegistry:
-    """The sessions of a directory.
+    """The sessions of a directory."""
 
-    Args:
-        world_workers: make worlds.
-    """
-
-    def __init__(self, directory: Path, workers: JobRunner, world_workers: JobRunner) -> None:
+    def __init__(self, directory: Path, workers: JobRunner) -> None:
         check_directory(directory)
-        self.directory, self._workers, self._world_workers = directory, workers, world_workers
+        self.directory, self._workers = directory, workers
         self._worlds = WorldCache()
         self._controllers: dict[str, SessionController] = {}
 
-    def sessions(self) -> list[SessionInfo]:
-        """The sessions on disk, the latest first."""
-        infos = [
-            SessionInfo(journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC))
-            for journal in self.directory.glob(f"*/{JOURNAL}")
-        ]
-        return sorted(infos, key=lambda info: info.changed, reverse=True)
+    def sessions(self) -> list[tuple[str, datetime]]:
+        """The name of each session on disk and when it changed, the latest first."""
+        changed = {one.parent.name: one.stat().st_mtime for one in self.directory.glob(f"*/{JOURNAL}")}
+        latest_first = sorted(changed.items(), key=lambda item: item[1], reverse=True)
+        return [(name, datetime.fromtimestamp(seconds, UTC)) for name, seconds in latest_first]
 
     def create(self, text: str) -> SessionController:
         """Start a session with a registered task, or with an environment to invent one in.
@@ -73,7 +58,7 @@ class SessionRegistry:
         return self._controllers[name]
 
     def _add(self, session: Session) -> SessionController:
-        controller = SessionController(session, self._workers, self._world_workers)
+        controller = SessionController(session, self._workers)
         self._controllers[session.name] = controller
         return controller
 

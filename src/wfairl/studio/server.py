@@ -41,6 +41,9 @@ INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unl
 """Environments that the home page suggests for inventing a task."""
 
 
+LISTED_SESSIONS = 40
+
+
 def find_port(wanted: int | None) -> int:
     """A free port of this machine: the wanted one; without one, the usual one or any.
 
@@ -68,8 +71,8 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
     lock = lock_directory(directory)
     token = token_of(directory)
-    workers, world_workers = JobRunner(processes, warm_up), JobRunner()
-    application = make_application(SessionRegistry(directory, workers, world_workers), token, port)
+    workers = JobRunner(processes, warm_up)
+    application = make_application(SessionRegistry(directory, workers), token, port)
     config = uvicorn.Config(
         application,
         ADDRESS,
@@ -98,7 +101,6 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         pass  # the normal end
     finally:
         workers.close()
-        world_workers.close()
         lock.close()
 
 
@@ -122,7 +124,8 @@ def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
             "environments": list(INVENTED_IN),
             "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [
-                {"name": one.name, "changed": f"{one.changed:%d %b %Y, %H:%M} UTC"} for one in registry.sessions()[:40]
+                {"name": name, "changed": f"{changed:%d %b %Y, %H:%M} UTC"}
+                for name, changed in registry.sessions()[:LISTED_SESSIONS]
             ],
         }
         parts["home"](view)

@@ -7,18 +7,19 @@ session replays its journal. Beside the journal are ordinary files for every oth
 
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import storage
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
+from wfairl.core.planning.path import Walk
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_json
+from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.studio.events import (
@@ -63,10 +64,7 @@ class Session(SessionState):
         self.worlds = worlds or WorldCache()
         self.model: TaskModel | None = None
         self._journal = Journal(directory / JOURNAL)
-        self._path_seed: int | None = None
-        self._path_controls: list[int] = []
-        self._states: list[Any] = []
-        self._labels: list[Label] = []
+        self._walk: Walk | None = None
         self._replays: dict[JudgedPath, Demonstration] = {}
         for number, document in enumerate(self._journal.read(), start=1):
             try:
@@ -92,16 +90,15 @@ class Session(SessionState):
         return self.worlds.world(self.spec, self.seed)
 
     @property
-    def states(self) -> list[Any]:
-        """World states of the current demonstration, one more than controls."""
-        self._follow_controls()
-        return self._states
-
-    @property
-    def labels(self) -> list[Label]:
-        """Labels of the current demonstration, as many as controls."""
-        self._follow_controls()
-        return self._labels
+    def walk(self) -> Walk:
+        """The current demonstration in its world; only controls that are new are taken."""
+        walk = self._walk
+        if walk is None or walk.world is not self.world or walk.controls != self.controls[: len(walk)]:
+            walk = self._walk = Walk(ModelSimulator(self.world))
+        for control in self.controls[len(walk) :]:
+            self._check_control(control, walk.states[-1])
+            walk.take(control)
+        return walk
 
     @property
     def dataset(self) -> Dataset:
@@ -136,7 +133,7 @@ class Session(SessionState):
         if not self.controls:
             return None
         if self.judge == RULE:
-            path = self.task.rule.run(self.labels)
+            path = self.task.rule.run(self.walk.labels)
             if path[-1] != DEAD and self.task.rule.accepting[path[-1]]:
                 return True
             return False if path[-1] == DEAD or self._is_over() else None
@@ -189,7 +186,7 @@ class Session(SessionState):
         self.apply(event)
         if changes_labels:
             self.model = None
-            self._path_seed, self._replays = None, {}
+            self._replays = {}
         if event.changes_dataset:
             self.save_dataset()
 
@@ -223,8 +220,8 @@ class Session(SessionState):
             self.worlds.world(spec, seed)
         match event:
             case ControlChosen(control):
-                self._check_control(control, self.states[-1])
-            case DemonstrationSaved(right=True) if not any(self.labels):
+                self._check_control(control, self.walk.states[-1])
+            case DemonstrationSaved(right=True) if not any(self.walk.labels):
                 raise BadInputError("no proposition became true yet: add propositions, or go on")
             case QuestionAnswered(seed, controls, right):
                 self._replay(JudgedPath(seed, controls, right))
@@ -238,21 +235,6 @@ class Session(SessionState):
         if not available_controls(self.world, state)[control]:
             raise BadInputError(f"{self.world.controls[control]} is not available here")
 
-    def _follow_controls(self) -> None:
-        """Bring states and labels up to date with the controls, from the last control that did not change."""
-        if self._path_seed != self.seed:
-            self._path_seed = self.seed
-            self._path_controls, self._labels, self._states = [], [], [self.world.initial_state]
-        pairs = zip(self._path_controls, self.controls, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        del self._path_controls[same:], self._labels[same:], self._states[same + 1 :]
-        for control in self.controls[same:]:
-            before = self._states[-1]
-            self._check_control(control, before)
-            self._states.append(self.world.step(before, control))
-            self._labels.append(self.world.label(before, control, self._states[-1]))
-            self._path_controls.append(control)
-
     def _replay(self, path: JudgedPath) -> Demonstration:
         if path not in self._replays:
             score = SUCCESS_SCORE if path.right else FAILURE_SCORE
@@ -260,5 +242,7 @@ class Session(SessionState):
         return self._replays[path]
 
     def _is_over(self) -> bool:
+        if len(self.controls) >= self.task.horizon:
+            return True
         is_final = getattr(self.world, "is_final", None)
-        return len(self.controls) >= self.task.horizon or (is_final is not None and bool(is_final(self.states[-1])))
+        return is_final is not None and bool(is_final(self.walk.states[-1]))

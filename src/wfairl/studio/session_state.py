@@ -1,11 +1,11 @@
 """The state of a session: the fold of its events. It knows no world, no file and no browser."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
-from wfairl.questions.corrections import Correction, correction_of_document
+from wfairl.questions.corrections import Correction
 from wfairl.studio.events import (
     PERSON,
     RULE,
@@ -31,15 +31,6 @@ from wfairl.studio.task_spec import TaskSpec
 LONGEST_DEMONSTRATION = 10_000
 
 
-@dataclass(frozen=True)
-class AddedCorrection:
-    """A correction, whether it is a law, and the answers that it counts as if it is evidence."""
-
-    correction: Correction
-    is_law: bool
-    answers: tuple[JudgedPath, ...]
-
-
 class SessionState:
     """Everything that a person has done so far.
 
@@ -60,14 +51,14 @@ class SessionState:
         self.controls: list[int] = []
         self.demonstrations: list[JudgedPath] = []
         self.answers: list[JudgedPath] = []
-        self.corrections: list[AddedCorrection] = []
+        self.corrections: list[CorrectionAdded] = []
         self.judge = PERSON
         self._is_started = False
 
     @property
     def laws(self) -> tuple[Correction, ...]:
         """The corrections that are laws."""
-        return tuple(one.correction for one in self.corrections if one.is_law)
+        return tuple(one.parsed for one in self.corrections if one.law)
 
     @property
     def all_answers(self) -> list[JudgedPath]:
@@ -111,8 +102,8 @@ class SessionState:
                 raise BadInputError(f"there is no demonstration {number}")
             case CorrectionWithdrawn(number) if number >= len(self.corrections):
                 raise BadInputError(f"there is no correction {number}")
-            case CorrectionAdded(document):
-                correction_of_document(document)
+            case CorrectionAdded():
+                _ = event.parsed
 
     def apply(self, event: Event) -> None:
         """Change the state by an event that was checked."""
@@ -143,8 +134,8 @@ class SessionState:
                 del self.demonstrations[number]
             case QuestionAnswered(seed, controls, right):
                 self.answers.append(JudgedPath(seed, controls, right))
-            case CorrectionAdded(document, is_law, answers):
-                self.corrections.append(AddedCorrection(correction_of_document(document), is_law, answers))
+            case CorrectionAdded():
+                self.corrections.append(event)
             case CorrectionWithdrawn(number):
                 del self.corrections[number]
 

@@ -108,18 +108,18 @@ def scene_view(session: Session, view: ViewState) -> dict[str, Any]:
 
 def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
     """The unfinished demonstration."""
-    world_state, encoder = session.states[-1], view.encoder_of(session.seed)
-    path = [] if session.model is None else session.model.finite.run(session.labels)
+    walk, encoder = session.walk, view.encoder_of(session.seed)
+    path = [] if session.model is None else session.model.finite.run(walk.labels)
     proposal = view.proposal
     return {
         "seed": session.seed,
-        "frames": [encoder.encode(session.world, world_state)],
+        "frames": [encoder.encode(session.world, walk.states[-1])],
         "tiles": encoder.tiles,
         "corner": corner_of(session.world),
         "instruction": instruction_of(session.world),
         "steps": len(session.controls),
-        "word": [format_label(label) for label in compress(session.labels)],
-        "available": [bool(one) for one in available_controls(session.world, world_state)],
+        "word": [format_label(label) for label in compress(walk.labels)],
+        "available": [bool(one) for one in available_controls(session.world, walk.states[-1])],
         "states": path[-2:],
         "can_point": can_point(session.world),
         "can_pick": session.spec.is_invented,
@@ -192,7 +192,7 @@ def understanding_view(
             }
             for number, one in enumerate(session.demonstrations)
         ],
-        "corrections": [{"sentence": one.correction.sentence, "law": one.is_law} for one in session.corrections],
+        "corrections": [{"sentence": one.parsed.sentence, "law": one.law} for one in session.corrections],
         "answers": len(session.answers),
         "propositions": _propositions_view(session),
         "judge": session.judge,

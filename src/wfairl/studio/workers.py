@@ -28,9 +28,6 @@ POLL_SECONDS = 0.2
 REFRESH_SECONDS = 0.25
 """Between two updates of the progress on the page."""
 
-Tick = Callable[[], None]
-"""A job calls it now and then, as a sign of progress; raises `CancelledJobError` once the job is cancelled."""
-
 _shared: Any = None
 _slot: int | None = None
 """In a worker: the shared arrays, and the slot of the running job."""
@@ -71,10 +68,10 @@ class JobRunner:
     """Runs jobs in worker processes.
 
     Args:
-        warm_up: what every process does before its first job; the result is dropped.
+        warm_up: what every process does before its first job.
     """
 
-    def __init__(self, processes: int = 1, warm_up: Callable[[Tick], Any] | None = None) -> None:
+    def __init__(self, processes: int = 1, warm_up: Callable[[], None] | None = None) -> None:
         context = multiprocessing.get_context("spawn")
         self._shared = context.Array("q", SLOTS, lock=False), context.Array("b", SLOTS, lock=False)
         self._used_slots: set[int] = set()
@@ -84,7 +81,7 @@ class JobRunner:
             self._processes.submit(int)  # starts a process
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
-        """Run a module-level function; its first argument is a `Tick`.
+        """Run a module-level function, which calls `tick` now and then.
 
         Raises:
             TooBusyError: too many jobs are waiting.
@@ -136,14 +133,13 @@ class Progress:
         if self._job is not None:
             self._job.cancel()
 
-    async def run(self, workers: JobRunner, activity: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, activity: str, job: QueuedJob) -> Any:
         """The result of a job.
 
         Raises:
             StoppedError: it was cancelled; without a message if another job replaced it.
             FailedRunError: its worker died.
         """
-        job = workers.submit(function, *arguments)
         self._job, self._activity = job, activity
         self._changed()
         refreshing = asyncio.ensure_future(self._refresh(job))
@@ -165,7 +161,7 @@ class Progress:
             self._changed()
 
 
-def _prepare(shared: Any, sources: tuple[str, ...], warm_up: Callable[[Tick], Any] | None) -> None:
+def _prepare(shared: Any, sources: tuple[str, ...], warm_up: Callable[[], None] | None) -> None:
     """Prepare a worker: it has the same tasks as the process that started it."""
     global _shared
     _shared = shared
@@ -174,7 +170,7 @@ def _prepare(shared: Any, sources: tuple[str, ...], warm_up: Callable[[Tick], An
     for source in sources:
         load_tasks(source)
     if warm_up is not None:
-        warm_up(lambda: None)
+        warm_up()
 
 
 def _interrupt_cancelled() -> None:
@@ -196,17 +192,19 @@ def _is_cancelled() -> bool:
     return _slot is not None and bool(_shared[1][_slot])
 
 
+def tick() -> None:
+    """A sign of progress of the running job; raises `CancelledJobError` once the job is cancelled."""
+    if _is_cancelled():
+        raise CancelledJobError("cancelled")
+    if _slot is not None:
+        _shared[0][_slot] += 1
+
+
 def _run(slot: int, job: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     global _slot
-
-    def tick() -> None:
-        if _is_cancelled():
-            raise CancelledJobError("cancelled")
-        _shared[0][slot] += 1
-
     try:
         _slot = slot
         tick()
-        return job(tick, *arguments)
+        return job(*arguments)
     finally:
         _slot = None

@@ -1,17 +1,13 @@
-"""A cache of worlds, and the job that makes them.
+"""A cache of worlds. A thread makes those that pages need: some, such as a sampled roadmap, take seconds."""
 
-Most worlds take milliseconds to make; some, such as a sampled roadmap, take seconds. A process of its own makes those
-that pages need, so that neither pages nor learning wait for them.
-"""
-
-import pickle
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from wfairl.core.worlds.world import World
 from wfairl.studio.task_spec import TaskSpec
-from wfairl.studio.workers import Tick
+from wfairl.studio.workers import CancelledJobError, QueuedJob
 
 CAPACITY = 256
 """Worlds in the cache; the least recently used goes first."""
@@ -22,6 +18,7 @@ class WorldCache:
 
     def __init__(self) -> None:
         self._worlds: OrderedDict[tuple[str, int], World[Any]] = OrderedDict()
+        self._thread = ThreadPoolExecutor(1)
 
     def world(self, spec: TaskSpec, seed: int) -> World[Any]:
         """A world; one that is missing is made here and now."""
@@ -37,28 +34,19 @@ class WorldCache:
         """The seeds of worlds that are not in the cache."""
         return sorted(seed for seed in seeds if (spec.world_key, seed) not in self._worlds)
 
-    def add_pickled(self, spec: TaskSpec, pickled: bytes | None) -> None:
-        """Add the worlds that `make_worlds` made, if they could be pickled."""
-        if pickled is None:
-            return
-        try:
-            worlds: dict[int, World[Any]] = pickle.loads(pickled)  # noqa: S301 - a child process of ours wrote it
-        except (pickle.PickleError, AttributeError, ImportError, TypeError):
-            return  # `world` makes it when it is needed
-        self._worlds.update({(spec.world_key, seed): world for seed, world in worlds.items()})
+    def make(self, spec: TaskSpec, seeds: Sequence[int]) -> QueuedJob:
+        """Make worlds in the thread; they are in the cache when the job is done.
 
+        It fails with a `BadInputError` if a scene lacks an object of a proposition.
+        """
+        ticks, cancelled = [0], [0]
 
-def make_worlds(tick: Tick, spec: TaskSpec, seeds: Sequence[int]) -> bytes | None:
-    """The pickled worlds of seeds; None if they cannot be pickled.
+        def work() -> None:
+            for seed in seeds:
+                if cancelled[0]:
+                    raise CancelledJobError("cancelled")
+                if self.missing(spec, [seed]):  # an earlier job may have made it
+                    self._worlds[spec.world_key, seed] = spec.task.make_world(seed)
+                ticks[0] += 1
 
-    Raises:
-        BadInputError: a scene lacks an object of a proposition.
-    """
-    worlds = {}
-    for seed in seeds:
-        worlds[seed] = spec.task.make_world(seed)
-        tick()
-    try:
-        return pickle.dumps(worlds)
-    except (pickle.PickleError, AttributeError, TypeError):
-        return None
+        return QueuedJob(self._thread.submit(work), (ticks, cancelled), 0)
