@@ -22,14 +22,14 @@ from wfairl.questions.explored_scenes import explore_scenes
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.question import (
     LEAST_INFORMATION,
-    TIE,
+    TIE_NATS,
     NothingToAskError,
     add_answer,
     expected_information,
     find_question,
     requiring_pairs,
 )
-from wfairl.questions.scene_proposal import demonstration_log_likelihood, propose_scene
+from wfairl.questions.scene_proposal import propose_scene, scene_log_likelihood
 
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)
@@ -111,7 +111,7 @@ def test_a_question_is_a_path_in_its_scene_that_divides_the_probable_automata(qu
 
 
 def test_more_scenes_never_make_the_question_worse(model, dataset, question):
-    assert question.information >= ask(model, dataset, SCENES[:3]).information - TIE
+    assert question.information >= ask(model, dataset, SCENES[:3]).information - TIE_NATS
 
 
 def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
@@ -220,7 +220,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
     for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
-        found = demonstration_log_likelihood(plan, scene, 0.5, 0.01)
+        found = scene_log_likelihood(plan, scene, 0.5, 0.01)
         assert found == pytest.approx(evidence.of_scenes(plan.table)[0, 0], abs=1e-6)
 
 

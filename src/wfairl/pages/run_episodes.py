@@ -29,8 +29,8 @@ DEFAULT_SCENES = 3
 MOST_TILES = 256
 """Of an episode, up to which all test scenes are included: a grid has a dozen tiles, a drawn floor thousands."""
 
-PolicyScene = tuple[str, int]
-"""The name of a policy and a scene."""
+Played = tuple[str, int]
+"""The name of a policy and the scene that it plays in."""
 
 
 def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) -> Section:
@@ -56,9 +56,7 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
             return act(name, seed)
         return replace(recording, policy=name)
 
-    def record(
-        make: Callable[[str, int], Recording], jobs: Sequence[PolicyScene], title: str
-    ) -> dict[PolicyScene, Recording]:
+    def record(make: Callable[[str, int], Recording], jobs: Sequence[Played], title: str) -> dict[Played, Recording]:
         results = track(map_in_threads(lambda job: make(*job), jobs, n_jobs=n_jobs), title, total=len(jobs))
         return dict(zip(jobs, results, strict=True))
 

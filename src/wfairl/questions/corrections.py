@@ -137,9 +137,8 @@ def correction_of_document(document: Any) -> Correction:
     if not isinstance(kind, str) or kind not in CORRECTIONS:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
     try:
-        correction: Correction = parse(
-            CORRECTIONS[kind], {name: part for name, part in document.items() if name != "kind"}
-        )
+        fields = {name: value for name, value in document.items() if name != "kind"}
+        correction: Correction = parse(CORRECTIONS[kind], fields)
     except BadInputError as error:
         raise BadCorrectionError(f"not a correction ({error})") from None
     if isinstance(correction, HoldsBefore) and correction.first == correction.second:

@@ -119,15 +119,13 @@ def _information(
         draws = (plan.act(temperature, horizon, rng) for _ in range(DRAWS))
         demonstrations = [scene for scene in draws if scene is not None]
         for scene in demonstrations:
-            logs = np.array(
-                [demonstration_log_likelihood(one, scene, temperature, outlier_probability) for one in plans]
-            )
+            logs = np.array([scene_log_likelihood(one, scene, temperature, outlier_probability) for one in plans])
             gain = logs[i] - np.logaddexp.reduce(log_weights + logs)
             total += hypotheses[i].weight * gain / len(demonstrations)
     return max(0.0, float(total))
 
 
-def demonstration_log_likelihood(
+def scene_log_likelihood(
     plan: TablePlan, scene: DemonstratedScene, temperature: float, outlier_probability: float
 ) -> float:
     """Log probability of a demonstration by a demonstrator who follows a plan or, with a small probability, no task."""
