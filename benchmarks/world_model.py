@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
+from numpy.typing import NDArray
 from reporting import fastest, figures_table, make_parser, report
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.support.compiling import njit
 from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridWorld, physics
-from wfairl.minigrid.product_nodes import states_along
+from wfairl.minigrid.atoms import label_mask
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000
@@ -58,6 +60,23 @@ def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
         / 2**20,
         "peak_growth_megabytes": memory,
     }
+
+
+@njit(cache=True, nogil=True)
+def states_along(
+    layout: physics.LayoutTable, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
+    states = np.empty((controls.size + 1, start.size), np.uint64)
+    labels = np.empty(controls.size, np.uint64)
+    fields = np.empty(physics.fields_count(layout), np.int32)
+    states[0] = start
+    physics.unpack(layout, start, fields)
+    for t in range(controls.size):
+        changed = physics.apply_control(layout, fields, controls[t])
+        physics.pack(layout, fields, states[t + 1])
+        labels[t] = label_mask(layout, atoms, fields, controls[t] if changed else physics.NOTHING)
+    return states, labels
 
 
 def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str, Any]:

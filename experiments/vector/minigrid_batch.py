@@ -11,6 +11,7 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import label_mask
+from wfairl.minigrid.labeller import find_number
 from wfairl.minigrid.physics import NOTHING, LayoutTable, apply_control, carried_object, cell_entry, object_entry
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
@@ -110,3 +111,12 @@ def _draw(layout: LayoutTable, fields: NDArray[np.int32], grid: NDArray[np.uint8
         place = fields[physics.FIRST_OBJECT + obj]
         if place < layout[physics.CELLS]:
             grid[place] = TYPE_OF_KIND[object_entry(layout, obj, physics.OBJECT_KIND)]
+
+
+@njit(cache=True, nogil=True)
+def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The number of each mask, or `NO_NUMBER`: [masks] -> [masks]; see `MaskNumbers`."""
+    numbers = np.empty(masks.size, np.int64)
+    for i in range(masks.size):
+        numbers[i] = find_number(slots, masks[i])
+    return numbers

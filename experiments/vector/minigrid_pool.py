@@ -17,7 +17,7 @@ from experiments.vector import minigrid_batch as batch
 from experiments.vector.scene_pool import Bank, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.minigrid.labeller import MaskNumbers
+from wfairl.minigrid.labeller import NO_NUMBER, MaskNumbers
 from wfairl.minigrid.physics import CONTROLS, unpack
 from wfairl.minigrid.world import MiniGridWorld
 
@@ -70,7 +70,7 @@ class MiniGridPool(ScenePool):
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
         ended = np.empty(len(controls), bool)
         masks = batch.step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, rows.changed, ended)
-        labels = self.rule.number_all(masks)
+        labels = _number_all(self.rule, masks)
         batch.read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
 
     def make_bank(self) -> Bank:
@@ -96,3 +96,13 @@ def _padded(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
     return table
+
+
+def _number_all(rule: MaskNumbers, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The numbers of masks: [masks] -> [masks]. New masks get one in their order."""
+    numbers = batch.find_numbers(rule.slots, masks)
+    if (numbers == NO_NUMBER).any():
+        for mask in masks[numbers == NO_NUMBER].tolist():
+            rule.number(mask)
+        numbers = batch.find_numbers(rule.slots, masks)
+    return numbers

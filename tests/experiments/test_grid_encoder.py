@@ -9,6 +9,7 @@ from minigrid.core.grid import Grid
 
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import find_encoder
+from wfairl.core.planning.path import follow
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.physics import WALL
 from wfairl.minigrid.world import MiniGridWorld
@@ -41,7 +42,7 @@ def walks(seed: int):
 
 
 def states_along(world: MiniGridWorld, controls) -> list:
-    return world.follow_controls(controls)[0]
+    return list(follow(world, controls.tolist()).states)
 
 
 def shown(batch) -> list:

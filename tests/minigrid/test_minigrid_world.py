@@ -12,6 +12,7 @@ from strategies_planning import rule
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.rules import all_of, avoid, before, visit_all
+from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import TooManyNodesError, check_world, find_task
 from wfairl.minigrid import (
@@ -101,17 +102,6 @@ def hardest():
 def test_exploration_stops_at_its_limit(hardest):
     with pytest.raises(TooManyNodesError, match="more than 1,000 states"):
         hardest.explore(max_nodes=1_000)
-
-
-def test_following_controls_is_stepping(hardest):
-    controls = np.random.default_rng(0).integers(6, size=100).tolist()
-    states, labels = hardest.follow_controls(controls)
-    state = hardest.initial_state
-    for control, expected, label in zip(controls, states[1:], labels, strict=True):
-        following = hardest.step(state, control)
-        assert following == expected
-        assert hardest.label(state, control, following) == label
-        state = following
 
 
 @pytest.mark.parametrize(
@@ -284,8 +274,6 @@ def test_an_own_step_that_leaves_the_physics_alone_is_accepted():
 def test_a_control_out_of_range_is_refused(hardest, control):
     with pytest.raises(BadInputError, match=f"control {control} is out of range: there are 6, left, right"):
         hardest.step(hardest.initial_state, control)
-    with pytest.raises(BadInputError, match=f"step 1: control {control} is out of range"):
-        hardest.follow_controls([0, control])
 
 
 @pytest.mark.parametrize("state", [-1, 2**64, 2**63, "left"])
@@ -394,6 +382,5 @@ def test_64_propositions_fit_a_scene_and_one_more_does_not():
     names = list(questions)[:64]
     world = MiniGridWorld.from_environment(env, {name: questions[name] for name in names})
     assert solve(world, rule([names[-1]])).optimal_cost == 7 + 1 + 4  # from (1, 1), facing right, to (8, 5)
-    states, labels = world.follow_controls([2, 2, 1, 2])
-    assert labels == [frozenset({"at 2 1"}), frozenset({"at 3 1"}), frozenset({"at 3 1"}), frozenset({"at 3 2"})]
-    assert world.label(states[-2], 2, states[-1]) == labels[-1]
+    labels = follow(world, [2, 2, 1, 2]).labels
+    assert labels == (frozenset({"at 2 1"}), frozenset({"at 3 1"}), frozenset({"at 3 1"}), frozenset({"at 3 2"}))

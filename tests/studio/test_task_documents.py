@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import check_task
 from wfairl.core.worlds.task_registry import load_tasks, task_of_document
@@ -35,7 +36,7 @@ def test_everything_on_the_menu_labels_as_the_proposition_it_stands_for(environm
     made = task_of_document(json.loads(json.dumps(invented_document("made", environment, documents, None))))
     direct = MiniGridTask("direct", "", environment, lambda _: offered, visit_in_order("there"), 10)
     controls = np.random.default_rng(0).integers(6, size=60).tolist()
-    assert made.make_world(0).follow_controls(controls)[1] == direct.make_world(0).follow_controls(controls)[1]
+    assert follow(made.make_world(0), controls).labels == follow(direct.make_world(0), controls).labels
     check_task(made)
 
 

@@ -19,7 +19,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.minigrid.tasks import MiniGridTask
 
-HEADER = {"format": "wfairl-task", "version": 1, "kind": "minigrid"}
+TASK_HEADER = {"format": "wfairl-task", "version": 1, "kind": "minigrid"}
 
 PROPOSITION_KINDS: dict[str, type[Any]] = {
     "at": AgentAt,
@@ -58,8 +58,10 @@ def task_of_document(document: Any) -> MiniGridTask:
         BadInputError: says what is wrong with it.
     """
     try:
-        if any(document[name] != value for name, value in HEADER.items()):
-            raise BadInputError(f"not a task of the {', '.join(f'{name} {value}' for name, value in HEADER.items())}")
+        if any(document[name] != value for name, value in TASK_HEADER.items()):
+            raise BadInputError(
+                f"not a task of the {', '.join(f'{name} {value}' for name, value in TASK_HEADER.items())}"
+            )
         environment = str(document["environment"])
         if not ENVIRONMENT_ID.fullmatch(environment):
             raise BadInputError(f"{environment!r} is not a known environment of MiniGrid or BabyAI")
@@ -86,7 +88,7 @@ def invented_document(
 ) -> dict[str, Any]:
     """A task that a person invents in an environment, as a document."""
     return {
-        **HEADER,
+        **TASK_HEADER,
         "name": name,
         "summary": f"a task of your own in {environment}",
         "environment": environment,

@@ -88,25 +88,6 @@ class MaskNumbers:
                 self.slots[slot, 0], self.slots[slot, 1] = one, self._numbers[one] + 1
         return self._numbers[mask]
 
-    def number_all(self, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The numbers of masks: [masks] -> [masks]. New masks get one in their order."""
-        numbers, are_known = _find_numbers(self.slots, masks)
-        if not are_known:
-            for mask in masks[numbers == NO_NUMBER].tolist():
-                self.number(mask)
-            numbers, _ = _find_numbers(self.slots, masks)
-        return numbers
-
-
-@njit(cache=True, nogil=True)
-def _find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], bool]:
-    """The number of each mask, or `NO_NUMBER`, shape [masks]; and whether all have one."""
-    numbers, are_known = np.empty(masks.size, np.int64), True
-    for i in range(masks.size):
-        numbers[i] = find_number(slots, masks[i])
-        are_known &= numbers[i] != NO_NUMBER
-    return numbers, are_known
-
 
 @njit(cache=True, nogil=True)
 def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:

@@ -213,23 +213,6 @@ def _state_mask(layout: LayoutTable, atoms: NDArray[np.int32], state: NDArray[np
 
 
 @njit(cache=True, nogil=True)
-def states_along(
-    layout: LayoutTable, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
-    states = np.empty((controls.size + 1, start.size), np.uint64)
-    labels = np.empty(controls.size, np.uint64)
-    fields = np.empty(physics.fields_count(layout), np.int32)
-    states[0] = start
-    physics.unpack(layout, start, fields)
-    for t in range(controls.size):
-        changed = physics.apply_control(layout, fields, controls[t])
-        physics.pack(layout, fields, states[t + 1])
-        labels[t] = label_mask(layout, atoms, fields, controls[t] if changed else NOTHING)
-    return states, labels
-
-
-@njit(cache=True, nogil=True)
 def _insert_node(
     tables: NodeTables, count: int, state: NDArray[np.uint64], automaton_state: int, state_label: int, shift: int
 ) -> tuple[np.int64, int]:

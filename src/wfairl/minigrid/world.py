@@ -26,9 +26,9 @@ from wfairl.core.worlds.rendering import Rendering
 from wfairl.minigrid import physics
 from wfairl.minigrid.features import FEATURE_NAMES, transition_features
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
-from wfairl.minigrid.labeller import Labeller, MaskNumbers, to_label
+from wfairl.minigrid.labeller import Labeller, MaskNumbers
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout
-from wfairl.minigrid.product_nodes import ProductNodes, states_along
+from wfairl.minigrid.product_nodes import ProductNodes
 from wfairl.minigrid.propositions import Proposition, proposition_menu
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class MiniGridWorld:
     def step(self, state: int, control: int) -> int:
         """The next state; on goal or lava nothing changes any more."""
         if not 0 <= control < len(CONTROLS):
-            raise BadInputError(_out_of_range(control))
+            raise BadInputError(f"control {control} is out of range: there are {len(CONTROLS)}, {', '.join(CONTROLS)}")
         fields = self._fields(state)
         physics.apply_control(self.layout.table, fields, control)
         return self._packed(fields)
@@ -114,15 +114,6 @@ class MiniGridWorld:
     def label(self, state: int, control: int, next_state: int) -> Label:
         """The propositions that hold after the transition."""
         return self.labeller.label(self._fields(next_state), control if state != next_state else NOTHING)
-
-    def follow_controls(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:
-        """The states (one more) and labels along a sequence of controls from the initial state."""
-        sequence = np.asarray(controls, np.int64).reshape(-1)
-        for step in np.flatnonzero((sequence < 0) | (sequence >= len(CONTROLS))):
-            raise BadInputError(f"step {step}: {_out_of_range(sequence[step])}")
-        start, atoms = self.pack(self.initial_state), self.labeller.atoms
-        states, masks = states_along(self.layout.table, atoms, start, sequence)
-        return [self.unpack(words) for words in states], [to_label(int(mask), self.propositions) for mask in masks]
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
         _, features = self.transition_features(self.pack(state)[None], np.array([control]))
@@ -211,7 +202,3 @@ class MiniGridWorld:
         if (fields > self.layout.largest_values).any() or self._packed(fields) != state:
             raise BadInputError(f"{state!r} is not a state of this world")
         return fields
-
-
-def _out_of_range(control: int) -> str:
-    return f"control {control} is out of range: there are {len(CONTROLS)}, {', '.join(CONTROLS)}"

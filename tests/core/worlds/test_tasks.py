@@ -10,6 +10,7 @@ from oracles_automata import fulfils_rule
 
 from wfairl.core.automata.rules import avoid, visit_in_order
 from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import (
     BrokenLawError,
@@ -68,7 +69,7 @@ def test_the_doors_of_multiroom_are_counted_along_the_rooms():
     for seed in range(20):
         world = task.make_world(seed)
         controls, _ = solve(world, task.rule).act(0.0, task.horizon, np.random.default_rng(0))
-        _, labels = world.follow_controls(controls)
+        labels = follow(world, controls).labels
         first_open = [next(t for t, label in enumerate(labels) if f"door{i}" in label) for i in (1, 2, 3)]
         assert first_open == sorted(first_open)
         assert "goal" in labels[-1]
@@ -135,7 +136,7 @@ def test_an_order_that_nothing_enforces_is_kept_by_the_expert(name, order):
         world = task.make_world(seed)
         controls, succeeded = solve(world, task.rule).act(0.0, task.horizon, np.random.default_rng(0))
         assert succeeded
-        _, labels = world.follow_controls(controls)
+        labels = follow(world, controls).labels
         assert fulfils_rule(labels, order, ())
         assert not fulfils_rule(labels[:-1], order, ())
 
