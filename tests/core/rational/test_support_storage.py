@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from posteriors import model_with, posterior_over
 
-from wfairl.core.automata.rules import avoid, visit_in_order
+from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import BrokenTaskModelError
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
@@ -70,7 +70,7 @@ def test_a_record_of_an_unknown_kind_is_refused(tmp_path):
         kind = "unknown"
 
     path = tmp_path / "task.json"
-    record = Unknown(**vars(posterior_over(avoid("lava"))))
+    record = Unknown(**vars(POSTERIOR))
     replace(model_with(POSTERIOR), record=record).save(path)
     with pytest.raises(BrokenTaskModelError, match="unknown record of a learner 'unknown'"):
         TaskModel.load(path)

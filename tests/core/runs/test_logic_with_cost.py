@@ -1,6 +1,7 @@
 from posteriors import posterior_over
 
 from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect, find_learner
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
@@ -26,7 +27,12 @@ class LearnerThatNeedsACost:
         if cost is None:
             return find_learner("spectral").learn(dataset, task)
         return TaskModel.of_automaton(
-            task.rule, "told", dataset.words, dataset.scores, sentences=("rule",), record=posterior_over(task.rule)
+            task.rule,
+            "told",
+            dataset.words,
+            dataset.scores,
+            sentences=("rule",),
+            record=posterior_over(visit_in_order("g")),
         )
 
 

@@ -34,7 +34,7 @@ class Alternative:
     """An automaton that may be the task.
 
     Attributes:
-        automaton: its last state is the accepting one.
+        automaton: its last state is its only accepting one.
         text: the automaton in one line.
         weight: its share of the posterior among the alternatives.
     """
@@ -42,6 +42,11 @@ class Alternative:
     automaton: GuardedAutomaton
     text: str
     weight: float
+
+    def __post_init__(self) -> None:
+        last = self.automaton.states - 1
+        if last < 1 or np.flatnonzero(self.automaton.accepting).tolist() != [last]:
+            raise BadInputError("an alternative whose last state is not its only accepting one")
 
 
 @dataclass(frozen=True, eq=False)
