@@ -30,7 +30,7 @@ from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import run_page, task_section, write_run_report
-from wfairl.pages.run_training import repeating_command
+from wfairl.pages.run_reproduction import repeating_command
 
 DOORKEY = find_task("doorkey")
 

@@ -24,8 +24,9 @@ from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.pages.run_files import RunFiles, read_run_files
+from wfairl.pages.run_reproduction import reproduction_section
 from wfairl.pages.run_result import result_section
-from wfairl.pages.run_training import reproduction_section, training_section
+from wfairl.pages.run_training import training_section
 from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Chips, Code, Number, Text, brief_number, capitalised, counted, number
 
