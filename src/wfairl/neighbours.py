@@ -42,6 +42,7 @@ OFFERS: dict[str, dict[str, str]] = {
         "declare": "wfairl.events.declare:DeclareLearner",
         "merging": "wfairl.events.merging:MergingLearner",
     },
+    "format of logs": {".csv": "wfairl.floors.path_tables:read_path_table"},
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},
 }
 """By what they are and by name: "module" or "module:NAME"."""

@@ -7,8 +7,9 @@ from oracles_constraints import keeps
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import BadWordsError
-from wfairl.core.demonstrations.learners import LEARNERS, Reading, WordLearner, find_learner, hold_out
+from wfairl.core.demonstrations.learners import LEARNERS, Reading, WordLearner, find_learner
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.held_out import hold_out
 from wfairl.events.merging import MergingLearner
 
 OF_WORDS = [name for name, learner in LEARNERS.items() if isinstance(learner, WordLearner)]

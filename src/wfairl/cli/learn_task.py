@@ -22,7 +22,6 @@ from wfairl.core.demonstrations.learners import (
     TaskLearner,
     WordLearner,
     find_learner,
-    hold_out,
 )
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
@@ -30,6 +29,7 @@ from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.commands import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_scored
 from wfairl.events.event_logs import LogColumns, is_log
+from wfairl.events.held_out import hold_out
 
 SETTINGS = {name: settings_of(type(learner)) for name, learner in LEARNERS.items() if is_dataclass(learner)}
 

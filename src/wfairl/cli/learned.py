@@ -10,10 +10,11 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.demonstrations.learners import MEMORISED, HeldOut, LearnedTask
+from wfairl.core.demonstrations.learners import MEMORISED, LearnedTask
 from wfairl.core.planning.cost import nominal_cost, unit_cost
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task import Task
+from wfairl.events.held_out import HeldOut
 
 SHOWN_ALTERNATIVES = 3
 TOO_FEW_WORDS = "too few words to hold any out"

@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
-import numpy as np
-
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
-from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 
@@ -26,10 +23,6 @@ RATIONAL, SPECTRAL, SHORTEST = "rational", "spectral", "shortest"
 
 MEMORISED = "this automaton only knows what it was shown"
 """The note on a model that gives 0 to every word that it was not learned from."""
-
-HELD_OUT_SHARE = 0.2
-FEWEST_TO_HOLD_OUT = 20
-"""With fewer words none is held out."""
 
 
 class TaskLearner(Protocol):
@@ -127,40 +120,3 @@ def find_learner(name: str, **settings: Any) -> TaskLearner:
 def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
     """Register a learner under a name; one that is taken is a `BadInputError`."""
     return LEARNERS.register(name, learner)
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """The accuracy of a learner on held-out words.
-
-    Attributes:
-        accuracy: share of them that it classifies as their flags do.
-        base_rate: the accuracy of always predicting the more frequent flag of the learned words.
-        words: how many there are.
-    """
-
-    accuracy: float
-    base_rate: float
-    words: int
-
-
-def hold_out(
-    learner: WordLearner,
-    words: Sequence[Word],
-    scores: Sequence[float],
-    rng: np.random.Generator,
-    reading: Reading = PLAIN_READING,
-) -> HeldOut | None:
-    """Learn from most of the words and judge the others; None if there are too few, or learning from them fails."""
-    if len(words) < FEWEST_TO_HOLD_OUT:
-        return None
-    order = rng.permutation(len(words))
-    count = round(HELD_OUT_SHARE * len(words))
-    flags = np.asarray(scores, np.float64) >= reading.threshold
-    try:
-        task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]], reading)
-    except (FailedRunError, BadWordsError):
-        return None
-    accepted = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
-    truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
-    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count)

@@ -1,4 +1,4 @@
-"""A user's own logs: JSONL, one episode per line; or, for paths, a table in CSV.
+"""A user's own logs: JSONL, one episode per line; neighbours read other formats (`LOG_FORMATS`).
 
     {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}
     {"states": [[2, false], [3, false], [3, true]]}
@@ -12,18 +12,15 @@ robot, its places (x, y) or (x, y, heading) in order, which is matched to the ro
 they are.
 
 The seed is that of the scene, 0 by default. Without a score, the task's rule decides: 1 for success, 0 for failure. An
-`environment_id` must be the task's. In a CSV file a row is a place, with the columns `x`, `y` and optionally `heading`,
-`seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) are consecutive.
+`environment_id` must be the task's.
 """
 
-import csv
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,13 +38,13 @@ from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import parse_json, read_text
 from wfairl.core.support.progress import track
+from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.graph import GraphWorld, state_name
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
 GIVEN_BY = ("controls", "states", "path")
-COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
 
 
 @dataclass(frozen=True)
@@ -93,18 +90,31 @@ class Log:
     matches: Mapping[int, PathMatch]
 
 
+def read_json_lines(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
+    """The number of each line that is not empty, and a function that parses it."""
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            yield number, partial(parse_json, line)
+
+
+LOG_FORMATS: Registry[Callable[[Path], Iterable[tuple[int, Any]]]] = Registry(
+    "format of logs", {".jsonl": read_json_lines}
+)
+"""By the end of a file's name: each gives the line on which an episode begins, and the episode or what parses it."""
+
+
 def read_log(path: Path, task: Task) -> Dataset:
     """The episodes of a log as demonstrations of a task; errors as in `read_recordings`."""
     return read_recordings(path, task).dataset
 
 
 def read_recordings(path: Path, task: Task) -> Log:
-    """The episodes of a log (*.jsonl, *.csv) as demonstrations of a task, and the matches of paths.
+    """The episodes of a log as demonstrations of a task, and the matches of paths.
 
     Raises:
         MalformedLogError: names the file, the line and the fault.
     """
-    entries = list(_csv_entries(path) if path.suffix == ".csv" else _json_entries(path))
+    entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
         raise MalformedLogError(f"{path}: there is no episode in it")
     demonstrations, matches = [], {}
@@ -132,54 +142,6 @@ def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
                 f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
             )
     return sentences
-
-
-def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
-    """The number of each line that is not empty, and a function that parses it."""
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if line.strip():
-            yield number, partial(parse_json, line)
-
-
-def _csv_entries(path: Path) -> Iterator[tuple[int, Any]]:
-    """The line on which each episode of a table begins, and the episode as an entry of JSONL."""
-    columns, rows = _csv_rows(path)
-    places = [name for name in ("x", "y", "heading") if name in columns]
-    earlier = set()
-    for key, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
-        episode = list(together)
-        line, first = episode[0]
-        if "episode" in columns and key in earlier:
-            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows must be consecutive")
-        earlier.add(key)
-        try:
-            entry: dict[str, Any] = {"seed": int(first.get("seed") or 0)}
-            if first.get("score"):
-                entry["score"] = float(first["score"])
-            for at, row in episode:
-                line = at
-                entry.setdefault("path", []).append([float(row[name]) for name in places])
-        except ValueError:
-            raise MalformedLogError(f"{path}: line {line}: it holds something that is not a number") from None
-        yield episode[0][0], entry
-
-
-def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The columns of a table, and its rows with the number of the line of each."""
-    reader = csv.reader(read_text(path).splitlines())
-    try:
-        columns = next(reader, [])
-        if not {"x", "y"} <= set(columns) <= set(COLUMNS) or len(set(columns)) < len(columns):
-            raise MalformedLogError(
-                f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}"
-            )
-        rows = [(reader.line_num, row) for row in reader if row]
-    except csv.Error as error:
-        raise MalformedLogError(f"{path}: line {reader.line_num}: not a table ({error})") from None
-    for line, row in rows:
-        if len(row) != len(columns):
-            raise MalformedLogError(f"{path}: line {line}: {len(row)} columns where the header has {len(columns)}")
-    return columns, [(line, dict(zip(columns, row, strict=True))) for line, row in rows]
 
 
 def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:

@@ -1,0 +1,51 @@
+"""The accuracy of a learner of words on words that it was not learned from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.demonstrations.learners import PLAIN_READING, Reading, WordLearner
+from wfairl.core.support.errors import FailedRunError
+
+HELD_OUT_SHARE = 0.2
+FEWEST_TO_HOLD_OUT = 20
+"""With fewer words none is held out."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The accuracy of a learner on held-out words.
+
+    Attributes:
+        accuracy: share of them that it classifies as their flags do.
+        base_rate: the accuracy of always predicting the more frequent flag of the learned words.
+        words: how many there are.
+    """
+
+    accuracy: float
+    base_rate: float
+    words: int
+
+
+def hold_out(
+    learner: WordLearner,
+    words: Sequence[Word],
+    scores: Sequence[float],
+    rng: np.random.Generator,
+    reading: Reading = PLAIN_READING,
+) -> HeldOut | None:
+    """Learn from most of the words and judge the others; None if there are too few, or learning from them fails."""
+    if len(words) < FEWEST_TO_HOLD_OUT:
+        return None
+    order = rng.permutation(len(words))
+    count = round(HELD_OUT_SHARE * len(words))
+    flags = np.asarray(scores, np.float64) >= reading.threshold
+    try:
+        task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]], reading)
+    except (FailedRunError, BadWordsError):
+        return None
+    accepted = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
+    truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
+    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count)
