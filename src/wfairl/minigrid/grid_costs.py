@@ -1,4 +1,4 @@
-"""Cost networks over a MiniGrid scene: the paper's (appendix), and one that sees only the agent's surroundings.
+"""Cost networks over a MiniGrid scene: the network of the paper's appendix, and one of the agent's surroundings alone.
 
 The input of the paper's network is the grid, the position, the direction, the carried object, and the control. A row
 of input is a sum of three rows of tables (see `grid_network`): grid, (position, direction), (carried, control).

@@ -1,4 +1,4 @@
-"""The parts of the paper's networks (appendix), whose input is a MiniGrid scene and whose output is a cost or a policy.
+"""The parts of the networks of the paper's appendix: from a MiniGrid scene to a cost or a policy.
 
 The first dense layer acts on a concatenation of parts. So it is a sum of one table per part, and the concatenation
 is never built:

@@ -189,7 +189,7 @@ def object_entry(layout: LayoutTable, obj: int, column: int) -> int:
 
 @njit(cache=True, nogil=True)
 def apply_control(layout: LayoutTable, fields: NDArray[np.int32], control: int) -> bool:
-    """Turn the fields of a state, in place, into those of the next one: x_{t+1} = f(x_t, u_t).
+    """Turn the fields of a state, in place, into the fields of the next state: x_{t+1} = f(x_t, u_t).
 
     Returns:
         Whether anything changed.

@@ -1,11 +1,11 @@
-"""The nodes of the product of a scene and an automaton, compiled: all that can be reached, or those that are asked for.
+"""The nodes of the product of a scene and an automaton, compiled: all reachable nodes, or some that are asked for.
 
 The automaton is a table of rows by the index of a label. A label without an index stops the compiled exploration, gets
 an index and a row, and the exploration goes on.
 
 Nodes are found by a hash table with open addressing. A slot holds the *key* of a node beside the node, so that most
 look-ups touch one line of memory. If state and automaton state fit into one word, this word is the key. Otherwise the
-key is a hash of them, and the state is compared as well.
+key is a hash, and the state is compared as well.
 """
 
 from typing import NamedTuple
@@ -155,7 +155,7 @@ def _expand(
     Args:
         product: the scene and the automaton.
         tables, count: the nodes so far.
-        order: the nodes to expand, shape [nodes]; `ALL_NODES` for all of them in their order, new ones too.
+        order: the nodes to expand, shape [nodes]; `ALL_NODES` for every node in the order of numbers, also new ones.
         position: where in the order to begin.
         max_nodes: stop when there are more.
 

@@ -36,7 +36,7 @@ class Proposition(Protocol):
 
 @dataclass(frozen=True)
 class Carrying:
-    """The agent carries such an object."""
+    """The agent carries an object of this kind and colour."""
 
     kind: str
     color: str | None = None
@@ -60,7 +60,7 @@ class DoorOpen:
 
 @dataclass(frozen=True)
 class AgentOn:
-    """The agent stands on such terrain: `goal`, `lava`, `floor` or `door`."""
+    """The agent stands on this terrain: `goal`, `lava`, `floor` or `door`."""
 
     terrain: str
     color: str | None = None
@@ -89,7 +89,7 @@ class AgentAt:
 
 @dataclass(frozen=True)
 class Facing:
-    """The cell in front of the agent holds such an object, or such a door."""
+    """The cell in front of the agent holds an object of this kind and colour, or a door of this colour."""
 
     kind: str
     color: str | None = None
@@ -104,7 +104,10 @@ class Facing:
 
 @dataclass(frozen=True)
 class AwayFromDoor:
-    """Every such object is at this Manhattan distance or more from the door; a carried one is where the agent is."""
+    """Every object of this kind and colour is at this Manhattan distance or more from the door.
+
+    A carried object is where the agent is.
+    """
 
     kind: str
     distance: int
@@ -161,7 +164,7 @@ QUESTIONS = {
 
 
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
-    """The propositions about a scene, in words and as records, without those about the agent's cell."""
+    """The propositions about a scene, in words and as records; propositions about the agent's cell are left out."""
     objects = layout.objects
     for kind in sorted({int(one) for one in objects[:, physics.OBJECT_KIND]}):
         name = physics.OBJECTS[kind]

@@ -99,7 +99,7 @@ class MiniGridRenderer:
 
     @cached_property
     def _window(self) -> tuple[int, int, int, int]:
-        """The cells within one of those that an agent reaches if every door is open: left, top, right, bottom."""
+        """Left, top, right and bottom of the cells that an agent reaches with all doors open, and one cell more."""
         width, cells = self._layout.width, self._layout.cells
         reached, queue = {self._start}, [self._start]
         for cell in queue:  # it grows meanwhile

@@ -96,7 +96,7 @@ def explore_pattern(
     Args:
         pattern: what is kept.
         start: dense number of the first state.
-        dense: how many dense numbers there are.
+        dense: the number of dense numbers.
         most: give up beyond this number of states.
 
     Returns:
@@ -204,7 +204,7 @@ def bound_by_abstraction(
 def _lacks_needed_box(
     layout: LayoutTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int
 ) -> bool:
-    """Whether all boxes of a set are gone of which every path to acceptance needs one."""
+    """Whether every path to acceptance needs a box of a set, and all boxes of the set are gone."""
     for j in range(places.needed.shape[1]):
         needed, left = 0, 0
         for obj in range(places.needed.shape[2]):
@@ -220,7 +220,7 @@ def _lacks_needed_box(
 def add_removals(
     places: StartPlaces, automaton_state: int, obstacles: np.uint64, bound: float, removal: float
 ) -> float:
-    """A bound plus the cost to remove obstacles, given as bits, without those that are spare."""
+    """A bound plus the cost to remove obstacles, given as bits; spare obstacles are not counted."""
     spare, spare_of_all = places.spare[automaton_state, 0], places.spare[automaton_state, 1]
     for j in range(places.obstacles.shape[0]):
         if spare_of_all > 0 and obstacles >> np.uint64(j) & np.uint64(1) and (spare > 0 or j < places.role_doors):

@@ -1,6 +1,6 @@
 """What a world too large to enumerate brings to the core: a planner, a solver for training, a part to learn logic in.
 
-The parts are imported when they are asked for: a world small enough to enumerate needs none of them.
+These parts are imported when they are asked for: a world small enough to enumerate needs none.
 """
 
 from collections.abc import Sequence

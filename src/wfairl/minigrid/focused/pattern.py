@@ -111,7 +111,7 @@ class StartPlaces(NamedTuple):
         gates: the doors that are gates, shape [gates].
         obstacles: door and `NOTHING`, or cell and first object of the group, of each obstacle. Doors of a role come
             first. Shape [obstacles, 2].
-        role_doors: how many obstacles are doors of a role.
+        role_doors: the number of obstacles that are doors of a role.
         spare: the most obstacles that steps which change the automaton state may remove, from each automaton state on:
             of the obstacles that are no doors of a role, and of all; shape [automaton states, 2].
         needed: sets of boxes. Every path from an automaton state to acceptance needs a box of each set.

@@ -33,8 +33,8 @@ class SceneSituations:
 
     Attributes:
         layout: the scene.
-        situations: ascending, see `situations`; shape [listed].
-        states: a packed state in each of them, shape [listed, words].
+        situations: numbers of situations in ascending order, shape [listed].
+        states: a packed state in each situation, shape [listed, words].
         number_of: position of each situation in the list, or `NOTHING`; shape [situations].
     """
 
@@ -126,7 +126,7 @@ def _least_removal(costs: NDArray[np.float64]) -> float:
 def _arrange(
     layout: Layout, initial: NDArray[np.int32], cell: int, direction: int
 ) -> list[tuple[int, int, NDArray[np.int32]]]:
-    """What may be ahead of a pose (an index into `CELL_TYPES`) and in the hand, with the fields of such a state."""
+    """Each index into `CELL_TYPES` ahead of a pose and each hand that may occur, with the fields of an example."""
     cells, objects = len(layout.cells), layout.objects
     front = int(layout.cells[cell, physics.FRONT + direction])
     terrain = physics.WALL if front == NOTHING else int(layout.cells[front, physics.TERRAIN])

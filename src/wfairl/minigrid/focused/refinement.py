@@ -104,7 +104,7 @@ class AbstractionRefiner:
         return Abstraction(spec, pattern, states, first, source, price)
 
     def _most_states(self, pattern: Pattern) -> int:
-        """An upper bound on the number of abstract states; half of them or more are met."""
+        """An upper bound on the number of abstract states; at least about half of this bound is met."""
         relevant = [int(pattern.relevant[state]).bit_count() for state in self.task.reachable()]
         per_pose = sum((FIRST_CLASS + count) << count for count in relevant)
         return 4 * pattern.cells * per_pose << (pattern.blocker_bits + pattern.gate_bits)

@@ -107,7 +107,7 @@ class SceneProduct:
         return self._nodes.add(self.world.pack(state), automaton_state)
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
-        """Find the successors of nodes, shape [nodes], and add those that are new."""
+        """Find the successors of nodes, shape [nodes], and add new successors as nodes."""
         self._nodes.expand(nodes)
 
     def other(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> SceneProduct:

@@ -17,7 +17,7 @@ from wfairl.minigrid.focused.focused_search import FocusedSearch
 class FocusedSolver:
     """Solves for the demonstrated nodes alone, by A* searches that are kept from one table of costs to the next.
 
-    Costs are those of situations (`SceneProduct`), which are the nodes of `product`.
+    The nodes of `product` are the situations of a `SceneProduct`, and costs are given for them.
     """
 
     search: FocusedSearch

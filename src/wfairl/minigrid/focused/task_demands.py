@@ -104,7 +104,7 @@ class TaskDemands:
 
     @cached_property
     def boxes_needed(self) -> NDArray[np.bool_]:
-        """Sets of boxes of which every path to acceptance needs one; see `StartPlaces.needed`.
+        """Sets of boxes; every path to acceptance needs a box of each set. See `StartPlaces.needed`.
 
         A box can be destroyed. If all boxes of a set are gone, the task cannot be fulfilled any more.
         """
