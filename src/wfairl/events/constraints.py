@@ -1,15 +1,15 @@
 """Constraints: small rules about the events of a word, after the templates of process mining's Declare.
 
-A constraint is a template with its propositions, such as *precedence(pay, ship)*, "ship only after pay". Each template
-has three forms of the same meaning:
+A constraint is a template with its propositions, such as *precedence(pay, ship)*, "ship only after pay". A template has
+its meaning in three forms:
 
     a sentence for people;
-    a test on where each proposition holds first and last in a word, for millions of words at once;
-    an automaton of at most four states over which of its propositions a label holds.
+    a test on the first and last place of each proposition in a word, for millions of words at once;
+    an automaton of at most four states, which reads which of the propositions a label has.
 
-A word is judged as a whole: a prefix may break a rule that the word keeps. Propositions of one label hold at the same
-time, which counts as after: a label {pay, ship} keeps "ship only after pay". Only the templates that count distinguish
-a label read twice from one read once.
+A word is judged as a whole: a prefix may break a rule that the word keeps. A label {pay, ship} keeps "ship only after
+pay": what holds at the same time counts as after. Only the templates that count tell a label read twice from a label
+read once.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,10 +30,10 @@ Positions: TypeAlias = NDArray[np.int32]
 Held: TypeAlias = NDArray[np.bool_]
 
 NOWHERE_FIRST = np.iinfo(np.int32).max
-"""The first place of a proposition that a word lacks: after all others."""
+"""The first place of a proposition that a word lacks: after all places."""
 
 NOWHERE_LAST = -1
-"""The last place of a proposition that a word lacks: before all others."""
+"""The last place of a proposition that a word lacks: before all places."""
 
 
 class BadConstraintError(BadInputError):
@@ -45,10 +45,10 @@ class Occurrences:
     """Where each proposition holds in each word.
 
     Attributes:
-        propositions: their names.
-        first: the first place, `NOWHERE_FIRST` if there is none; shape [propositions, words].
-        last: the last place, `NOWHERE_LAST` if there is none; shape [propositions, words].
-        counts: at how many places, shape [propositions, words].
+        propositions: the names.
+        first: the first place, or `NOWHERE_FIRST`; shape [propositions, words].
+        last: the last place, or `NOWHERE_LAST`; shape [propositions, words].
+        counts: how many places, shape [propositions, words].
         ends: the last place of each word, -1 for the empty one; shape [words].
     """
 
@@ -77,7 +77,7 @@ class Occurrences:
 
 @njit(cache=True, nogil=True)
 def _find_places(symbols, offsets, held, starts, first, last, counts):  # type: ignore[no-untyped-def]
-    """Fill in where each proposition holds; those of label i are `held[starts[i]:starts[i + 1]]`."""
+    """Fill in where each proposition holds; label i has the propositions `held[starts[i]:starts[i + 1]]`."""
     for word in range(len(offsets) - 1):
         for i in range(offsets[word], offsets[word + 1]):
             for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
@@ -94,11 +94,11 @@ class Template:
         name: as process mining calls it.
         sentence: for people, with `{a}` and `{b}` for the propositions.
         arguments: how many propositions it has.
-        holds: whether it holds; for indices a and b of shape [n] an array of shape [n, words].
-        transitions: next state by which propositions a label holds: none, a, b, both; shape [states, 2 ** arguments].
+        holds: whether words keep it; from indices a and b of shape [n] to an array of shape [n, words].
+        transitions: next state after a label with neither proposition, a, b, both; shape [states, 2 ** arguments].
         accepting: states in which a word may end, shape [states].
         symmetric: whether a and b may change places.
-        counting: whether a repeated label changes the answer.
+        counting: whether a repeated label may change the answer.
     """
 
     name: str
@@ -184,7 +184,7 @@ TEMPLATES: tuple[Template, ...] = (
         counting=True,
     ),
 )  # fmt: skip
-"""Every template. Of constraints that the words do not tell apart, the one that stands first here is preferred."""
+"""Every template. If the words do not tell two constraints apart, the template that stands first here is preferred."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class Constraint:
         return self.template.sentence.format(**dict(zip("ab", self.propositions, strict=False)))
 
     def holds(self, occurrences: Occurrences) -> Held:
-        """Whether it holds in each word, shape [words]; a proposition that no word has never happens."""
+        """Whether each word keeps it, shape [words]."""
         lacking = [name for name in self.propositions if name not in occurrences.propositions]
         if lacking:
             raise BadConstraintError(f"{', '.join(lacking)}: not among the propositions of the occurrences")
@@ -225,7 +225,7 @@ class Constraint:
         return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
 
     def table(self, alphabet: Sequence[Label]) -> Dfa:
-        """Its automaton over the labels of an alphabet."""
+        """The automaton of the words over an alphabet that keep it."""
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)
@@ -236,6 +236,6 @@ def compile_constraints(constraints: Iterable[Constraint], alphabet: Sequence[La
     """The minimal automaton of the words over `alphabet` that keep all constraints.
 
     Raises:
-        TooManyStatesError: it, or that of some of them, has more than `max_states` states.
+        TooManyStatesError: some of the constraints need more than `max_states` states together.
     """
     return intersection([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

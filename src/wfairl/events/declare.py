@@ -1,17 +1,17 @@
 """DeclareLearner: a conjunction of small constraints, chosen by description length.
 
-Where words have flags, success or failure, the rule C is the set of constraints with the fewest bits
+If some words failed, the rule C is the set of constraints with the fewest bits
 
     bits(C) + flag_bits(of the words that keep C) + flag_bits(of the words that break it)
 
-Where all words are successes, C is a rule if the words keep it and random words would not. Random words have the
-lengths of the given ones and labels drawn from all of them; q(C) is the share of them that keep C. Of N words, m break
-C and are coded as random words; the others are drawn from those that keep it, and each saves -log2 q(C) bits:
+If all words succeeded, C is a rule if the words keep it and random words would not. Random words have the lengths of
+the given words and labels drawn from all of them; q(C) is the share of random words that keep C. Of N words, m break C
+and are coded as random words. The others are drawn from the random words that keep C, which saves -log2 q(C) bits each:
 
     bits(C) + flag_bits(N, m) + (N - m) log2 q(C)
 
-Constraints are added, dropped and exchanged while that makes the description shorter. The words that keep a constraint
-are a row of bits (`declare_evidence`), so that one pass over all candidates is a population count.
+Constraints are added, dropped and exchanged while the description gets shorter. The words that keep a constraint are a
+row of bits (`declare_evidence`), so that one pass over all candidates is a population count.
 """
 
 import math
@@ -41,9 +41,10 @@ from wfairl.events.declare_evidence import (
 from wfairl.events.flagged_corpus import FlaggedCorpus
 
 MEMORY = 2**32
-"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is used.
+"""Most bits of all candidates' rows: half a gigabyte.
 
-Where too few words would be left, constraints on two propositions are those on the most frequent ones.
+If the words need more, a random part of them is used. If too few words would be left, only the most frequent
+propositions are paired.
 """
 
 
@@ -52,12 +53,12 @@ class LearnedConstraints:
     """A rule.
 
     Attributes:
-        constraints: all of which a word must keep; none accept every word.
+        constraints: a word must keep all of them; no constraints accept every word.
         finite: the minimal automaton of the words that keep them.
         rule_bits: bits of the constraints.
-        data_bits: bits of the flags given the rule; where all words are successes, what the rule saves, negative.
-        left_out: constraints with enough evidence, but whose automaton would be too large, or accept nothing.
-        unpaired: propositions too rare to be paired, where there are too many for all pairs.
+        data_bits: bits of the flags given the rule; if all words succeeded, minus the bits that the rule saves.
+        left_out: constraints with evidence whose automaton would be too large, or accept nothing.
+        unpaired: propositions that no constraint pairs, because there are too many pairs and these are rare.
         words_used: how many words were used.
     """
 
@@ -80,9 +81,9 @@ class DeclareLearner(WordLearner):
     """The constraints that describe the successes best, as a conjunction.
 
     Attributes:
-        max_constraints: stop at this many.
-        max_states: constraints that need more states together are left out, the least informative first.
-        seed: of the random words, and of which words are used if there are too many.
+        max_constraints: most constraints of a rule.
+        max_states: most states of the automaton; constraints that need more are left out, the least informative first.
+        seed: draws the random words, and a part of the words if there are too many.
     """
 
     max_constraints: AtLeastOne = 32
@@ -156,7 +157,7 @@ def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
 
 
 def _most_paired(words: int, keep_repeats: bool) -> int:
-    """How many propositions may be paired, if the rows of so many words are to fit into memory."""
+    """How many propositions may be paired so that the rows of that many words fit into memory."""
     ordered = sum(
         0.5 if template.symmetric else 1.0 for template in templates_for(keep_repeats) if template.arguments == 2
     )
@@ -166,7 +167,7 @@ def _most_paired(words: int, keep_repeats: bool) -> int:
 def _most_frequent(
     corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str], limit: int
 ) -> NDArray[np.int64]:
-    """The propositions that hold most often, in their order: all of them, unless there are more than the limit."""
+    """Indices of the propositions that hold most often, rising; of all propositions if the limit allows it."""
     if len(propositions) <= limit:
         return np.arange(len(propositions))
     number = {proposition: i for i, proposition in enumerate(propositions)}
@@ -177,7 +178,7 @@ def _most_frequent(
 
 
 def _search(evidence: WordEvidence, limit: int) -> list[int]:
-    """Add, drop and exchange constraints while that makes the description shorter, the best change first."""
+    """Add, drop and exchange constraints while the description gets shorter, the best change first."""
     chosen: list[int] = []
     best = evidence.bits(chosen)
     while len(evidence.candidates):
@@ -191,14 +192,14 @@ def _search(evidence: WordEvidence, limit: int) -> list[int]:
 
 
 LEAST_GAIN_IN_BITS = 1e-6
-"""A description that is shorter by less is as long."""
+"""A smaller gain is rounding."""
 
 FIRST_OF_TWO = 8
 """When one constraint is exchanged for two, this many are tried as the first of them."""
 
 
 def _changes(evidence: WordEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
-    """One constraint less, another one, or one more."""
+    """The rule with one constraint more, with one less, and with one exchanged."""
     options = [_with_best(evidence, chosen)] if len(chosen) < limit else []
     for i in range(len(chosen)):
         without = chosen[:i] + chosen[i + 1 :]
@@ -207,7 +208,7 @@ def _changes(evidence: WordEvidence, chosen: list[int], limit: int) -> list[tupl
 
 
 def _exchanges_for_two(evidence: WordEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
-    """Two constraints instead of one: "ship only after pay" and "ship only after pack" for "ship never happens"."""
+    """The rule with two constraints for one: "ship only after pay", "ship only after pack" for "ship never happens"."""
     options = []
     for i in range(len(chosen) if len(chosen) < limit else 0):
         without = chosen[:i] + chosen[i + 1 :]
@@ -219,14 +220,14 @@ def _exchanges_for_two(evidence: WordEvidence, chosen: list[int], limit: int) ->
 
 def _with_best(evidence: WordEvidence, chosen: list[int]) -> tuple[float, list[int]]:
     bits = evidence.bits_with_each(chosen)
-    added = int(np.argmax(bits <= bits.min() + LEAST_GAIN_IN_BITS))  # of equals the first, whose template is preferred
+    added = int(np.argmax(bits <= bits.min() + LEAST_GAIN_IN_BITS))  # the first of equals: its template is preferred
     return float(bits[added]), [*chosen, added]
 
 
 def _compile(
     evidence: WordEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
 ) -> tuple[list[int], list[int], FiniteAutomaton]:
-    """The automaton of as many of the constraints as fit, which of them it needs, and which do not fit."""
+    """The constraints that the automaton needs, those that do not fit into it, and the automaton."""
     needed, left_out = list(chosen), []
     while True:
         try:

@@ -1,7 +1,7 @@
 """Evidence of words about constraints: which words keep each candidate, and the bits that a set leaves unexplained.
 
-Words with flags (`FlagEvidence`) and words that all succeeded (`SuccessEvidence`) are two kinds of evidence; `declare`
-has the formulas, and the search.
+There are two kinds of evidence: words of which some failed (`FlagEvidence`), and words that all succeeded
+(`SuccessEvidence`). `declare` has the formulas and the search.
 """
 
 import math
@@ -20,37 +20,37 @@ from wfairl.events.description_length import flag_bits, integer_bits
 Bits = NDArray[np.uint64]
 
 COUNTED_AT_ONCE = 2**16
-"""Rows times integers of 64 bits that are counted in one piece, so that it stays in the cache."""
+"""Integers of 64 bits that are counted at once: as many as the cache holds."""
 
 TESTS_AT_ONCE = 2**24
-"""Candidates times words that are tested in one piece."""
+"""Pairs of a candidate and a word that are tested at once."""
 
 LABELS_AT_ONCE = 2**22
-"""Labels of random words that are drawn in one piece."""
+"""Labels of random words that are drawn at once."""
 
 RANDOM_WORDS = 20_000
 """Random words that a rule learned from successes alone is compared with."""
 
 FEWEST_RANDOM_WORDS = 200
-"""A share among fewer random words is too inexact."""
+"""A share is estimated from at least this many random words."""
 
 LARGEST_OUTLIER_SHARE = 0.1
-"""A rule learned from successes alone is broken by at most this share of them."""
+"""Successes that may break a rule which is learned from successes alone, as a share of them."""
 
 
 def templates_for(keep_repeats: bool) -> list[Template]:
-    """The templates that words can be evidence for."""
+    """The templates to choose from: those that count only if repeated labels mean something."""
     return [template for template in TEMPLATES if keep_repeats or not template.counting]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """All constraints over the propositions.
+    """The constraints that may become part of a rule.
 
     Attributes:
-        propositions: their names.
-        blocks: each template with the first of its candidates and its choices of propositions.
-        bits: description length of each, shape [candidates].
+        propositions: the names that constraints are about.
+        blocks: for each template, the number of its first candidate and the propositions of its candidates.
+        bits: description length of each candidate, shape [candidates].
     """
 
     propositions: tuple[str, ...]
@@ -59,12 +59,12 @@ class Candidates:
 
     @classmethod
     def over(cls, propositions: tuple[str, ...], keep_repeats: bool, paired: NDArray[np.int64]) -> "Candidates":
-        """Those that there are over some propositions; with repeats compressed, none that counts.
+        """All constraints over some propositions.
 
         Args:
-            propositions: their names.
-            keep_repeats: whether repeated labels mean something.
-            paired: indices of the propositions that constraints on two of them may name.
+            propositions: the names.
+            keep_repeats: whether repeated labels mean something; if not, no candidate counts them.
+            paired: indices of the propositions that a constraint on two propositions may name.
         """
         templates = templates_for(keep_repeats)
         blocks, first, bits = [], 0, [np.zeros(0)]
@@ -81,19 +81,22 @@ class Candidates:
         return len(self.bits)
 
     def rule_bits(self, chosen: list[int], more: int = 0) -> float:
-        """Bits of a set of constraints: how many, then each, in any order; without the bits of `more` further ones."""
+        """Bits of a set of constraints in any order: their number, then each of them.
+
+        With `more`, the number counts further constraints, whose own bits are left out.
+        """
         count = len(chosen) + more
         return integer_bits(count) + float(sum(self.bits[i] for i in chosen)) - math.lgamma(count + 1) / math.log(2)
 
     def constraint(self, index: int) -> Constraint:
-        """The candidate of an index."""
+        """The candidate with a number."""
         for template, first, choices in self.blocks:
             if index < first + len(choices):
                 return Constraint(template, tuple(self.propositions[i] for i in choices[index - first]))
         raise IndexError(index)
 
     def arguments(self) -> NDArray[np.int64]:
-        """The propositions of each, a single one twice; shape [candidates, 2]."""
+        """The propositions of each candidate, shape [candidates, 2]; a single proposition stands there twice."""
         return np.concatenate([np.zeros((0, 2), np.int64), *(choices[:, [0, -1]] for _, _, choices in self.blocks)])
 
     def kept_by(self, corpus: Corpus, alphabet: Sequence[Label]) -> Bits:
@@ -117,7 +120,7 @@ def _pack(flags: NDArray[np.bool_]) -> Bits:
 
 
 def _count(rows: Bits, mask: Bits, which: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """How many bits each row, or each of some, shares with the mask; shape [rows]."""
+    """How many bits of the mask each row has, or each of the rows `which`; shape [rows]."""
     number, step = len(rows) if which is None else len(which), max(COUNTED_AT_ONCE // max(len(mask), 1), 1)
     parts = [
         np.bitwise_count(rows[slice(i, i + step) if which is None else which[i : i + step]] & mask).sum(
@@ -129,12 +132,12 @@ def _count(rows: Bits, mask: Bits, which: NDArray[np.int64] | None = None) -> ND
 
 
 def _words_keeping(rows: Bits, chosen: list[int], everything: Bits) -> Bits:
-    """The words that keep all of a set; `rows` are those of `Candidates.kept_by`, `everything` has all words."""
+    """The words that keep all chosen candidates; `rows` come from `Candidates.kept_by`, `everything` has all words."""
     return np.bitwise_and.reduce(rows[chosen], axis=0, initial=~np.uint64(0)) & everything
 
 
 class WordEvidence(ABC):
-    """Evidence of words about sets of candidates; a set is a list of their indices."""
+    """Evidence of words about sets of candidates; a set is a list of their numbers."""
 
     def __init__(self, candidates: Candidates, corpus: Corpus, alphabet: Sequence[Label]) -> None:
         self.candidates = candidates
@@ -147,7 +150,7 @@ class WordEvidence(ABC):
         return self.candidates.rule_bits(chosen) + self.data_bits(chosen)
 
     def bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        """The whole description if a candidate is added, for each of them; shape [candidates]."""
+        """The whole description if a candidate is added, for each candidate; shape [candidates]."""
         return self.candidates.rule_bits(chosen, 1) + self.candidates.bits + self.data_bits_with_each(chosen)
 
     def words_keeping(self, chosen: list[int]) -> Bits:
@@ -160,7 +163,7 @@ class WordEvidence(ABC):
 
     @abstractmethod
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        """The same if a candidate is added, for each of them; shape [candidates]."""
+        """The bits that the set leaves unexplained if a candidate is added, for each candidate; shape [candidates]."""
 
 
 class FlagEvidence(WordEvidence):
@@ -193,9 +196,9 @@ class FlagEvidence(WordEvidence):
 class SuccessEvidence(WordEvidence):
     """Words that all succeeded.
 
-    q(C) is the product over the constraints of C, in their order, of the share of random words that keep one among
-    those that keep the earlier ones. Where too few random words are left, only those earlier ones are conditions that
-    share propositions with it, through others or directly: the rest is nearly independent.
+    q(C) is a product with one factor for each constraint of C: the share of random words that keep it, among those that
+    keep the constraints before it. If too few random words keep all of these, only constraints that share propositions
+    with it are conditions, directly or through others: the rest is nearly independent.
     """
 
     def __init__(
@@ -222,7 +225,7 @@ class SuccessEvidence(WordEvidence):
         return sum(self._log_share(chosen[:i], chosen[i : i + 1])[0] for i in range(len(chosen)))
 
     def _log_share(self, earlier: list[int], asked: list[int]) -> NDArray[np.float64]:
-        """log2 of the share of the random words that keep each of `asked`, among those that keep `earlier`."""
+        """log2 of the share of random words that keep each of `asked`, among those that keep `earlier`."""
         shares = np.zeros(len(asked))
         tied = self._ties(earlier)
         kinds, members = np.unique(self._share_propositions(asked, earlier), axis=0, return_inverse=True)
@@ -239,14 +242,14 @@ class SuccessEvidence(WordEvidence):
         return shares
 
     def _ties(self, chosen: list[int]) -> NDArray[np.bool_]:
-        """Which constraints share a proposition, perhaps through others; shape [chosen, chosen]."""
+        """Which constraints share a proposition, directly or through others; shape [chosen, chosen]."""
         tied = self._share_propositions(chosen, chosen)
         for _ in range(len(chosen).bit_length()):  # each squaring doubles the length of the chains
             tied = (tied.astype(np.int64) @ tied.astype(np.int64)) > 0
         return tied
 
     def _share_propositions(self, some: list[int], others: list[int]) -> NDArray[np.bool_]:
-        """Whether they name a common proposition; shape [some, others]."""
+        """Whether two constraints name a common proposition; shape [some, others]."""
         theirs = self.arguments[others]
         pairs = [self.arguments[some][:, [i]] == theirs[:, j] for i in range(2) for j in range(2)]
         return np.logical_or.reduce(pairs)
@@ -258,7 +261,10 @@ class SuccessEvidence(WordEvidence):
 
 
 def _random_words(corpus: Corpus, rng: np.random.Generator) -> Iterator[tuple[int, Corpus]]:
-    """Words with the lengths of the given ones and labels drawn from all of them; in parts, with the first of each."""
+    """Words with the lengths of given words and labels drawn from all of them, in parts.
+
+    Each part comes with the number of its first word.
+    """
     lengths = rng.choice(corpus.lengths, RANDOM_WORDS)
     step = 64 * max(LABELS_AT_ONCE // (64 * max(int(corpus.lengths.max()), 1)), 1)
     for first in range(0, RANDOM_WORDS, step):

@@ -2,12 +2,12 @@
 
     bits(rule, flags) = bits(rule) + bits(flags of the words it accepts) + bits(flags of the words it rejects)
 
-A rule that explains nothing leaves the flags as they are; one that memorises them is as long as they are. Among n flags
-of which k are set, k is written first (each of 0 .. n is equally likely), then which they are,
+A rule that explains nothing leaves the flags as they are. A rule that memorises the flags is as long as they are. Of n
+flags, k are set: the code writes k first (each of 0 .. n is equally likely), then which flags are set,
 
     flag_bits(n, k) = log2(n + 1) + log2 binomial(n, k)
 
-so the share of wrong flags on either side of the rule is estimated, not a setting.
+So the share of wrong flags on either side of the rule is estimated, not a setting.
 """
 
 import math
@@ -38,9 +38,9 @@ def choice_bits(total: int, chosen: int) -> float:
 
 
 def table_bits(table: Dfa) -> float:
-    """Bits of an automaton: its number of states; for each, whether it accepts and which labels lead where.
+    """Bits of an automaton: its number of states; for each state, whether it accepts and which labels lead where.
 
-    A label leaves a state as it is unless it is named, so that labels which do not matter cost nothing.
+    The code names only labels that leave a state, so that labels which do not matter cost nothing.
     """
     states, labels = table.transitions.shape
     leaving = (table.transitions != np.arange(states)[:, None]).sum(axis=1)

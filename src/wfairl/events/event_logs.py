@@ -1,8 +1,8 @@
 """Event logs as words: CSV with one row per event, and XES, the exchange format of process mining (IEEE 1849).
 
-A case is a word, an event a label with one proposition, and the case's outcome its score: 1 for success, 0 for failure.
-A log without outcomes gives words without scores. A success does not imply that it would have failed if it had ended
-earlier, so prefixes of successes are not counted as failures.
+A case is a word, an event is a label with one proposition, and the outcome of the case is the score of the word: 1 for
+success, 0 for failure. A log without outcomes gives words without scores. Prefixes of successes do not count as
+failures: a case that succeeded might have succeeded if it had ended earlier.
 
     case,event,time,outcome
     17,order,2026-03-01T09:00,
@@ -36,7 +36,7 @@ OUTCOMES = {
     **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive"), 1.0),
     **dict.fromkeys(("failure", "failed", "fail", "bad", "false", "no", "negative"), 0.0),
 }
-"""Words for an outcome, beside numbers; in small letters."""
+"""Texts for an outcome, in small letters; numbers are read too."""
 
 OTHER_NAMES = {
     "case": ("case_id", "caseid", "case id", "case:concept:name"),
@@ -44,7 +44,7 @@ OTHER_NAMES = {
     "time": ("timestamp", "time:timestamp"),
     "outcome": ("score", "label", "case:outcome"),
 }
-"""Names of columns in other tools' files, used where a column of the default name is missing."""
+"""Names of columns in the files of other tools; they are tried if a column of the default name is missing."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class LogColumns:
     Attributes:
         case: which case a row belongs to (CSV only).
         event: what happened.
-        time: when; orders the events of a case, with those of equal time as in the file. Optional.
+        time: when; orders the events of a case. Events of the same time keep their order. Optional.
         outcome: success or failure of the case, on any of its rows, or as an attribute of the trace.
     """
 
@@ -140,7 +140,7 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 
 LARGEST_LOG = 1 << 28
-"""Bytes of a packed log that are unpacked."""
+"""Most bytes of a packed log once it is unpacked."""
 
 XES_NAME = "concept:name"
 """The attribute of XES that names a trace or an event."""
@@ -234,13 +234,13 @@ def _parse_outcome(text: str, where: str) -> float | None:
 
 
 class _XesReader:
-    """Handles the tags of an XES file; attributes count where they stand directly in a trace or an event."""
+    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event."""
 
     def __init__(self, path: Path, event_key: str, outcome_key: str) -> None:
         self.path, self.event_key, self.outcome_key = path, event_key, outcome_key
         self.cases: dict[str, _Case] = {}
         self.stack: list[str] = []
-        self.events: list[str] = []  # of this trace, those that are complete
+        self.events: list[str] = []  # the complete events of this trace
         self.trace: dict[str, str] = {}
         self.event: dict[str, str] = {}
         self.labels: dict[str, Label] = {}

@@ -1,8 +1,7 @@
-"""Local search for an automaton of flagged words: one change after another that makes the description shorter.
+"""Local search for an automaton of flagged words: the best change first, while the description gets shorter.
 
-A change redirects an edge, splits a state for one edge, or merges two states. Each state has its own share of
-successes among the words that end in it, so that a change that separates more failures from fewer pays off before any
-state accepts,
+A change redirects an edge, splits a state for one edge, or merges two states. Each state has its own share of successes
+among the words that end in it. So a change that separates many failures from few pays off before any state accepts:
 
     bits(A, flags) = table_bits(A) + sum over states q of flag_bits(of the words that end in q)
 """
@@ -26,18 +25,18 @@ class FlaggedWords(NamedTuple):
 
 
 class EdgeUsers(NamedTuple):
-    """The words that take an edge; a change of that edge leaves the ends of all others as they are."""
+    """The words that take an edge. A change of that edge leaves the end states of all other words as they are."""
 
     source: int  # the state that the edge leaves
     words: NDArray[np.int64]  # [n]
-    places: NDArray[np.int64]  # [n], the index in `symbols` at which each takes the edge first
-    other_ends: NDArray[np.float64]  # [states + 1, 2], how many other words end in each state, how many successes
+    places: NDArray[np.int64]  # [n], the index in `symbols` at which each word takes the edge first
+    other_ends: NDArray[np.float64]  # [states + 1, 2], how many other words end in each state, and how many succeed
 
 
 def improve(
     start: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_], max_states: int
 ) -> NDArray[np.int32]:
-    """Change the automaton while that makes the description shorter, the best change first."""
+    """Change the automaton while the description gets shorter, the best change first."""
     transitions = np.zeros((max(max_states, len(start)) + 1, start.shape[1]), np.int32)  # room for a split state
     transitions[: len(start)] = start
     states = len(start)
@@ -57,7 +56,7 @@ def improve(
 def _best_change(transitions, states, data, best, max_states, twice):  # type: ignore[no-untyped-def]
     """The change with the shortest description: redirect an edge, split a state for one edge, or merge two states.
 
-    With `twice`, the split state also has one of its own edges redirected, which is where the gain often is.
+    With `twice`, only splits are tried, and one edge of the new state is redirected too: that often gives the gain.
     """
     labels = transitions.shape[1]
     chosen, chosen_states = transitions.copy(), states
@@ -90,7 +89,7 @@ def _best_change(transitions, states, data, best, max_states, twice):  # type: i
                         best, chosen, chosen_states = bits, trial.copy(), states + 1
                 else:
                     read = _labels_read(trial, states, data, users)
-                    # The bits if all words end where they end: with one leaving edge less, as many, one more.
+                    # Bits if no word ends elsewhere, for one leaving edge less, as many, one more.
                     of_leaving = np.full(3, np.inf)
                     for k in range(max(1 - split, 0), 3):
                         leaving[states] = split + k - 1
@@ -142,7 +141,7 @@ def _edge_users(transitions, states, data, source, label):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def _ends(trial, states, data, users):  # type: ignore[no-untyped-def]
-    """How many words end in each state, and successes among them, shape [states, 2]; only `users` are read again."""
+    """How many words end in each state and how many of them succeed, shape [states, 2]; reads only `users` again."""
     ends = users.other_ends[:states].copy()
     for i in range(len(users.words)):
         state = users.source
@@ -168,7 +167,7 @@ def _labels_read(trial, where, data, users):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _without(transitions, states, gone, into):  # type: ignore[no-untyped-def]
-    """The automaton whose edges to `gone` lead to `into` instead; states after it move up."""
+    """The automaton without the state `gone`, whose edges lead to `into` instead; later states move up."""
     fewer = transitions.copy()
     row = 0
     for state in range(states):
@@ -206,7 +205,7 @@ def _count_leaving(transitions, states):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _bits_of_ends(labels, leaving, states, ends):  # type: ignore[no-untyped-def]
-    """As `table_bits` and `flag_bits` have it, for how many words end in each state and how many of these succeed."""
+    """The bits by `table_bits` and `flag_bits`, from how many words end in each state and how many of them succeed."""
     bits = 2 * math.log2(states + 1) + 1 + states
     for state in range(states):
         edges = leaving[state]

@@ -2,9 +2,9 @@
 
     bits(A, flags) = table_bits(A) + flag_bits(of the words that end in accepting states) + flag_bits(of the others)
 
-The states of the prefix tree are merged (`red_blue`). Long words over many labels share few suffixes, and merging then
-has little evidence; so its automaton, or that of a single state if that is shorter, is improved on all words
-(`local_search`).
+First the states of the prefix tree are merged (`red_blue`). Long words over many labels share few suffixes, so that
+merging has little evidence there. So a local search on all words (`local_search`) improves the merged automaton, or the
+automaton of a single state if that has the shorter description.
 """
 
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ class MergingLearner(WordLearner):
     """A small automaton by state merging.
 
     Attributes:
-        max_states: of the automaton, dead ones too.
-        max_words: words that the search uses, a random part if there are more.
-        noise: e, the probability that a flag is wrong, where states are merged; the description estimates its own.
-        seed: of that random part.
+        max_states: most states of the automaton, dead states included.
+        max_words: most words that the search uses; if there are more, a random part.
+        noise: probability that a flag is wrong, while states are merged; the description estimates its own.
+        seed: draws the random part.
     """
 
     max_states: AtLeastOne = 24
@@ -93,7 +93,7 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
     totals = np.bincount(ends, minlength=len(transitions))
     right = np.bincount(ends, succeeded, len(transitions))
     accepting = 2 * right > totals
-    if not accepting.any():  # an automaton accepts something: where words succeed most often
+    if not accepting.any():  # then the state in which words succeed most often accepts
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(Dfa(transitions, accepting))

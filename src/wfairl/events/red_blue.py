@@ -1,10 +1,11 @@
 """Merging of the states of a prefix tree, red and blue (Lang, Pearlmutter and Price 1998).
 
-The red states are part of the automaton; of the blue ones, their other successors, the one that most words pass is
-merged with the red one that fits best, or becomes red itself if none fits. Flags of words that end in one state mostly
-agree, each wrong with a small probability e; so two states fit if the flags of both as one take fewer bits,
+The red states are part of the automaton. The blue states are their other successors. The blue state that most words
+pass is merged with the red state that fits it best, or becomes red itself if no red state fits. Flags of words that end
+in one state mostly agree, each wrong with a small probability e. So two states fit if their flags take fewer bits
+together than apart, where the flags of a state take
 
-    -log2 1/2 ((1 - e)^successes e^failures + e^successes (1 - e)^failures)        of each state, and of both as one
+    -log2 1/2 ((1 - e)^successes e^failures + e^successes (1 - e)^failures)
 """
 
 import math
@@ -20,7 +21,7 @@ NO_NODE = -1
 """No successor, in the prefix tree."""
 
 TREE_CELLS = 2**26
-"""Most nodes times labels of the prefix tree, a quarter of a gigabyte; where all words need more, some are drawn."""
+"""Most entries of the prefix tree, a quarter of a gigabyte. If the words need more, some of them are drawn."""
 
 
 class MergeTree(NamedTuple):
@@ -28,7 +29,7 @@ class MergeTree(NamedTuple):
 
     children: NDArray[np.int32]  # [nodes, labels], or `NO_NODE`
     lowest: NDArray[np.int32]  # [nodes], the smallest label that leads on, so that not all labels are tried
-    highest: NDArray[np.int32]  # [nodes], the largest
+    highest: NDArray[np.int32]  # [nodes], the largest label that leads on
     successes: NDArray[np.float64]  # [nodes], words that end here
     failures: NDArray[np.float64]  # [nodes]
     passing: NDArray[np.float64]  # [nodes], words that end here or below
@@ -37,18 +38,18 @@ class MergeTree(NamedTuple):
 class UndoLog(NamedTuple):
     """What a fold changed."""
 
-    nodes: NDArray[np.int32]  # [nodes], whose counts changed
-    counts: NDArray[np.float64]  # [nodes, 3], their successes, failures and passing words before
+    nodes: NDArray[np.int32]  # [nodes], the nodes whose counts changed
+    counts: NDArray[np.float64]  # [nodes, 3], their successes, failures and passing words before the fold
     edges: NDArray[np.int32]  # [nodes, 2], node and label of each new edge
 
 
 def merge_states(
     corpus: Corpus, succeeded: NDArray[np.bool_], labels: int, noise: float, max_states: int, seed: int
 ) -> NDArray[np.int32]:
-    """The successors of the red states when no blue one is left, shape [states, labels].
+    """The successors of the red states when no blue state is left, shape [states, labels].
 
-    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words], each wrong with the probability `noise`;
-    `seed` draws a part of them where the tree of all would be too large.
+    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words], each wrong with the probability `noise`.
+    `seed` draws a part of the words if the tree of all words would be too large.
     """
     fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
     if fitting < len(corpus):
@@ -70,7 +71,7 @@ def merge_states(
 
 @njit(cache=True, nogil=True)
 def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def]
-    """Merge until every edge of a red state leads to a red one; labels that no word read there stay in the state."""
+    """Merge until all edges of red states lead to red states; a label that no word read in a state is a loop there."""
     children = tree.children
     nodes = len(children)
     red = [0]
@@ -88,7 +89,7 @@ def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def
             break
         blue = children[source, label]
         best, best_saved = NO_NODE, -np.inf
-        for k in range(-1, len(red)):  # of equals the source itself: a label that does not matter is a loop
+        for k in range(-1, len(red)):  # the source itself first: of equals, a loop is chosen
             state = source if k < 0 else red[k]
             saved, counted, linked = _fold(tree, state, blue, noise, log)
             _unfold(tree, log, counted, linked)
@@ -110,7 +111,7 @@ def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def _fold(tree, state, blue, noise, log):  # type: ignore[no-untyped-def]
-    """Merge the tree below `blue` into `state`: the bits saved on flags, and how many nodes and edges are in `log`."""
+    """Merge the tree below `blue` into `state`; returns the bits saved, and how many nodes and edges changed."""
     children, lowest, highest, successes, failures, passing = tree
     saved, counted, linked = 0.0, 0, 0
     left, right = [state], [blue]

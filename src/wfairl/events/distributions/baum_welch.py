@@ -1,7 +1,7 @@
 """Maximum likelihood for a probabilistic automaton: expectation and maximisation (Baum and Welch).
 
 A probabilistic automaton is a `WeightedAutomaton` with weights that are probabilities: alpha_0 sums
-to one, and for each state i, beta_i + sum_{sigma, j} W_sigma[i, j] = 1. So its values need no smoothing.
+to one, and for each state i, beta_i + sum_{sigma, j} W_sigma[i, j] = 1. So its values are probabilities.
 
 Words share their beginnings: both passes go over the tree of prefixes. With a(u) = alpha_0^T W_u
 and n(u) words equal to u in the sample, the backward pass gathers what continues each prefix,
@@ -39,7 +39,7 @@ class SampleTree:
         nodes: number of prefixes; node 0 is the empty word.
         counts: n(u), shape [nodes].
         ends: node of each word, shape [words].
-        groups: for each depth, for each symbol: (symbol, nodes with that last symbol, their parents).
+        groups: for each depth and symbol: (symbol, nodes with that last symbol, their parents).
     """
 
     nodes: int
@@ -89,7 +89,7 @@ def refine(
     """Raise the likelihood of one sample for as long as that of another rises too.
 
     Args:
-        automaton: where to start; a weight that is zero may become positive by the pseudocount only.
+        automaton: where to start; only the pseudocount makes a weight of zero positive.
         learned: the sample to fit.
         held_out: the sample for early stopping.
         iterations: at most this many.
