@@ -1,24 +1,41 @@
 """The examples run, each in a folder of its own, and say what their pages in the gallery say."""
 
+import inspect
 import os
 import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from typing_extensions import get_protocol_members, is_protocol
 
 from experiments.harness.experiment import EXPERIMENTS
-from wfairl import TaskModel, visit_in_order
+from experiments.route_choice.choice_models import ChoiceModel
+from wfairl import (
+    TaskModel,
+    World,
+    build_product,
+    check_task,
+    check_world,
+    find_plan,
+    unit_cost,
+    visit_in_order,
+)
+from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.storage import COST_MODELS
-from wfairl.core.demonstrations.learners import LEARNERS
-from wfairl.core.runs.methods import METHODS
+from wfairl.core.demonstrations.learners import LEARNERS, TaskLearner
+from wfairl.core.planning.planner import Planner, Solution
+from wfairl.core.runs.methods import METHODS, Method
 from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds.rendering import Rendered
+from wfairl.core.worlds.simulator import Simulator
 from wfairl.specifications.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-LONGEST = 60
+LONGEST = 64
 """Lines of an example of one contract."""
 
 SAYS = {
@@ -64,6 +81,67 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 def test_an_example_runs_and_says_what_it_shows(name, capsys):
     runpy.run_path(f"examples/{name}.py", run_name="__main__")
     assert SAYS[name] in capsys.readouterr().out
+
+
+CONTRACTS = {
+    "own_world": {"Corridor": (World, lambda one: one.TASK.make_world(0))},
+    "own_simulator": {
+        "Corridor": (World, lambda one: one.TASK.make_world(0)),
+        "SlipperyFloor": (Simulator, lambda one: one.TASK.make_simulator(0)),
+    },
+    "own_renderer": {"TwoTanks": (Rendered, lambda one: one.TASK.make_world(0))},
+    "own_learner": {"CommonOrder": (TaskLearner, lambda one: one.CommonOrder())},
+    "own_planner": {
+        "SoftPlanner": (Planner, lambda one: one.SoftPlanner(0.7)),
+        "SoftSolution": (
+            Solution,
+            lambda one: one.SoftPlanner(0.7).solve(one.TASK.make_world(0), one.TASK.rule, unit_cost),
+        ),
+    },
+    "own_cost": {"FeeCost": (CostModel, lambda one: one.FeeCost)},
+    "own_method": {"SmallRule": (Method, lambda one: one.SmallRule()), "SmallRuleSettings": (object, None)},
+    "own_choice_model": {"MyopicChoice": (ChoiceModel, lambda one: one.MyopicChoice())},
+    "warehouse": {"Warehouse": (World, lambda one: one.TASK.make_world(0))},
+}
+"""The classes of each example, the contract of each, and how to make one."""
+
+
+@pytest.mark.parametrize("name", [path.stem for path in EXAMPLES.glob("*.py")])
+@pytest.mark.usefixtures("in_a_folder_of_its_own")
+def test_an_example_fulfils_its_contracts(name):
+    example = runpy.run_path(f"examples/{name}.py", run_name=name)
+    classes = {one.__name__ for one in example.values() if inspect.isclass(one) and one.__module__ == name}
+    assert classes == CONTRACTS.get(name, {}).keys()
+    for contract, make in CONTRACTS.get(name, {}).values():
+        if make is not None:
+            check_members(make(SimpleNamespace(**example)), contract)
+    if "TASK" in example:
+        check_task(example["TASK"])
+        check_world(example["TASK"].make_world(0))
+
+
+def check_members(one, contract):
+    """It has every member of the contract, and its methods take the arguments that the contract names."""
+    assert not inspect.isabstract(one if inspect.isclass(one) else type(one))
+    members = get_protocol_members(contract) if is_protocol(contract) else contract.__abstractmethods__
+    for name in members:
+        assert hasattr(one, name), f"{type(one).__name__} lacks {name}"
+        declared = inspect.getattr_static(contract, name, None)
+        if inspect.isfunction(declared) and not inspect.isclass(one):
+            expected = list(inspect.signature(declared).parameters.values())[1:]
+            required = [parameter for parameter in expected if parameter.default is parameter.empty]
+            for given in (expected, required):
+                places = [None for parameter in given if parameter.kind is not parameter.KEYWORD_ONLY]
+                names = {parameter.name: None for parameter in given if parameter.kind is parameter.KEYWORD_ONLY}
+                inspect.signature(getattr(one, name)).bind(*places, **names)
+
+
+def test_a_planner_of_ones_own_finds_a_plan_that_the_automaton_accepts(in_a_folder_of_its_own):
+    example = SimpleNamespace(**runpy.run_path("examples/own_planner.py", run_name="own_planner"))
+    plan = example.SoftPlanner(0.01).solve(example.TASK.make_world(0), example.TASK.rule, unit_cost).plan()
+    exact = find_plan(product := build_product(example.TASK.make_world(0), example.TASK.rule), unit_cost(product))
+    assert plan.path.is_accepted
+    assert len(plan.path) == len(exact.path)  # nearly no temperature, nearly the hard minimum
 
 
 def wfairl(example, *arguments, folder):
