@@ -5,8 +5,8 @@ An automaton learned from a sample gives some words values at or below zero. Wit
     p(x) = (1 - weight) max(0, h(x)) + weight g(x)
 
 is positive for every word over the labels. The sum of p is one if h is a distribution; if h has negative values, the
-sum is larger by what max cuts off. Whole words are mixed: mixing label by label would need h on long prefixes, which cannot
-be estimated.
+sum is larger by what max cuts off. Whole words are mixed: mixing label by label would need h on long prefixes, which
+cannot be estimated.
 
 The n-gram model predicts the next label from the last few by Witten-Bell smoothing: with n(c, s) occurrences of label s
 after context c, n(c) of them in total, d(c) different ones, and c' the context without its oldest label,
