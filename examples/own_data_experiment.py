@@ -28,26 +28,24 @@ SOURCE = PublicSource("Routes of a delivery service", "your own logs", files=(),
 
 def learn(data, features):
     """Estimate the costs of roads from some features, and the log-likelihood of new routes."""
-    routes = SOURCE.load(data)
-    family, steps = CostFamily.linear(routes.table), [routes.steps(route) for route in range(len(routes))]
-    choices = Choices.of_trajectories(routes.table.successors, steps, routes.goals)
-    kept = family.features[..., [family.names.index(name) for name in features]]
-    start = flat_estimate(CostFamily(kept, tuple(features)))
+    routes, family = SOURCE.load(data), CostFamily.linear(ROADS.table)
+    choices = Choices.of_trajectories(ROADS.table.successors, list(map(routes.steps, range(len(routes)))), routes.goals)
+    kept = [family.names.index(name) for name in features]
+    start = flat_estimate(CostFamily(family.features[..., kept], tuple(features)))
     found = fit(ExactChoice(), choices.of_trips(routes.split("train")), start)
     tested = ExactChoice().log_probabilities(choices.of_trips(routes.split("test")), found.costs)
-    return Outcome([{"bits": float(tested.mean() / np.log(2))}], {"weights": found.weights.tolist()})
+    return Outcome([{"bits": float(tested.mean() / np.log(2))}])
 
 
 def cells(options: Options):
     """What to compute."""
-    data = SOURCE.folder(options.data)
-    return [Cell(" and ".join(some), learn, {"features": some}, data=data) for some in FEATURES]
+    folder = SOURCE.folder(options.data)
+    return [Cell(" and ".join(some), learn, {"features": some}, data=folder) for some in FEATURES]
 
 
 def sections(results):
     """What the page and the command show."""
-    bits = results.table.set_index("cell")[["bits"]]
-    return {"Results": [table_of(bits, "Bits per decision on new routes; 0 is certainty.", "explained by")]}
+    return {"Results": [table_of(results.table.set_index("cell")[["bits"]], "Bits per decision; 0 is certainty.")]}
 
 
 ABOUT = ("deliveries", "What drivers care about", "routes on roads, explained by length and by traffic")

@@ -5,6 +5,7 @@ directory there and its files come back, so that the directory holds the same wh
 fails stops no other but those that need it.
 """
 
+import pickle
 import sys
 import time
 import traceback
@@ -106,7 +107,7 @@ def _submit(cell: Cell, directory: Path, workers: Workers) -> Future[Ended]:
     files = {str(path.relative_to(directory)): path.read_bytes() for path in paths}
     if cell.data is not None:
         files |= {f"{DATA}/{name}": (cell.data.path / name).read_bytes() for name in cell.data.files}
-    return workers.executor.submit(_compute_remotely, cell, files, portable_sources())
+    return workers.executor.submit(_compute_remotely, pickle.dumps(cell), files, portable_sources())
 
 
 def _ended(future: Future[Ended]) -> Ended:
@@ -132,11 +133,12 @@ def _compute(cell: Cell, directory: Path, data: Path | None = None) -> Ended:
     return Ended(time.monotonic() - begun, reason)
 
 
-def _compute_remotely(cell: Cell, files: Mapping[str, bytes], sources: Sources) -> Ended:
+def _compute_remotely(packed: bytes, files: Mapping[str, bytes], sources: Sources) -> Ended:
     """On a worker of a cluster, in a temporary directory."""
     with TemporaryDirectory(prefix="wfairl-") as name:
         directory = Path(name)
-        set_up(sources)
+        set_up(sources)  # before the cell is unpacked, whose function may be in one of these files
+        cell: Cell = pickle.loads(packed)  # noqa: S301 - a message, as those of the executor itself
         for path, content in files.items():
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             (directory / path).write_bytes(content)
