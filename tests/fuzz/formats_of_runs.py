@@ -91,7 +91,7 @@ def read_journal(path: Path) -> Any:
     """As the studio does when it opens a session."""
     session = Session(path.parent, worlds=WORLDS)
     try:
-        return session.dataset, session.labels
+        return session.dataset, session.walk.labels
     except BadInputError as error:  # on the screen it stands under the name of the session
         raise BadInputError(f"{path}: {error}") from None
 

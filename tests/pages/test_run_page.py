@@ -20,7 +20,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational import Support
 from wfairl.core.runs.evaluation import read_evaluations, write_evaluations
-from wfairl.core.runs.methods import METHODS, find_method, train
+from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.pipeline import PipelineConfig
 from wfairl.core.runs.run_directory import BrokenRunError, read_config, write_config
 from wfairl.core.support.documents import write_lines
@@ -211,7 +211,8 @@ def test_the_options_in_commands_are_those_of_the_command_line():
         name: {option for parameter in find_command(name).params for option in parameter.opts}
         for name in ("train", "run")
     }
-    named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}
+    methods = (find_method(name) for name in ("wfa-irl", "no-automaton"))
+    named = {f"--{name.replace('_', '-')}" for method in methods for name in method.default_settings()}
     assert named <= options["train"]
     own = {*asdict(PipelineConfig("doorkey")), *find_method("wfa-irl").default_settings()} - {"task", "settings"}
     assert {f"--{name.replace('_', '-')}" for name in own} <= options["run"]

@@ -22,7 +22,8 @@ def written(folder):
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Form":
                 name, _, version = call.args[:3]
-                forms[texts[name.id] if isinstance(name, ast.Name) else name.value] = version.value
+                name, version = (texts[one.id] if isinstance(one, ast.Name) else one.value for one in (name, version))
+                forms[name] = version
     return forms
 
 
