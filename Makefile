@@ -30,10 +30,11 @@ browser:  ## for the tests of pages, which are skipped where there is none and n
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
 		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
-bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
-	for name in world_model graph_world collection words_growth event_logs shortest_path product_growth training vector_environment hidden_cost rational choices; do \
-		$(BIN)/python benchmarks/$$name.py || exit 1; done
-	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
+BENCHMARKS := world_model graph_world vector_environment shortest_path product_growth focused collection training \
+	rational_growth roadmap_growth spectral_fit words_growth event_logs choices gail
+
+bench: $(INSTALLED)  ## speed and growth, a table each; load, cluster and studio are run by themselves
+	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 reproduce: $(INSTALLED)  ## the paper's tables and figures, in an hour and a half (resumes where it was stopped)
 	$(BIN)/python -m experiments -o runs/paper

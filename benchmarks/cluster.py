@@ -1,6 +1,6 @@
 """Suites on a cluster: the overhead over local processes, and the utilisation of many workers.
 
-    python benchmarks/cluster.py [--json] [--cells 1000] [--workers 64]
+    python benchmarks/cluster.py [--json] [--quick] [--cells 1000] [--workers 64]
 
 Jobs sleep, so that two cores can simulate a cluster; like cells, each receives a data set and returns a run.
 
@@ -11,6 +11,7 @@ busy      a thousand cells of five to fifteen seconds: the fraction of the time 
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reporting import figures_table, make_parser, report
+from reporting import make_parser, report
 
 from experiments.harness import Cell, DataFolder, Outcome
 from experiments.harness.computing import compute_cells
@@ -56,16 +57,18 @@ def main() -> None:
     parser.add_argument("--part", choices=("overhead", "busy"), help="only this")
     parser.add_argument("--workers", type=int, default=64)
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.cells, arguments.workers, arguments.seconds = 8, 2, 1.0
     with tempfile.TemporaryDirectory() as name:
-        figures = {} if arguments.part == "busy" else overhead(Path(name))
+        figures = {} if arguments.part == "busy" else overhead(Path(name), 1.0 if arguments.quick else 10.0)
         if arguments.part != "overhead":
             figures |= busy(Path(name), arguments.cells, arguments.workers, arguments.seconds)
-    report(figures, arguments.json, figures_table(figures, "suites on a cluster"))
+    report({"experiments on a cluster": figures}, arguments.json)
 
 
-def overhead(directory: Path) -> dict[str, Any]:
-    """Eight cells of ten seconds on two workers, here and there."""
-    seconds = [10.0] * 8
+def overhead(directory: Path, length: float) -> dict[str, Any]:
+    """Eight cells of some length on two workers, here and there."""
+    seconds = [length] * 8
     local = time_of(seconds, directory / "local", LOCAL, 2)
     with started_cluster("processes", 2, directory) as address:
         remote = time_of(seconds, directory / "remote", address, 2)
@@ -131,10 +134,11 @@ def sleep(directory: Path, seconds: float, data: Path | None = None) -> Outcome:
 @contextmanager
 def started_cluster(kind: str, workers: int, directory: Path) -> Iterator[str]:
     """The address of a cluster in processes that are not this one."""
-    script, address_file = directory / "cluster.py", directory / f"address-{kind}"
+    script, address_file = directory / "dask_cluster.py", directory / f"address-{kind}"
     script.write_text(CLUSTER)
     command = [sys.executable, str(script), kind, str(workers), str(address_file)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])  # workers import the cells of this module
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path})
     try:
         while not address_file.exists() or not address_file.read_text().endswith("\n"):
             assert process.poll() is None, "the cluster did not start"
@@ -145,4 +149,6 @@ def started_cluster(kind: str, workers: int, directory: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    import cluster  # so that the cells belong to a module that workers can import
+
+    cluster.main()

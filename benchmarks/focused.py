@@ -1,7 +1,6 @@
 """The focused planner against the exact one on T3, and its growth with the number of loose objects.
 
-    python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--parts growth plans training]
-        [--figure growth.png]
+    python benchmarks/focused.py [--json] [--quick] [--scenes 20] [--demonstrations 32] [--parts growth plans training]
 
 One plan: CPU time of the exact planner (product, cost-to-go, plan) and of the focused one in the same scenes of
 `blocked-unlock-pickup`, under unit cost and under a random cost of features. Training: CPU time of log likelihood and
@@ -15,12 +14,11 @@ import resource
 import statistics
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from reporting import make_parser, report, rows_table
+from reporting import make_parser, report
 
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.trainer import _log_likelihoods, _view_scenes
@@ -44,21 +42,21 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=20, help="scenes of each measurement")
     parser.add_argument("--demonstrations", type=int, default=32, help="demonstrations of the training")
-    parser.add_argument("--figure", type=Path, help="draw the growth into this file")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS, help="what to measure")
     arguments = parser.parse_args()
+    objects = OBJECTS[:2] if arguments.quick else OBJECTS
+    if arguments.quick:
+        arguments.scenes, arguments.demonstrations = 2, 2
     tables: dict[str, list[dict[str, Any]]] = {}
     if "growth" in arguments.parts:
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as alone:
-            tables["growth"] = list(alone.map(measure_growth, OBJECTS, [arguments.scenes] * len(OBJECTS)))
+            tables["growth"] = list(alone.map(measure_growth, objects, [arguments.scenes] * len(objects)))
     if "plans" in arguments.parts:
         tables["one plan on T3"] = [measure_plans(name, arguments.scenes) for name in ("unit", "features")]
     if "training" in arguments.parts:
         tables["training on T3"] = [measure_training(arguments.demonstrations)]
-    if arguments.figure is not None:
-        draw_growth(tables["growth"], arguments.figure)
-    report(tables, arguments.json, *(rows_table(rows, title) for title, rows in tables.items()), width=160)
+    report(tables, arguments.json)
 
 
 def measure_plans(kind: str, scenes: int) -> dict[str, Any]:
@@ -126,26 +124,6 @@ def measure_growth(objects: int, scenes: int) -> dict[str, Any]:
         "median nodes": statistics.median(nodes), "max nodes": max(nodes), "mean steps": statistics.mean(steps),
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }  # fmt: skip
-
-
-def draw_growth(rows: list[dict[str, Any]], path: Path) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
-    objects = [row["objects"] for row in rows]
-    lines = {
-        "CPU time of one plan, ms": {"median": "median ms", "largest": "max ms"},
-        "nodes met by one plan": {"median": "median nodes", "largest": "max nodes"},
-        "peak memory of the process, MB": {"all scenes": "peak MB"},
-    }
-    for axis, (unit, columns) in zip(axes, lines.items(), strict=True):
-        for style, (label, column) in zip(("o-", "s--"), columns.items(), strict=False):
-            axis.plot(objects, [row[column] for row in rows], style, label=label)
-        axis.set(xlabel="loose objects", ylabel=unit, xticks=objects)
-        axis.set_ylim(0, 1.25 * max(row[column] for row in rows for column in columns.values()))
-        axis.legend(frameon=False)
-        axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=120)
 
 
 if __name__ == "__main__":

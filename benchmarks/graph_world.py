@@ -1,6 +1,6 @@
 """Worlds as arrays: the speed of exploring and planning in them, beside MiniGrid's own compiled search.
 
-    python benchmarks/graph_world.py [--json] [--side 1000] [--repeats 5]
+    python benchmarks/graph_world.py [--json] [--quick] [--side 1000] [--repeats 5]
 
 A plain-Python grid of side x side cells with four moves becomes a `GraphWorld` once; then products are explored
 and costs-to-go computed at compiled speed. The exploration of `blocked-unlock-pickup`, per transition, is measured in
@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 import numpy as np
-from reporting import fastest, figures_table, make_parser, report
+from reporting import fastest, make_parser, report
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import build_product, cost_to_go
@@ -51,8 +51,8 @@ def main() -> None:
     parser = make_parser(__doc__, repeats=5)
     parser.add_argument("--side", type=int, default=1000, help="cells of a side of the grid")
     arguments = parser.parse_args()
-    figures = measure(arguments.side, arguments.repeats)
-    report(figures, arguments.json, figures_table(figures, "worlds as arrays"))
+    side = min(arguments.side, 100) if arguments.quick else arguments.side
+    report({"worlds as arrays": measure(side, arguments.repeats)}, arguments.json)
 
 
 def measure(side: int, repeats: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Large inputs on the command line: processor time and peak memory of learning and scoring, and how they grow.
 
-    python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral] [--image FILE.png]
+    python benchmarks/load.py [--json] [--quick] [--largest 1.0] [--parts words,labels] [--learner spectral]
 
 words           many words of a few labels, as in an event log; at most 10^6
 long            20 words that grow to 10^4 labels each
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reporting import make_parser, report, rows_table
+from reporting import make_parser, report
 
 from wfairl.core.automata.words import ScoredWords, write_jsonl
 from wfairl.core.demonstrations import Dataset, Demonstration, save
@@ -46,13 +46,13 @@ def main() -> None:
     parser.add_argument("--largest", type=float, default=1.0, help="part of the largest sizes to stop at")
     parser.add_argument("--parts", default=",".join(SIZES))
     parser.add_argument("--learner", default="shortest", help="of `wfairl learn-task`")
-    parser.add_argument("--image", type=Path, help="draw time and memory by size")
     arguments = parser.parse_args()
+    largest = 0.01 if arguments.quick else arguments.largest
     with tempfile.TemporaryDirectory() as place:
         measure("words", SIZES["words"][0], Path(place), arguments.learner)
     rows = []
     for part in arguments.parts.split(","):
-        for size in (size for size in SIZES[part] if size <= arguments.largest * SIZES[part][-1]):
+        for size in (size for size in SIZES[part] if size <= largest * SIZES[part][-1]):
             with tempfile.TemporaryDirectory() as place:
                 rows.append(measure(part, size, Path(place), arguments.learner))
                 sys.stderr.write(f"{json.dumps(rows[-1])}\n")
@@ -60,9 +60,7 @@ def main() -> None:
         if row["part"] == three["part"]:
             three["exponent of time"] = exponent(row, two, three, "learn, s")
             three["exponent of memory"] = exponent(row, two, three, "learn, MB")
-    if arguments.image:
-        draw(rows, arguments.image)
-    report(rows, arguments.json, rows_table(rows, "large inputs", ".2f"), width=160)
+    report({"large inputs": rows}, arguments.json)
 
 
 def measure(part: str, size: int, place: Path, learner: str) -> dict[str, Any]:
@@ -104,21 +102,6 @@ def exponent(smallest: dict[str, Any], before: dict[str, Any], after: dict[str, 
     fixed = smallest[name] * 0.9
     grown = max(after[name] - fixed, 1e-9) / max(before[name] - fixed, 1e-9)
     return math.log(grown) / math.log(after["size"] / before["size"])
-
-
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Time and memory by the size, each part a line, both on logarithmic axes."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for axis, name in zip(axes, ("learn, s", "learn, MB"), strict=True):
-        for part in dict.fromkeys(row["part"] for row in rows):
-            points = [(row["size"], row[name]) for row in rows if row["part"] == part]
-            axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=part)
-        axis.set(xlabel="size", ylabel={"learn, s": "processor time, s", "learn, MB": "peak memory, MB"}[name])
-        axis.grid(alpha=0.3)
-    axes[0].legend(frameon=False)
-    figure.savefig(path, dpi=110)
 
 
 def drawn_words(rng: np.random.Generator, count: int, length: int, alphabet: list[frozenset[str]]) -> list[Any]:

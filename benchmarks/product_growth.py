@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reporting import figures_table, make_parser, report, rows_table
+from reporting import make_parser, report
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.rules import visit_in_order
@@ -68,15 +68,13 @@ class Case:
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--quick", action="store_true", help="only what takes less than a second each")
     arguments = parser.parse_args()
     measure(Case("doorkey", 8, "rule"))  # compiles
     rows = [measure(case) for case in track(list(cases(arguments.quick)), "growing")]
     spread = {
         name: spread_of(rows, name) for name in ("build ns", "solve ns", "total ns", "bytes held", "bytes at peak")
     }
-    tables = rows_table(rows, "for each transition", ",.1f"), figures_table(spread, "largest / smallest", ".2f")
-    report({"cases": rows, "spread": spread}, arguments.json, *tables, width=140)
+    report({"for each transition": rows, "largest / smallest": spread}, arguments.json)
 
 
 def cases(quick: bool) -> Iterator[Case]:

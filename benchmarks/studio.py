@@ -1,6 +1,6 @@
 """Response times of the studio: key press to new frame, demonstration to automaton; with one user and with many.
 
-    python benchmarks/studio.py [--json] [--keys 300] [--sessions 20]
+    python benchmarks/studio.py [--json] [--quick] [--keys 300] [--sessions 20]
 
 The server runs in its own process. One user acts in a real browser (Chromium): the time from a key press until the
 canvas shows the next state and the browser is about to paint it. A demonstration of T1 (doorkey) ends with the key that
@@ -36,7 +36,6 @@ import numpy as np
 import websockets
 from playwright.sync_api import Browser, Page, sync_playwright
 from reporting import make_parser, report
-from rich.table import Table
 
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
@@ -89,33 +88,35 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=300, help="key presses to measure alone")
     parser.add_argument("--sessions", type=int, default=20, help="sessions at the same time")
     arguments = parser.parse_args()
+    keys, sessions = (9, 2) if arguments.quick else (arguments.keys, arguments.sessions)
     with server() as (process, address), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium") or shutil.which("google-chrome"))
-        alone, _ = press_keys(browser, address, arguments.keys, process.pid)
+        alone, _ = press_keys(browser, address, keys, process.pid)
         learned = demonstrate(browser, address)
         before, clock = processor_seconds(process.pid), time.monotonic()
-        with others(address, arguments.sessions) as crowd:
-            among, _ = press_keys(browser, address, arguments.keys // 3, process.pid)
+        with others(address, sessions) as crowd:
+            among, _ = press_keys(browser, address, keys // 3, process.pid)
             results = crowd()
-        keys = sum(len(one["keys"]) + 1 for one in results)
         busy = (processor_seconds(process.pid) - before) / (time.monotonic() - clock)
-        figures = {
+        many, together = f"{sessions} sessions at once", [seconds for one in results for seconds in one["keys"]]
+        rows = [
+            {"what": "key press to new frame", **percentiles(alone, KEY_LIMIT)},
+            {"what": "demonstration of T1 to automaton", **percentiles(learned, LEARN_LIMIT)},
+            {
+                "what": f"key press to view, {many}",
+                **percentiles(together, KEY_LIMIT),
+            },
+            {"what": f"key press to new frame, {many}", **percentiles(among, KEY_LIMIT)},
+            {"what": f"demonstration, {many}", **percentiles([one["learned"] for one in results], LEARN_LIMIT)},
+        ]
+        server_figures = {
             "cores": os.cpu_count(),
-            "load": os.getloadavg()[0],
-            "key_alone": percentiles(alone),
-            "demonstration_of_T1": percentiles(learned),
-            "sessions": arguments.sessions,
-            "key_together": percentiles([one for some in results for one in some["keys"]]),
-            "key_in_a_browser_among_others": percentiles(among),
-            "demonstration_together": percentiles([some["learned"] for some in results]),
-            "keys_together": keys,
-            "server_share_of_a_processor": busy,
-            "server_megabytes": resident_megabytes(process.pid),
-            "key_limit": KEY_LIMIT,
-            "learn_limit": LEARN_LIMIT,
+            "load of the machine": os.getloadavg()[0],
+            f"share of a processor, {many}": busy,
+            "megabytes": resident_megabytes(process.pid),
         }
         browser.close()
-    report(figures, arguments.json, *tables(figures))
+    report({"seconds that a person waits": rows, "the server": server_figures}, arguments.json)
 
 
 @contextmanager
@@ -289,9 +290,9 @@ def plan_of(page: Page) -> list[str]:
     return [str(keys[control]["key"]) for control in controls_of(int(found[1]))]
 
 
-def percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    half, most, last = np.percentile(seconds, [50, 95, 100])
-    return {"median": float(half), "percentile_95": float(most), "largest": float(last), "count": len(seconds)}
+def percentiles(seconds: Sequence[float], limit: float) -> dict[str, float]:
+    median, most, largest = map(float, np.percentile(seconds, [50, 95, 100]))
+    return {"median": median, "95%": most, "largest": largest, "of": len(seconds), "limit": limit}
 
 
 def processor_seconds(pid: int) -> float:
@@ -307,26 +308,6 @@ def resident_megabytes(pid: int) -> float:
     status = Path(f"/proc/{pid}/status")
     found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
     return float(found[1]) / 1024 if found else float("nan")
-
-
-def tables(figures: dict[str, Any]) -> tuple[Table, str]:
-    table = Table("what", "median", "95%", "largest", "of", "limit", title="seconds that a person waits")
-    names = {
-        "key_alone": ("key press to new frame", KEY_LIMIT),
-        "demonstration_of_T1": ("demonstration of T1 to automaton", LEARN_LIMIT),
-        "key_together": (f"key press to view, {figures['sessions']} sessions at once", KEY_LIMIT),
-        "key_in_a_browser_among_others": ("key press to new frame among them", KEY_LIMIT),
-        "demonstration_together": (f"demonstration, {figures['sessions']} sessions at once", LEARN_LIMIT),
-    }
-    for key, (name, limit) in names.items():
-        one = figures[key]
-        numbers = [f"{one[part]:.3f}" for part in ("median", "percentile_95", "largest")]
-        table.add_row(name, *numbers, str(one["count"]), f"{limit:g}")
-    return table, (
-        f"{figures['cores']} cores, load {figures['load']:.1f} with what else runs here; with "
-        f"{figures['sessions']} sessions the server takes {figures['server_share_of_a_processor']:.0%} of a processor "
-        f"and {figures['server_megabytes']:.0f} MB"
-    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How time and memory of a spectral fit grow with the number of words and the size of the alphabet.
 
-    python benchmarks/words_growth.py [--json] [--largest 1000000]
+    python benchmarks/words_growth.py [--json] [--quick] [--largest 1000000]
 
 Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 3, at most
 1,000 prefixes and suffixes, rank 8. `exponent` is the slope of log(seconds) against log(words) from
@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
-from reporting import figures_table, make_parser, report, rows_table
+from reporting import growth_exponent, make_parser, report
 
 from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 
@@ -27,11 +27,11 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000)
     arguments = parser.parse_args()
-    sizes = [10**k for k in range(3, int(math.log10(arguments.largest)) + 1)]
+    sizes = [10**k for k in range(3, int(math.log10(1e4 if arguments.quick else arguments.largest)) + 1)]
     rows = [measure_alone(words, labels) for labels in ALPHABETS for words in sizes]
-    exponents = {labels: exponent([row for row in rows if row["labels"] == labels]) for labels in ALPHABETS}
-    slopes = figures_table(exponents, "exponent of the time by labels", ".2f")
-    report({"fits": rows, "exponents": exponents}, arguments.json, rows_table(rows), slopes)
+    by_labels = {labels: [row for row in rows if row["labels"] == labels] for labels in ALPHABETS}
+    exponents = {labels: growth_exponent(some, "words", "fit_seconds") for labels, some in by_labels.items()}
+    report({"fits": rows, "exponent of the time by labels": exponents}, arguments.json)
 
 
 def measure_alone(words: int, labels: int) -> dict:
@@ -73,13 +73,6 @@ def draw_sample(words: int, labels: int) -> list:
         for row, length in zip(np.array(steps).T, lengths.tolist(), strict=True):
             sample.append(tuple(alphabet[i] for i in row[:length].tolist()))
     return sample
-
-
-def exponent(rows: list) -> float:
-    large = [row for row in rows if row["words"] >= 10**4]
-    if len(large) < 2:
-        return math.nan
-    return float(np.polyfit(*(np.log([row[key] for row in large]) for key in ("words", "fit_seconds")), 1)[0])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,15 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "labyrinth": "experiments.estimations.labyrinth:LABYRINTH_EXPERIMENT",
         "borlange": "experiments.estimations.borlange:BORLANGE_EXPERIMENT",
         "shanghai": "experiments.estimations.shanghai:SHANGHAI_EXPERIMENT",
+        "task-learners": "experiments.procedures.task_learners:TASK_LEARNERS_EXPERIMENT",
+        "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
+        "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
+        "word-learners": "experiments.procedures.word_learners:WORD_LEARNERS_EXPERIMENT",
+        "pautomac": "experiments.procedures.pautomac:PAUTOMAC_EXPERIMENT",
+        "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
+        "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",
+        "babyai": "experiments.procedures.babyai_plans:BABYAI_EXPERIMENT",
+        "floors": "experiments.procedures.floor_plans:FLOORS_EXPERIMENT",
     },
 )
 """By the name on the command line; a new one is one more line."""

@@ -28,7 +28,7 @@ def table_of(frame: pd.DataFrame, caption: str, corner: str = "") -> Table:
 
 
 def _shown(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
+    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
         return ABSENT
     return f"{value:.3f}" if isinstance(value, float) else str(value) if isinstance(value, int) else value
 

@@ -1,4 +1,4 @@
-"""The peer of `continuous.py`: OMPL's own planners, for visiting regions of a floor in order at least cost.
+"""OMPL's own planners, for visiting regions of a floor in order at least cost.
 
 Our compiled code checks and prices a whole motion exactly, in one call. The planners in OMPL 2.0.1's wheel sometimes
 crash the process (BIT*) or do not return when their time is over (PRM*, SORRT*), so they run in a separate process.

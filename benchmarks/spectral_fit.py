@@ -1,0 +1,93 @@
+"""A spectral fit of a problem of PAutomaC, against the same fit with dictionaries of counts.
+
+    python benchmarks/spectral_fit.py [DIR] [--json] [--quick] [--problem 1] [--repeats 20]
+
+DIR holds N.pautomac.train; without it, words are drawn from a random Markov chain. The fit has the word statistic at
+rows = cols = 4 and rank 12. Times are of the processor: other work on the machine then counts for neither.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from reporting import fastest, make_parser, report
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import svds
+from words_growth import draw_sample
+
+from wfairl.events.distributions.pautomac import read_pautomac
+from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
+
+DRAWN_WORDS, DRAWN_LABELS = 20_000, 8
+
+
+def main() -> None:
+    parser = make_parser(__doc__, repeats=20)
+    parser.add_argument("directory", type=Path, metavar="DIR", nargs="?")
+    parser.add_argument("--problem", type=int, default=1)
+    arguments = parser.parse_args()
+    if arguments.directory is None:
+        words = draw_sample(DRAWN_WORDS, DRAWN_LABELS)
+    else:
+        words = read_pautomac(arguments.directory / f"{arguments.problem}.pautomac.train").words
+    report({"a spectral fit": measure(words, 1 if arguments.quick else arguments.repeats)}, arguments.json)
+
+
+def measure(words: list, repeats: int) -> dict:
+    learner = SpectralDistributionLearner(rank=12, rows=4, cols=4)
+    ours = fastest(lambda: learner.fit(words), repeats)
+    plain = fastest(lambda: fit_with_dictionaries(words, rank=12, rows=4, cols=4), repeats)
+    initial, final, transitions = fit_with_dictionaries(words, rank=12, rows=4, cols=4)
+    word = max(words[:100], key=len)[:3]
+    same = np.isclose(learner.automaton_.value(word), value(initial, final, transitions, word))
+    return {
+        "words": len(words),
+        "ours, s": ours,
+        "with dictionaries, s": plain,
+        "ratio": plain / ours,
+        "same values": bool(same),
+    }
+
+
+def fit_with_dictionaries(words, rank, rows, cols):
+    """The same fit as one would write it first: dictionaries of counts, of prefixes and of suffixes."""
+    counts = Counter(words)
+    prefixes = {word[:i] for word in counts for i in range(min(rows, len(word)) + 1)}
+    suffixes = {word[i:] for word in counts for i in range(max(0, len(word) - cols), len(word) + 1)}
+    row_of = {prefix: i for i, prefix in enumerate(sorted(prefixes, key=len))}
+    col_of = {suffix: i for i, suffix in enumerate(sorted(suffixes, key=len))}
+    alphabet = {label for word in counts for label in word}
+    entries = {label: {} for label in [None, *alphabet]}  # block -> (row, col) -> value; None is H itself
+    for word, count in counts.items():
+        for i in range(len(word) + 1):
+            row = row_of.get(word[:i])
+            if row is None:
+                continue
+            col = col_of.get(word[i:])
+            if col is not None:
+                entries[None][row, col] = count / len(words)
+            if i < len(word) and (col := col_of.get(word[i + 1 :])) is not None:
+                entries[word[i]][row, col] = count / len(words)
+    shape = len(row_of), len(col_of)
+    block, *label_blocks = (to_sparse(block, shape) for block in entries.values())
+    u, s, v = svds(block, k=rank)
+    transitions = {
+        label: u.T @ (label_block @ (v.T / s))
+        for label, label_block in zip(list(entries)[1:], label_blocks, strict=True)
+    }
+    return u[0], s * v[:, 0], transitions
+
+
+def to_sparse(entries, shape):
+    rows, cols = np.array(list(entries), dtype=int).reshape(-1, 2).T
+    return csr_array((list(entries.values()), (rows, cols)), shape=shape)
+
+
+def value(initial, final, transitions, word):
+    for label in word:
+        initial = initial @ transitions[label]
+    return initial @ final
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Experiments on single procedures: learners of tasks and words, questions, hidden costs, plans; see ../README.md."""

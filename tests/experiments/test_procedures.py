@@ -1,0 +1,91 @@
+"""Laws of the experiments on procedures: what they draw, how they judge, and that each lists its cells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.harness import Options
+from experiments.harness.experiment import EXPERIMENTS
+from experiments.harness.tables import to_texts
+from experiments.procedures import active_questions, event_rules, pautomac, rational_inference, task_learners
+from experiments.procedures.unseen_scenes import mean_table, measure_policy
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import collect
+from wfairl.core.planning import PlannedPolicy, expert_policy
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import find_task
+from wfairl.events.constraints import Constraint
+
+PROCEDURES = [
+    name for name in EXPERIMENTS if name not in ("paper", "logic-and-cost", "labyrinth", "borlange", "shanghai")
+]
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_a_quick_look_is_a_part_of_the_experiment(name, tmp_path):
+    """Every cell has a name of its own, and the full experiment has more of them, or larger ones."""
+    experiment = EXPERIMENTS.find(name)
+    if "data" in experiment.options:
+        with pytest.raises(BadInputError, match="--data"):
+            experiment.cells(Options())
+    quick, full = (experiment.cells(Options(quick=quick, data=tmp_path)) for quick in (True, False))
+    for cells in (quick, full):
+        assert len({cell.name for cell in cells}) == len(cells)
+    assert len(quick) <= len(full)
+
+
+def test_the_expert_keeps_every_rule_without_regret():
+    task = find_task("random-office-coffee")
+    found = measure_policy(task, expert_policy(task, 0.0), range(5000, 5004))
+    assert (found["kept"], found["no plan"], found["broken"], found["regret"]) == (1, 0, 0, 0)
+    assert found["return"] == found["optimal return"]
+    other = measure_policy(
+        task, PlannedPolicy("mail", find_task("random-office-mail").rule, unit_cost, 0.0), range(5000, 5004)
+    )
+    assert other["kept"] + other["no plan"] + other["broken"] == pytest.approx(1)
+    assert other["kept"] < 1
+
+
+def test_means_are_over_the_rows_of_a_line():
+    frame = pd.DataFrame({"task": ["a", "b", "a"], "x": [1.0, 5.0, 2.0]})
+    assert to_texts(mean_table(frame, ["task"], ["x"], "")) == [["", "x"], ["a", "1.500"], ["b", "5.000"]]
+
+
+def test_a_number_of_demonstrations_is_the_beginning_of_a_larger_one():
+    everything = collect(find_task("office-coffee"), 4, 3, 0.5, 0, n_jobs=1)
+    for learner, failures in (("rational", 0), ("spectral", 3)):
+        shown = task_learners.some(everything, 2, learner).demonstrations
+        assert shown[:2] == everything.demonstrations[:2]
+        assert [one.is_success for one in shown] == [True] * 2 + [False] * failures
+
+
+def test_a_drawn_rule_says_nothing_twice():
+    assert not event_rules.is_said_simply([Constraint.of("existence", "event00")] * 2)
+    rule = event_rules.draw_rule(np.random.default_rng(0))
+    logs = event_rules.draw_logs(np.random.default_rng(1), 400)
+    for i in range(len(rule)):  # without a constraint, other logs are kept
+        others = rule[:i] + rule[i + 1 :]
+        assert (event_rules.kept(others, logs) != event_rules.kept(rule, logs)).any()
+
+
+def test_the_truth_has_the_least_perplexity():
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(20))
+    least = pautomac.perplexity(truth, np.log(truth))
+    assert least == pytest.approx(2 ** -(truth @ np.log2(truth)))
+    for _ in range(20):
+        assert pautomac.perplexity(truth, np.log(rng.dirichlet(np.ones(20)))) > least
+
+
+def test_the_rule_of_disss_task_does_not_differ_from_itself():
+    task = rational_inference.diss_task()
+    assert list(rational_inference.differences(TaskModel.of_automaton(task.rule, "by hand"), task.rule)) == []
+    assert task.rule.fulfilled_at([frozenset({"blue"}), frozenset({"green"}), frozenset({"yellow"})]) is not None
+    assert task.rule.fulfilled_at([frozenset({"blue"}), frozenset({"yellow"})]) is None
+
+
+def test_automata_are_the_same_if_they_read_all_labels_alike():
+    coffee, mail = (find_task(f"random-office-{name}").rule for name in ("coffee", "mail"))
+    assert active_questions.reads(coffee) == active_questions.reads(find_task("office-coffee").rule)
+    assert active_questions.reads(coffee) != active_questions.reads(mail)
