@@ -67,7 +67,7 @@ class Results:
     @cached_property
     def sections(self) -> Sections:
         """The parts of the page that the experiment makes, without empty tables; and what could not be computed."""
-        made = self.experiment.sections(self)
+        made = self.experiment.sections(self) if self.outcomes else {}
         shown = {
             title: [part for part in parts if not isinstance(part, Table) or part.rows] for title, parts in made.items()
         }

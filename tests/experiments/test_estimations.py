@@ -86,7 +86,11 @@ def test_an_experiment_whose_cells_all_fail_has_a_page_that_says_why(name, tmp_p
 
     monkeypatch.setattr(PublicSource, "folder", lambda *_: None)
     monkeypatch.setattr(Cell, "compute", fail)
-    results = run_experiment(EXPERIMENTS.find(name), Options(quick=True), tmp_path / "run", 1)
+    for part in ("train", "test"):  # the only data that no source describes
+        (tmp_path / f"1.pautomac.{part}").write_text("1 2\n1 0\n")
+    (tmp_path / "1.pautomac_solution.txt").write_text("1\n1.0\n")
+    options = Options(quick=True, data=tmp_path if name == "pautomac" else None)
+    results = run_experiment(EXPERIMENTS.find(name), options, tmp_path / "run", 1)
     assert results.failures.keys() >= results.cells.keys()
     assert "it broke" in (tmp_path / "run" / "report.html").read_text()
     assert "it broke" in (tmp_path / "run" / "results.md").read_text()
