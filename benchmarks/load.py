@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from reporting import make_parser, report
 
-from wfairl.core.automata.words import ScoredWords, write_jsonl
 from wfairl.core.demonstrations import Dataset, Demonstration, save
+from wfairl.events.scored_words import ScoredWords, write_jsonl
 
 SIZES = {
     "words": (1_000, 10_000, 100_000, 1_000_000),

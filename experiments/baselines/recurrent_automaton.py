@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 
 from experiments.baselines.recurrent import RecurrentLearner, WordNetwork
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.dfa import Dfa, to_finite
 from wfairl.core.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, read_sample
 from wfairl.core.demonstrations.learners import PLAIN_READING, Reading
+from wfairl.events.dfa import Dfa, to_finite
 
 DEFAULT_MAX_STATES = 1_000
 

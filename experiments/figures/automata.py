@@ -2,9 +2,8 @@
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import DIFFERENCES_EXPLAINED
 from wfairl.pages import style
-from wfairl.pages.automata.label_differences import with_label_differences
+from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
 from wfairl.pages.automata.layout import FONT_SIZE, AutomatonLayout, lay_out
 from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
 from wfairl.pages.captioned_figure import CaptionedFigure

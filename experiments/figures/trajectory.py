@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
-from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, compress, format_word
+from wfairl.core.automata.words import compress, format_word
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
+from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.path_drawing import PartsDrawing, PathPart, split_by_automaton_state
 from wfairl.pages.text import counted

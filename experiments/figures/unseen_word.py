@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, compress, format_difference, format_word
+from wfairl.core.automata.words import compress, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import Path
@@ -20,6 +20,7 @@ from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
+from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, format_difference
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.film import film_path
 from wfairl.pages.text import counted

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
-from wfairl.core.automata.dfa import Dfa, minimal, to_finite
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
@@ -26,6 +25,7 @@ from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.events.dfa import Dfa, minimal, to_finite
 
 FIRST_PROBE_SEED = 6_000
 """The scenes of probe trajectories: not used for training, validation or test."""

@@ -17,11 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table
-from wfairl.core.automata.dfa import same_language, to_finite
 from wfairl.core.automata.word_corpus import encode
 from wfairl.core.automata.words import Word, sort_labels
 from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
 from wfairl.events.constraints import Constraint, Occurrences, compile_constraints
+from wfairl.events.dfa import same_language, to_finite
 
 EVENTS = tuple(f"event{i:02d}" for i in range(15))
 ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)

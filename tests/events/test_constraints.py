@@ -11,15 +11,6 @@ from oracles_constraints import keeps
 from strategies_automata import PROPOSITIONS, words
 
 from wfairl.core.automata.automaton import DEAD
-from wfairl.core.automata.dfa import (
-    Dfa,
-    ignores_repeats,
-    intersection,
-    minimal,
-    product,
-    same_language,
-    to_finite,
-)
 from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.word_corpus import encode, encode_all
 from wfairl.core.automata.words import sort_labels
@@ -29,6 +20,15 @@ from wfairl.events.constraints import (
     Constraint,
     Occurrences,
     compile_constraints,
+)
+from wfairl.events.dfa import (
+    Dfa,
+    ignores_repeats,
+    intersection,
+    minimal,
+    product,
+    same_language,
+    to_finite,
 )
 
 LABELS = sort_labels(frozenset(p for p, held in zip("abc", bits, strict=True) if held) for bits in [

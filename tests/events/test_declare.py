@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from oracles_constraints import keeps
 
-from wfairl.core.automata.dfa import Dfa
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
@@ -12,6 +11,7 @@ from wfairl.events import declare, declare_evidence
 from wfairl.events.constraints import TEMPLATES, Constraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.description_length import choice_bits, flag_bits, table_bits
+from wfairl.events.dfa import Dfa
 
 EVENTS = tuple("abcdefghij")
 RULES = [

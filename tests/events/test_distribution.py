@@ -11,7 +11,7 @@ from strategies_automata import random_word, seeds, spell, words
 
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import encode, encode_all
-from wfairl.core.automata.words import BadWordsError, MalformedWordsError
+from wfairl.core.automata.words import BadWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import (
     build_sample_tree,
@@ -27,6 +27,7 @@ from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_w
 from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 from wfairl.events.distributions.spectral_start import spectral_start
 from wfairl.events.distributions.statistics import Statistic, apply_statistic
+from wfairl.events.scored_words import MalformedWordsError
 
 LABELS = (frozenset("a"), frozenset("b"))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.core.automata.words import MalformedWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.event_logs import LogColumns, is_log, read_csv, read_event_log, read_xes
+from wfairl.events.scored_words import MalformedWordsError
 
 CSV = """case,event,time,outcome
 17,pay,2026-03-01T09:05,

@@ -15,10 +15,10 @@ from experiments.figures.environments import draw_environments
 from experiments.figures.files import write_figures
 from experiments.figures.policies import draw_policies
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
-from wfairl.core.automata.words import MINUS, format_difference
 from wfairl.core.planning.policies import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.automata.label_differences import MINUS, format_difference
 from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, spread, write
 

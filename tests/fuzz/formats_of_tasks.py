@@ -15,7 +15,6 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import TASK_MODEL_FORM
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import ScoredWords, read_jsonl, write_jsonl
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
@@ -27,6 +26,7 @@ from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.distributions.pautomac import read_pautomac, read_pautomac_solution
 from wfairl.events.event_logs import read_event_log
+from wfairl.events.scored_words import ScoredWords, read_jsonl, write_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton

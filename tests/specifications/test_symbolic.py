@@ -10,12 +10,12 @@ from oracles_automata import accept_the_same, all_labels
 from strategies_automata import guarded_automata, guards
 
 from wfairl.core.automata.automaton import DEAD, Guard
-from wfairl.core.automata.dfa import Dfa, minimal
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import avoid, visit_all, visit_in_order
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.dfa import Dfa, minimal
 from wfairl.specifications.diagrams import MOST_CASES, Diagrams, shortest_choices
 from wfairl.specifications.symbolic import (
     as_guarded,

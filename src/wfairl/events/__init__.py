@@ -7,6 +7,7 @@ _MODULES = {
     "MergingLearner": "merging",
     "ShortestLearner": "shortest",
     "read_event_log": "event_logs",
+    "read_jsonl": "scored_words",
 }
 
 __all__ = [*_MODULES]

@@ -11,10 +11,11 @@ from rich.table import Table
 from wfairl.cli.console import out, print_json, warn
 from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.core.automata.task_model import TaskModel, Verdict
-from wfairl.core.automata.words import ScoredWords, Word, format_label, format_word, read_jsonl
+from wfairl.core.automata.words import Word, format_label, format_word
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.event_logs import LogColumns, is_log, read_event_log
+from wfairl.events.scored_words import ScoredWords, read_jsonl
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
 EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.dfa import Dfa, intersection
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.dfa import Dfa, intersection
 
 Indices: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = NDArray[np.int32]

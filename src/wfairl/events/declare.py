@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.dfa import same_language, to_finite
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.word_corpus import Corpus, random_part
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
@@ -38,7 +37,8 @@ from wfairl.events.declare_evidence import (
     WordEvidence,
     templates_for,
 )
-from wfairl.events.flagged_corpus import FlaggedCorpus
+from wfairl.events.dfa import same_language, to_finite
+from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 
 MEMORY = 2**32
 """Most bits of all candidates' rows: half a gigabyte.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from wfairl.core.automata.dfa import Dfa
+from wfairl.events.dfa import Dfa
 
 
 def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:

@@ -25,9 +25,10 @@ from pathlib import Path
 from xml.parsers import expat
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords, Word
+from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes, read_text
+from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
 """Endings of the names of files that `read_event_log` reads."""

@@ -52,3 +52,8 @@ class FlaggedCorpus:
     def flags(self) -> list[float]:
         """1 for a success and 0 for a failure."""
         return self.succeeded.astype(np.float64).tolist()
+
+
+def random_part(count: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The indices 0 .. count - 1, or a random `limit` of them if there are more, rising."""
+    return np.arange(count) if count <= limit else np.sort(rng.choice(count, limit, replace=False))

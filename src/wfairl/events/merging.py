@@ -15,15 +15,15 @@ import numpy as np
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from wfairl.core.automata.dfa import Dfa, ignores_repeats, minimal, to_finite
 from wfairl.core.automata.finite import end_states
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.word_corpus import Corpus, random_part
+from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.description_length import flag_bits, table_bits
-from wfairl.events.flagged_corpus import FlaggedCorpus
+from wfairl.events.dfa import Dfa, ignores_repeats, minimal, to_finite
+from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.local_search import improve
 from wfairl.events.red_blue import merge_states
 

@@ -16,9 +16,9 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.words import format_difference
 from wfairl.core.planning.path import Path
 from wfairl.pages import style
+from wfairl.pages.automata.label_differences import format_difference
 
 MOST_PARTS = 16
 """Beyond this, only changes of the automaton state begin a part."""

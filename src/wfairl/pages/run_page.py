@@ -12,13 +12,13 @@ from pathlib import Path
 
 from wfairl import __version__
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, format_label
+from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations import Dataset
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.automata.label_differences import with_label_differences
+from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page

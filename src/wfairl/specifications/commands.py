@@ -12,12 +12,13 @@ from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.cli.plan import model_and_cost
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import format_word, parse_word
+from wfairl.core.automata.words import format_word
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
 from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
 from wfairl.specifications.explanation import explain_word

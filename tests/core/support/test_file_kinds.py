@@ -8,11 +8,11 @@ import pytest
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import BrokenTaskModelError
-from wfairl.core.automata.words import MalformedWordsError, read_jsonl
 from wfairl.core.demonstrations import load
 from wfairl.core.demonstrations.storage import BrokenDatasetError
 from wfairl.core.support.files import kind_of
 from wfairl.core.support.safetensors_files import write_arrays
+from wfairl.events.scored_words import MalformedWordsError, read_jsonl
 
 
 def test_a_file_of_ours_is_known_by_its_beginning(tmp_path):

@@ -12,7 +12,6 @@ _MODULES = {
     "avoid": "rules",
     "before": "rules",
     "compress": "words",
-    "read_jsonl": "words",
     "then": "rules",
     "visit_all": "rules",
     "visit_in_order": "rules",

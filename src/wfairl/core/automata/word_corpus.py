@@ -192,11 +192,6 @@ def indices_by_symbol(symbols: NDArray[Any], labels: int) -> list[NDArray[np.int
     return np.split(order, np.searchsorted(symbols[order], np.arange(labels + 1)))[1:-1]
 
 
-def random_part(count: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The indices 0 .. count - 1, or a random `limit` of them if there are more, rising."""
-    return np.arange(count) if count <= limit else np.sort(rng.choice(count, limit, replace=False))
-
-
 def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
     """The distinct words with their total weights, and how often each occurs, shape [distinct]."""
     _, first, inverse, counts = np.unique(

@@ -1,72 +1,20 @@
-"""Words over labels: compression, readable text, and files of words.
+"""Words over labels, as automata read them and as people do."""
 
-A word is a tuple of labels, a label a set of propositions (`wfairl.core.automata.automaton.Label`). On disk a
-scored word is one JSON object per line, in which a bare string is a label with one proposition:
-
-    {"word": [["key"], ["key", "door"], "goal"], "score": 1.0}
-"""
-
-import json
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import eq
-from pathlib import Path
-from typing import Any
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems, write_atomically
 
 Word = tuple[Label, ...]
 
 EMPTY_LABEL_TEXT = "-"
 """The text of the label without propositions."""
 
-MINUS = "\N{MINUS SIGN}"
-
-DIFFERENCES_EXPLAINED = f"(+ marks what comes true, {MINUS} what no longer holds)"
-"""Of label differences, for captions."""
-
-
-class MalformedWordsError(BadInputError):
-    """A file of words breaks its format; the message names file and line."""
-
 
 class BadWordsError(BadInputError):
     """The words or scores cannot be learned from."""
-
-
-LARGEST_SCORE = 1e9
-"""Learning adds up squares of scores, and compares them with thresholds near 1."""
-
-NO_SCORE = f"not a finite number of at most {LARGEST_SCORE:.0e}"
-
-
-@dataclass(frozen=True)
-class ScoredWords:
-    """Words and their scores.
-
-    Attributes:
-        words: the words, as they were observed (not compressed).
-        scores: score of each word, or None where the words are a sample without scores.
-    """
-
-    words: tuple[Word, ...]
-    scores: tuple[float, ...] | None
-
-    def __post_init__(self) -> None:
-        if self.scores is None:
-            return
-        if len(self.scores) != len(self.words):
-            raise MalformedWordsError(f"{len(self.words)} words with {len(self.scores)} scores")
-        for number, score in enumerate(self.scores, start=1):
-            if not abs(score) <= LARGEST_SCORE:
-                raise MalformedWordsError(f"word {number}: the score is {score}, which is {NO_SCORE}")
-
-    def __len__(self) -> int:
-        return len(self.words)
 
 
 def compress(word: Sequence[Label]) -> Word:
@@ -107,117 +55,11 @@ def format_label(label: Label) -> str:
     return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT
 
 
-def format_difference(before: Label | None, label: Label) -> str:
-    """What comes true (+) and what no longer holds when a label follows another; None is no label yet.
-
-    On paper, `+door2` says more in less room than `door1 & door2 & key`. Different labels after the same one have
-    different texts.
-    """
-    held = before or frozenset()
-    signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]
-    return " ".join(signs) or ("as before" if label else "nothing")
-
-
 def format_word(word: Sequence[Label]) -> str:
     """A word as text: `-, key, door & key`."""
     return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
 
 
-def parse_word(text: str) -> Word:
-    """The word in a text as `format_word` writes it, `-, key, door & key`, or in JSON, `[[], "key", ["door", "key"]]`.
-
-    Raises:
-        MalformedWordsError: it is neither.
-    """
-    if text.lstrip().startswith("["):
-        return _parse_line(f'{{"word": {text}}}', _Labels())[0]
-    word = []
-    for part in text.split(",") if text.strip() else []:
-        names = [name.strip() for name in part.split("&")]
-        if names == [EMPTY_LABEL_TEXT]:
-            names = []
-        if "" in names:
-            raise MalformedWordsError(f"'{text}': write a word as '-, key, door & key', or as a JSON list of labels")
-        word.append(frozenset(names))
-    return tuple(word)
-
-
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """The distinct labels in the one order that alphabets have: by size, then by name."""
     return tuple(sorted(set(labels), key=lambda label: (len(label), sorted(label))))
-
-
-def read_jsonl(path: Path) -> ScoredWords:
-    """Read words, and their scores if every line has one.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
-    """
-    words: list[Word] = []
-    scores: list[float | None] = []
-    labels, distinct = _Labels(), dict[Word, Word]()  # each is stored once: a million words have few
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            word, score = _parse_line(line, labels)
-        except MalformedWordsError as error:
-            raise MalformedWordsError(f"{path}: line {number}: {error}{'' if words else seems(path)}") from None
-        if scores and (score is None) != (scores[0] is None):
-            raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
-        words.append(distinct.setdefault(word, word))
-        scores.append(score)
-    if not words:
-        raise MalformedWordsError(f'{path}: no words; give one object per line, such as {{"word": ["a"], "score": 1}}')
-    return ScoredWords(tuple(words), tuple(score for score in scores if score is not None) or None)
-
-
-def write_jsonl(path: Path, scored: ScoredWords) -> None:
-    """Write words in the form that `read_jsonl` reads."""
-    lines = []
-    for i, word in enumerate(scored.words):
-        document: dict[str, Any] = {"word": [sorted(label) for label in word]}
-        if scored.scores is not None:
-            document["score"] = scored.scores[i]
-        lines.append(json.dumps(document, allow_nan=False))
-    write_atomically(path, "\n".join(lines) + "\n")
-
-
-class _Labels(dict[Any, Label]):
-    """Labels by their JSON: a string, or a tuple of strings."""
-
-    def __missing__(self, written: Any) -> Label:
-        names = written if isinstance(written, tuple) else (written,)
-        if not all(isinstance(name, str) for name in names):
-            raise KeyError(written)
-        self[written] = label = frozenset(names)
-        return label
-
-
-def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
-    try:
-        document = parse_json(line)
-    except NotJsonError as error:
-        raise MalformedWordsError(str(error)) from None
-    if not isinstance(document, dict) or "word" not in document:
-        raise MalformedWordsError('no object with the field "word"')
-    if not isinstance(document["word"], list):
-        raise MalformedWordsError('"word" is not a list of labels')
-    word = tuple([_parse_label(label, labels) for label in document["word"]])
-    if "score" not in document:
-        return word, None
-    score = document["score"]
-    try:
-        number = math.nan if isinstance(score, bool) or not isinstance(score, int | float) else float(score)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= LARGEST_SCORE:
-        raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is {NO_SCORE}')
-    return word, number
-
-
-def _parse_label(label: Any, labels: _Labels) -> Label:
-    try:
-        return labels[tuple(label) if isinstance(label, list) else label]
-    except (KeyError, TypeError):  # another type, or a list of lists
-        raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None

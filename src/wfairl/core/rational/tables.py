@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
-from wfairl.core.automata.dfa import equivalence_classes
+from wfairl.core.automata.minimisation import equivalence_classes
 from wfairl.core.support.compiling import njit
 
 

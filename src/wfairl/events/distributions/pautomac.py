@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.words import MalformedWordsError, ScoredWords
 from wfairl.core.support.files import read_text
+from wfairl.events.scored_words import MalformedWordsError, ScoredWords
 
 
 def read_pautomac(path: Path) -> ScoredWords:

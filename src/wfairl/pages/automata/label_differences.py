@@ -1,10 +1,25 @@
-"""An automaton for drawing: its edges show what changes from the last label, which takes less room than the label."""
+"""Label differences: what changes from the last label, which takes less room than the label itself."""
 
 from dataclasses import fields
 
-from wfairl.core.automata.automaton import Arrow, Automaton
+from wfairl.core.automata.automaton import Arrow, Automaton, Label
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.words import format_difference
+
+MINUS = "\N{MINUS SIGN}"
+
+DIFFERENCES_EXPLAINED = f"(+ marks what comes true, {MINUS} what no longer holds)"
+"""For captions."""
+
+
+def format_difference(before: Label | None, label: Label) -> str:
+    """What comes true (+) and what no longer holds when a label follows another; None is no label yet.
+
+    On paper, `+door2` says more in less room than `door1 & door2 & key`. Different labels after the same one have
+    different texts.
+    """
+    held = before or frozenset()
+    signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]
+    return " ".join(signs) or ("as before" if label else "nothing")
 
 
 def with_label_differences(automaton: Automaton) -> Automaton:
