@@ -19,11 +19,10 @@ from experiments.harness.cell import Cell, Outcome, seconds_of
 from experiments.harness.tables import to_markdown
 from wfairl import __version__
 from wfairl.core.support.files import write_atomically
-from wfairl.pages.blocks import Command, Facts, prose
+from wfairl.pages.blocks import Command, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Block, Page, Section, write_page
 from wfairl.pages.provenance import provenance
-from wfairl.pages.tables import Table
 from wfairl.pages.text import Code, Text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from wfairl.pages.tables import Column, Table
+from wfairl.pages.blocks import Column, Table
 from wfairl.pages.text import plain_text
 
 __all__ = ["ABSENT", "INDENT", "Table", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]

@@ -36,9 +36,8 @@ from wfairl.pages.blocks import Facts, KeyFigure, KeyFigures, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block
-from wfairl.pages.player import EpisodePlayer
+from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
-from wfairl.pages.recording import record_episode
 from wfairl.pages.text import Text, counted, number
 
 SHOWN_SEED = 0

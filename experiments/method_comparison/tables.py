@@ -16,7 +16,7 @@ from experiments.method_comparison.summary import comparisons_of, summarise, tri
 from wfairl.core.planning.policies import REFERENCES, policy_title
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.tables import Table, TableCell
+from wfairl.pages.blocks import Table, TableCell
 from wfairl.pages.text import Text, capitalised, counted, number, with_error
 
 SEPARATOR = " / "

@@ -18,8 +18,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, write_page
-from wfairl.pages.player import EpisodePlayer
-from wfairl.pages.recording import record_episode
+from wfairl.pages.player import EpisodePlayer, record_episode
 
 PHONE = {"width": 360, "height": 740}
 

@@ -19,15 +19,18 @@ from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.blocks import (
     MAX_DRAWN_STATES,
     AutomatonDrawing,
+    Column,
     Command,
     Facts,
     KeyFigure,
     KeyFigures,
+    RaggedTableError,
+    Table,
+    TableCell,
     prose,
 )
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, page_html, write_page
-from wfairl.pages.tables import Column, RaggedTableError, Table, TableCell
 from wfairl.pages.text import Chips, Code, Number, number, percent, with_error
 
 NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"'&lt; $title ${style} ]]>"

@@ -12,8 +12,7 @@ from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.player import EpisodePlayer, NothingToPlayError
-from wfairl.pages.recording import record_episode
+from wfairl.pages.player import EpisodePlayer, NothingToPlayError, record_episode
 from wfairl.pages.tiles import TILE
 
 DOORKEY = find_task("doorkey")

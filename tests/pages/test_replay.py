@@ -12,7 +12,7 @@ from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.replay import OtherEpisodeError, replay_episode
+from wfairl.pages.player import OtherEpisodeError, replay_episode
 
 DOORKEY = find_task("doorkey")
 POLICIES = {

@@ -1,12 +1,13 @@
-"""The blocks of a section, besides tables, figures and the episode player.
+"""The blocks of a section, besides figures and the episode player: plain records.
 
-Blocks are plain records; `assets/blocks.html.jinja` renders them.
+`assets/blocks.html.jinja` renders them, with the macro that `template` names.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
+from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.images import layout_svg
 from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import lay_out
@@ -34,12 +35,7 @@ def prose(*paragraphs: Text) -> Prose:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values.
-
-    Attributes:
-        entries: (name, value).
-        caption: above them.
-    """
+    """Names with their values, below a caption."""
 
     template: ClassVar[str] = "facts"
     entries: tuple[tuple[str, Text], ...]
@@ -72,14 +68,53 @@ class Command:
     text: str
 
 
+class RaggedTableError(BadInputError):
+    """A row of a table has a different number of cells than the header."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The name of a column and the alignment of its cells."""
+
+    name: Text
+    alignment: Literal["left", "right", "center"] = "left"
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """A cell with a smaller note below its text, or with a highlight."""
+
+    text: Text
+    note: Text = ""
+    highlighted: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells, below a caption; the first cell of a row is its name. `highlighted_rows` are indices."""
+
+    template: ClassVar[str] = "table"
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[TableCell | Text, ...], ...]
+    caption: Text = ""
+    highlighted_rows: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise RaggedTableError(f"a row has {len(row)} cells where the table has {len(self.columns)} columns")
+
+    @property
+    def cells(self) -> list[list[TableCell]]:
+        """The rows, with every content as a cell."""
+        return [[one if isinstance(one, TableCell) else TableCell(one) for one in row] for row in self.rows]
+
+
 @dataclass(frozen=True, eq=False)
 class AutomatonDrawing:
-    """A drawing of an automaton in the colours of the page.
+    """A drawing of an automaton in the colours of the page, with the number of words that took each edge.
 
-    Attributes:
-        automaton: of one with more than `MAX_DRAWN_STATES` states, the page shows only their number.
-        edge_counts: how many words took each edge.
-        caption: below it.
+    Of an automaton with more than `MAX_DRAWN_STATES` states, the page shows only their number.
     """
 
     template: ClassVar[str] = "automaton"

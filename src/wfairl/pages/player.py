@@ -1,4 +1,4 @@
-"""The episode player: recordings as a block of a page, with the data for its script.
+"""The episode player: recorded episodes as a block of a page, with the data for its script.
 
     EpisodePlayer((record_episode(...), ...))
 
@@ -12,24 +12,123 @@ import json
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.words import format_label
-from wfairl.core.planning.rollout import Trajectory
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.words import Word, compress, format_label
+from wfairl.core.planning.agent import Status
+from wfairl.core.planning.policies import Policy
+from wfairl.core.planning.rollout import SUCCESS, Trajectory, act, roll_out
+from wfairl.core.runs.evaluation import Episode
+from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.worlds.graph import state_name
+from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import AutomatonDrawing
-from wfairl.pages.recording import Recording
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
 """Of a probability; more than a bar can show."""
+
+LONGEST_STATE = 200
+"""Characters of a state shown as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """An episode of T controls, from its beginning to its end: T + 1 moments.
+
+    Attributes:
+        task: the task.
+        policy: the name of the policy.
+        trajectory: the states, controls and labels of the episode.
+        automaton: of the policy; None for a policy without one.
+    """
+
+    task: Task
+    policy: str
+    trajectory: Trajectory
+    automaton: Automaton | None
+
+    @cached_property
+    def episode(self) -> Episode:
+        """The outcome of the episode."""
+        return Episode.of(self.trajectory, self.task)
+
+    @cached_property
+    def automaton_states(self) -> tuple[int, ...] | None:
+        """The automaton state at each moment, T + 1 of them; None for a policy without an automaton."""
+        return None if self.automaton is None else tuple(self.automaton.run(self.trajectory.labels))
+
+    def word_at(self, moment: int) -> Word:
+        """The word so far, without repeats of the same label."""
+        return compress(self.trajectory.labels[:moment])
+
+    def state_text(self, moment: int) -> str:
+        """The world state as text, for worlds without renderer."""
+        text = str(state_name(self.trajectory.world, self.trajectory.states[moment]))
+        return text if len(text) <= LONGEST_STATE else f"{text[:LONGEST_STATE]}…"
+
+
+def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Recording:
+    """Roll out a policy in a scene and record it.
+
+    With the generator that `evaluate` uses for a scene, this is the episode that was evaluated.
+    """
+    return record_trajectory(task, policy, roll_out(task, policy, seed, rng))
+
+
+def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Recording:
+    """Record a trajectory of a policy."""
+    automaton = getattr(policy, "automaton", None)
+    return Recording(task, policy.name, trajectory, automaton if isinstance(automaton, Automaton) else None)
+
+
+class OtherEpisodeError(FailedRunError):
+    """The same controls lead to another episode than in the evaluation."""
+
+
+def replay_episode(task: Task, episode: Episode) -> Trajectory:
+    """The trajectory of an evaluated episode, without planning; the probabilities of its controls are NaN.
+
+    Raises:
+        OtherEpisodeError: the simulator does not repeat the episode.
+    """
+    simulator = task.make_simulator(episode.seed)
+    controls = len(simulator.world.controls)
+    if max(episode.controls, default=0) >= controls:
+        raise OtherEpisodeError(f"scene {episode.seed} of {task.name} has no control {max(episode.controls)}")
+    steps = len(episode.controls)
+    trajectory = act(_Repetition(episode, controls), simulator, task.rule, steps, episode.seed)
+    again = trajectory.controls, compress(trajectory.labels), trajectory.is_success
+    if again != (episode.controls, episode.word, episode.outcome == SUCCESS):
+        raise OtherEpisodeError(
+            f"scene {episode.seed} of {task.name} ends otherwise than in its evaluation ({trajectory.outcome} after"
+            f" {len(trajectory)} steps, then {episode.outcome} after {episode.steps}): has the task changed since?"
+        )
+    return replace(trajectory, outcome=episode.outcome)
+
+
+class _Repetition:
+    """An actor that takes the controls of an episode."""
+
+    def __init__(self, episode: Episode, controls: int):
+        self._left, self._controls = iter(episode.controls), controls
+
+    def choose(self) -> int:
+        return next(self._left)
+
+    def probabilities(self) -> NDArray[np.float64]:
+        return np.full(self._controls, np.nan)
+
+    def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it knows no task
+        return Status.RUNNING
 
 
 class NothingToPlayError(BadInputError):

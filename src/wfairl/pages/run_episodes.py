@@ -17,9 +17,15 @@ from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import prose
 from wfairl.pages.page import Section
-from wfairl.pages.player import EpisodePlayer, film_episode
-from wfairl.pages.recording import Recording, record_episode, record_trajectory
-from wfairl.pages.replay import OtherEpisodeError, replay_episode
+from wfairl.pages.player import (
+    EpisodePlayer,
+    OtherEpisodeError,
+    Recording,
+    film_episode,
+    record_episode,
+    record_trajectory,
+    replay_episode,
+)
 from wfairl.pages.run_files import RunFiles, is_learned
 from wfairl.pages.text import Code, Text
 from wfairl.pages.tiles import TileSet

@@ -20,14 +20,13 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
 from wfairl.pages.automata.layout import TIMES
-from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
+from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Column, Facts, Table
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.pages.run_files import RunFiles, read_run_files
 from wfairl.pages.run_reproduction import reproduction_section
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
-from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Chips, Code, Number, Text, brief_number, capitalised, counted, number
 
 REPORT = "report.html"

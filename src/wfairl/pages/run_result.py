@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import EVALUATION, Evaluation
 from wfairl.core.worlds.task import Task
-from wfairl.pages.blocks import KeyFigure, KeyFigures, prose
+from wfairl.pages.blocks import Column, KeyFigure, KeyFigures, Table, prose
 from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import Estimate, compare_evaluations
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
-from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
 
 NO_NUMBER = "–"  # noqa: RUF001

@@ -1,6 +1,8 @@
 """How a run was trained: its curves and the learned cost."""
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from wfairl.core.costs.checkpoint import METRICS
@@ -9,7 +11,7 @@ from wfairl.core.costs.trainer import is_falling
 from wfairl.core.runs.run_directory import COST, load_run
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
-from wfairl.pages.blocks import Facts, prose
+from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import Series, draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
@@ -17,78 +19,71 @@ from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_episodes import scenes_of
 from wfairl.pages.run_files import RunFiles
-from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import Code, Text, brief_number, capitalised, number
 
 AXES = ("epoch", "iteration")
-"""The x axes of metrics; it depends on the method which one they have."""
+"""What a training counts: the x axis of its curves."""
 
-VARIANTS = ("reward",)
-"""Settings that a method may vary; each variant has its own curves."""
-
-NOT_DRAWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
+NOT_DRAWN = ("learning_rate", "seconds")
 
 LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
 """The losses that share a chart."""
-
-Curve = tuple[tuple[float, float], ...]
 
 
 def training_section(run: RunFiles, task: Task) -> Section:
     """The curves and the learned cost."""
     charts: tuple[Block, ...] = training_charts(run.metrics, run.method.learns_cost)
     curves = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),)
-    has_cost = (run.directory / COST).exists()
-    title = "The cost it learned" if has_cost else "Training"
-    return Section(
-        title, (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task)) if has_cost else curves
-    )
+    if not (run.directory / COST).exists():
+        return Section("Training", curves)
+    return Section("The cost it learned", (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task)))
 
 
 def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[CaptionedFigure, ...]:
-    """For each variant one chart of the two losses, and one for each other metric."""
+    """One chart of the losses, and one for each other measured number; for each variant, which texts name."""
     axis = next((name for name in AXES if metrics and name in metrics[0]), None)
     if axis is None:
         return ()
     variants: dict[str, list[dict[str, Any]]] = {}
-    for entry in metrics:
-        name = ", ".join(f"{key} {entry[key]}" for key in VARIANTS if key in entry)
+    for entry in (one for one in metrics if isinstance(one.get(axis), int)):
+        name = "; ".join(f"{key} {value}" for key, value in entry.items() if isinstance(value, str))
         variants.setdefault(name, []).append(entry)
     return tuple(chart for name, entries in variants.items() for chart in _charts(name, entries, axis, marks_least))
 
 
 def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least: bool) -> list[CaptionedFigure]:
-    names = dict.fromkeys(name for entry in entries for name in entry if name not in NOT_DRAWN)
-    curves = {name: points for name in names if (points := _curve(entries, axis, name))}
-    losses = tuple(Series(title, curves[name]) for name, title in LOSSES.items() if name in curves)
-    networks = len({entry.get("network") for entry in entries})
-    of = [variant] if variant else []
-    of += [f"mean of {networks} networks"] if networks > 1 else []
-    mark = _least(curves["held_out_loss"], axis) if marks_least and "held_out_loss" in curves else None
-    meaning = "Loss: the mean negative log-likelihood of a demonstrated step"
-    charts = [draw_lines(losses, axis, "loss per step", "; ".join([meaning, *of]) + ".", mark)] if losses else []
+    """The charts of measured numbers; other numbers count, or tell networks apart, whose mean is drawn."""
+    networks = Counter(entry[axis] for entry in entries).most_common(1)[0][1]
+    of = [*([variant] if variant else []), *([f"mean of {networks} networks"] if networks > 1 else [])]
+    names = dict.fromkeys(name for entry in entries for name, value in entry.items() if _is_finite(value))
+    curves = {name: _curve(entries, axis, name) for name in names if name not in NOT_DRAWN}
+    losses = [Series(title, curves.pop(name)) for name, title in LOSSES.items() if name in curves]
+    charts = []
+    if losses:
+        caption = "; ".join(["Loss: the mean negative log-likelihood of a demonstrated step", *of]) + "."
+        is_marked = marks_least and "held_out_loss" in names
+        mark = _least(losses[0].points, axis) if is_marked else None
+        charts.append(draw_lines(losses, axis, "loss per step", caption, mark))
     for name, points in curves.items():
-        if name not in LOSSES:
-            title = name.replace("_", " ")
-            charts.append(draw_lines([Series(title, points)], axis, title, "; ".join(of)))
+        title = name.replace("_", " ")
+        charts.append(draw_lines([Series(title, points)], axis, title, "; ".join(of)))
     return charts
 
 
-def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> Curve:
+def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> tuple[tuple[float, float], ...]:
     """The mean of the finite values of a metric at each point of the axis."""
-    values: dict[float, list[float]] = {}
+    values: dict[int, list[float]] = {}
     for entry in entries:
-        x, y = entry.get(axis), entry.get(name)
-        if _is_finite(x) and _is_finite(y):
-            values.setdefault(x, []).append(y)
+        if _is_finite(entry.get(name)):
+            values.setdefault(entry[axis], []).append(entry[name])
     return tuple((float(x), math.fsum(ys) / len(ys)) for x, ys in sorted(values.items()))
 
 
-def _is_finite(x: Any) -> TypeGuard[float]:
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+def _is_finite(value: Any) -> TypeGuard[float]:
+    return isinstance(value, float) and math.isfinite(value)
 
 
-def _least(points: Curve, axis: str) -> tuple[float, float, str]:
+def _least(points: Sequence[tuple[float, float]], axis: str) -> tuple[float, float, str]:
     """The first point of least held-out loss, which training selects."""
     x, y = min(points, key=lambda point: point[1])
     return x, y, f"{axis} {x:g} is selected"
@@ -113,8 +108,7 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
 def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     model = load_cost(run.directory / COST)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    numbers = ("epoch", "held_out_loss")
-    held_out = [entry for entry in run.metrics if all(_is_finite(entry.get(name)) for name in numbers)]
+    held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),

@@ -123,8 +123,7 @@ def report_page(snapshot: SessionSnapshot) -> str:
     """The report of a session as one self-contained page; a job for a worker."""
     from wfairl.pages.blocks import AutomatonDrawing, Facts, prose  # figures are slow to import
     from wfairl.pages.page import Page, Section, page_html
-    from wfairl.pages.player import EpisodePlayer
-    from wfairl.pages.recording import record_episode
+    from wfairl.pages.player import EpisodePlayer, record_episode
 
     model, task = snapshot.model, snapshot.spec.task_with(snapshot.model)
     edges = tuple(

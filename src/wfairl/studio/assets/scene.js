@@ -18,7 +18,7 @@ async function decode(uri) {
 export default {
   props: { json: String },
   emits: ["do"],
-  data: () => ({ notice: "", moment: 0, timer: null, chosen: null, picking: null, line: null, cursor: [0, 0], drawings: 0 }),
+  data: () => ({ notice: "", moment: 0, timer: null, chosen: null, picking: null, line: null, cursor: [0, 0], drawings: 0, unsent: [] }),
   template: `
     <section class="card scene" id="scene" aria-label="Scene" @keydown="onKey">
       <div class="modes" role="tablist" aria-label="Mode">
@@ -218,7 +218,12 @@ export default {
       this.notice = notice;
       setTimeout(() => { if (this.notice === notice) this.notice = ""; }, 4000 + 80 * notice.length);
     },
-    send(message) { this.$emit("do", message); },
+    // NiceGUI holds an event back until the server knows the page, each event by itself: a later key could overtake it.
+    send(message) { if (this.unsent.push(message) === 1) this.sendAll(); },
+    sendAll() {
+      if (window.did_handshake) this.unsent.splice(0).forEach((message) => this.$emit("do", message));
+      else setTimeout(this.sendAll, 10);
+    },
     keep(right) { this.send({ do: "keep", right }); },
     percent: (share) => (share > 0 && share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`),
     isMap(kind) { return this.view.map !== null && this.view.map.kind === kind; },
