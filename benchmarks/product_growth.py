@@ -23,7 +23,7 @@ from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.progress import track
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
@@ -63,7 +63,7 @@ class Case:
         if self.automaton == "rule":
             return visit_in_order("goal")
         word = [frozenset(propositions[:held]) for held in range(len(propositions) + 1)]
-        return fit_task_model([word, word[:-1]], [1.0, 0.0]).finite
+        return SpectralTaskLearner().fit([word, word[:-1]], [1.0, 0.0]).model.finite
 
 
 def main() -> None:

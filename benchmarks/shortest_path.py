@@ -26,11 +26,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import Task, find_task
 from wfairl.minigrid.focused.planner import FocusedPlanner
 from wfairl.minigrid.tasks import PAPER_TASKS
@@ -163,7 +164,7 @@ def learned_automaton(task: Task) -> Automaton:
         product = build_product(task.make_world(seed), task.rule)
         words.append(find_plan(product, unit_cost(product)).path.word)
     scored = [(word, 1.0) for word in words] + [(word[:-1], 0.0) for word in words]
-    return fit_task_model(*zip(*scored, strict=True), optional_start=True).finite
+    return SpectralTaskLearner().fit(*zip(*scored, strict=True), Reading(optional_start=True)).model.finite
 
 
 def reversed_matrix(product: Product, costs: NDArray[np.float64]) -> csr_array:

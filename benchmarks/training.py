@@ -29,8 +29,9 @@ from wfairl.core.costs.scene import TrainingScene, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.trainer import train_cost
 from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_costs import PaperCost
 from wfairl.minigrid.grid_view import GridView, view_states
@@ -44,7 +45,7 @@ def main() -> None:
     arguments = parse()
     task = find_task(arguments.task)
     dataset = collect(task, 32, 128, TEMPERATURE, 0)
-    automaton = fit_task_model(dataset.words, dataset.scores, optional_start=True).finite
+    automaton = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model.finite
     clock = Clock()
     scenes = clock.time(
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes

@@ -68,7 +68,7 @@ def fit_recurrent_task(
     reading: Reading = PLAIN_READING,
     learner: RecurrentLearner | None = None,
 ) -> RecurrentTask:
-    """Learn the task of scored words with a recurrent network; the counterpart of `fit_task_model`.
+    """Learn the task of scored words with a recurrent network; the counterpart of `SpectralTaskLearner`.
 
     Args:
         words: the words, uncompressed.

@@ -11,11 +11,12 @@ from typing import Any
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.words import compress, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task
@@ -80,7 +81,7 @@ def learn_from_fewer(dataset: Dataset) -> dict[str, Automaton]:
     while part <= len(successes):
         chosen = [*successes[: len(successes) // part], *failures[: len(failures) // part]]
         words, scores = [dataset.words[i] for i in chosen], [dataset.scores[i] for i in chosen]
-        model = fit_task_model(words, scores, optional_start=True)
+        model = SpectralTaskLearner().fit(words, scores, Reading(optional_start=True)).model
         text = f"{len(successes) // part} success{'es' if part < len(successes) else ''}"
         automata[f"{text} and {len(failures) // part} failures"] = model.finite
         part *= 2

@@ -21,13 +21,14 @@ from experiments.procedures.unseen_scenes import mean_table, measure_policy, sce
 from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import ExactPlanner, PlannedPolicy, roll_out
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
 from wfairl.core.planning.product import Product
 from wfairl.core.rational import CautiousPolicy
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_view import view_states
@@ -73,7 +74,7 @@ def learn_cost(cost: str, seed: int, quick: bool) -> Outcome:
     """True costs of the agents' episodes in `doorkey`, for one seed of demonstrations and training."""
     task, hidden_cost = find_task("doorkey"), HIDDEN_COSTS[cost]
     dataset = collect(task, SUCCESSES, FAILURES, TEMPERATURE, seed, cost=hidden_cost, n_jobs=1)
-    model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
+    model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
     shown = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs=1).scenes
     training = CostSettings(temperature=TEMPERATURE, seed=seed, epochs=5 if quick else 50).complete(task.default_cost)
     trained = train_cost(training.make_model([scene.product for scene in shown]), shown, training, n_jobs=1)

@@ -28,8 +28,7 @@ from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import PlannedPolicy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import ProductTooLargeError
-from wfairl.core.spectral.model_selection import select_setting
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -95,13 +94,9 @@ def relative_return(task: Task, finite: Automaton | None, seeds: range) -> float
     return float((found["return"] if finite is not None else 0.0) - found["optimal return"])
 
 
-def learn_spectral(words: list[Word], scores: list[float], select: bool = False) -> Learned:
-    """The weighted automaton with the full basis, or with rank and basis chosen on held-out words."""
-    basis: dict[str, Any] = {}
-    if select:
-        chosen = select_setting(*with_optional_start(words, scores), np.random.default_rng(0)).chosen
-        basis = {"rank": chosen.rank, "rows": chosen.rows, "cols": chosen.cols}
-    model = fit_task_model(words, scores, **basis, optional_start=True)
+def learn_spectral(words: list[Word], scores: list[float]) -> Learned:
+    """The weighted automaton with the full basis."""
+    model = SpectralTaskLearner().fit(words, scores, Reading(optional_start=True)).model
     return model.values, model.finite if model.summary.closed else None, None
 
 
@@ -117,7 +112,6 @@ def learn_recurrent(words: list[Word], scores: list[float], prefixes_fail: bool 
 
 LEARNERS: dict[str, Callable[[list[Word], list[float]], Learned]] = {
     "spectral": learn_spectral,
-    "spectral, selected": lambda words, scores: learn_spectral(words, scores, select=True),
     "gru": learn_recurrent,
     "gru, words alone": lambda words, scores: learn_recurrent(words, scores, prefixes_fail=False),
 }

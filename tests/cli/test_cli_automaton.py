@@ -99,18 +99,9 @@ def test_repeats_are_kept_on_demand(words, tmp_path):
     assert (document["rank"], document["rows"]) == (6, 5)
 
 
-def test_select_and_preset_choose_the_setting(words, tmp_path):
-    for choice in (["--select"], ["--preset", "doorkey-d1"]):
-        document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--json", *choice))
-        assert document["rank"] == 5
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--preset", "nowhere"], "no preset"),
-        (["--preset", "doorkey-d1", "--rank", "3"], "preset, and select exclude"),
-        (["--select", "--rows", "3"], "preset, and select exclude"),
         (["--rank", "0"], "rank is 0"),
         (["--rows", "-1"], "rows is -1"),
     ],
@@ -176,7 +167,7 @@ def test_a_label_that_looks_like_markup_is_shown_as_it_is(wfairl, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--rank", 3], ["--rows", 3], ["--cols", 2], ["--preset", "doorkey-d1"], ["--select"], ["--tolerance", 0.1]],
+    [["--rank", 3], ["--rows", 3], ["--cols", 2], ["--tolerance", 0.1]],
 )
 def test_settings_of_a_weighted_automaton_are_refused_for_another_learner(words, arguments):
     with pytest.raises(BadInputError, match=f"{arguments[0]}: only for --learner spectral"):

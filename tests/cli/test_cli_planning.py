@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import find_task
 
 WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))
@@ -13,7 +13,7 @@ WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal
 @pytest.fixture
 def task_model(tmp_path: Path) -> Path:
     path = tmp_path / "task.json"
-    fit_task_model([WORD, WORD[:2], WORD[:3]], [1.0, 0.0, 0.0]).save(path)
+    SpectralTaskLearner().fit([WORD, WORD[:2], WORD[:3]], [1.0, 0.0, 0.0]).model.save(path)
     return path
 
 
@@ -75,7 +75,7 @@ def test_a_model_of_another_task_names_what_the_world_lacks(wfairl, task_model: 
 def test_a_task_that_cannot_be_satisfied_names_the_label_that_never_comes(wfairl, tmp_path: Path):
     word = (frozenset(), frozenset(["key", "goal"]))  # the goal lies behind the door
     model = tmp_path / "task.json"
-    fit_task_model([word, word[:1]], [1.0, 0.0]).save(model)
+    SpectralTaskLearner().fit([word, word[:1]], [1.0, 0.0]).model.save(model)
     code, _, error = wfairl("plan", "doorkey", "--task-model", model)
     assert code == 1
     assert "waits for 'goal & key'" in error

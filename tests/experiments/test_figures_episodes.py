@@ -20,12 +20,13 @@ from experiments.figures.unseen_word import (
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations import Dataset, Demonstration, collect
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.product import build_product
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.path_drawing import LANE, split_by_automaton_state
@@ -148,7 +149,7 @@ KEY_FIRST = (*map(_label, ("", "key")), *BALL_FIRST)
 def _automaton(*words):
     beginnings = {word[:length] for word in words for length in range(1, len(word))}
     scored = {**dict.fromkeys(beginnings, 0.0), **dict.fromkeys(words, 1.0)}
-    return fit_task_model(list(scored), list(scored.values()), optional_start=True).finite
+    return SpectralTaskLearner().fit(list(scored), list(scored.values()), Reading(optional_start=True)).model.finite
 
 
 def test_the_unseen_word_costs_an_agent_steps_that_was_never_shown_it():

@@ -7,7 +7,8 @@ from experiments.figures.automata import draw_automaton
 from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.core.costs.checkpoint import BrokenMetricsError
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.demonstrations.learners import Reading
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
@@ -32,7 +33,7 @@ SELDOM = tuple(map(_label, ("", "key", "", "key", "key door", "key door goal")))
 @pytest.fixture(scope="module")
 def model():
     words = [OFTEN] * 6 + [SELDOM] * 2 + [OFTEN[:n] for n in (1, 2, 3)] + [SELDOM[:3]]
-    return fit_task_model(words, [1.0] * 8 + [0.0] * 4, optional_start=True)
+    return SpectralTaskLearner().fit(words, [1.0] * 8 + [0.0] * 4, Reading(optional_start=True)).model
 
 
 def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model):
@@ -57,7 +58,7 @@ def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model
 
 def test_one_word_is_not_called_words():
     words = [OFTEN, OFTEN[:1], OFTEN[:2], OFTEN[:3]]
-    drawn = draw_automaton(fit_task_model(words, [1.0, 0.0, 0.0, 0.0], optional_start=True))
+    drawn = draw_automaton(SpectralTaskLearner().fit(words, [1.0, 0.0, 0.0, 0.0], Reading(optional_start=True)).model)
     assert "(1 word)" in drawn.alt
     assert "(1 words)" not in drawn.alt
 

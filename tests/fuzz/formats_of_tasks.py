@@ -20,7 +20,7 @@ from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import load_tasks
@@ -34,7 +34,7 @@ from wfairl.studio.task_documents import invented_document
 
 
 def spectral_model() -> TaskModel:
-    return fit_task_model(WORDS, SCORES)
+    return SpectralTaskLearner().fit(WORDS, SCORES).model
 
 
 def packed_model() -> TaskModel:

@@ -10,12 +10,13 @@ from oracles_report import frames_of, numbers_in, player_data, read_page
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import expert_policy
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.evaluation import save_evaluations
 from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.run_directory import COST
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import register_task
 from wfairl.pages import preference
 from wfairl.pages.page import page_html
@@ -44,7 +45,7 @@ def make_run(tasks, tmp_path_factory):
         if guarded:
             model = TaskModel.of_automaton(task.rule, "by hand", dataset.words, dataset.scores)
         else:
-            model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
+            model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
         train("wfa-irl", dataset, directory, {"cost": "linear", "epochs": 2}, task_model=model)
         policy = find_method("wfa-irl").load(directory, task, 0.0)
         optimal, learned = (

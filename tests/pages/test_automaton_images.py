@@ -14,7 +14,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.core.automata.words import format_label
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.images import automaton_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
@@ -26,9 +26,14 @@ from wfairl.specifications.formats import FORMATS, write_automaton
 NOTHING, KEY = frozenset(), frozenset({"key"})
 KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
 
-CHAIN = fit_task_model([(NOTHING, KEY, KEY_DOOR, ALL)] * 3, [1.0] * 3)
-BRANCHES = fit_task_model(
-    [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)], [1.0] * 3
+CHAIN = SpectralTaskLearner().fit([(NOTHING, KEY, KEY_DOOR, ALL)] * 3, [1.0] * 3).model
+BRANCHES = (
+    SpectralTaskLearner()
+    .fit(
+        [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)],
+        [1.0] * 3,
+    )
+    .model
 )
 RULE = visit_in_order("key", "door", "goal")
 AVOIDING = all_of(visit_all("key", "door"), avoid("lava"))

@@ -7,7 +7,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.demonstrations.answers import read_answers
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import find_task
 
 TASK = find_task("random-office-mail")
@@ -106,7 +106,7 @@ def test_a_scene_to_demonstrate_is_proposed_with_reasons_and_a_picture(wfairl, d
 def test_what_cannot_be_asked_is_one_line_on_standard_error(wfairl, demos, tmp_path):
     (tmp_path / "broken.jsonl").write_text("{\n")
     word = (frozenset(), frozenset({"e"}))
-    fit_task_model([word, word[:1]], [1.0, 0.0]).save(tmp_path / "spectral.json")
+    SpectralTaskLearner().fit([word, word[:1]], [1.0, 0.0]).model.save(tmp_path / "spectral.json")
     for arguments, message in (
         (("--demonstrate", "--answer", "yes"), "no --answer"),
         (("-o", "question.bmp"), ".png or .gif"),

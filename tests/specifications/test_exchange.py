@@ -16,7 +16,7 @@ from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import TooManyCasesError
 from wfairl.specifications.formats import FORMATS, UnknownFormatError, find_format, read_automaton
@@ -29,7 +29,7 @@ from wfairl.specifications.ltlf_formula import MalformedFormulaError, parse_form
 NOTHING, KEY = frozenset(), frozenset({"key"})
 KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
 SHOWN = [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)]
-LEARNED = fit_task_model(SHOWN, [1.0] * 3).finite
+LEARNED = SpectralTaskLearner().fit(SHOWN, [1.0] * 3).model.finite
 HOSTILE = ('"]);import os', "a\nb", "\\", "<b>&'", "__import__('os')", "", "é", "True")
 
 ROUND_TRIPS = {"hoa": (to_hoa, from_hoa), "reward-machine": (to_reward_machine, from_reward_machine)}

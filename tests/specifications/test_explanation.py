@@ -10,7 +10,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
 from wfairl.specifications.explanation import explain_word
 
@@ -42,7 +42,7 @@ def test_sentences_say_what_is_wanted_what_was_lost_and_why():
 
 
 def test_a_learned_table_says_how_many_words_went_this_way_and_which_labels_it_never_saw():
-    model = fit_task_model([(NOTHING, KEY, DOOR)] * 3 + [(NOTHING, DOOR)], [1.0] * 3 + [0.0])
+    model = SpectralTaskLearner().fit([(NOTHING, KEY, DOOR)] * 3 + [(NOTHING, DOOR)], [1.0] * 3 + [0.0]).model
     said = [one.sentence for one in explain_word(model, (NOTHING, KEY, frozenset({"zebra"}))).labels]
     assert "3 of 3 successful words did so" in said[1]
     assert "no word that it was learned from has this label" in said[2]
@@ -56,7 +56,7 @@ def test_propositions_that_a_model_does_not_know_are_named_first():
     assert explanation.sentences[0] == (
         "The task model does not know 'foo' (it knows 'door', 'key', 'lava'), and ignores it."
     )
-    table = explain_word(fit_task_model([(NOTHING, KEY, DOOR)], [1.0]), word)
+    table = explain_word(SpectralTaskLearner().fit([(NOTHING, KEY, DOOR)], [1.0]).model, word)
     assert not table.accepted
     assert table.sentences[0].endswith("does not know 'foo' (it knows 'door', 'key'), and rejects a word with it.")
     assert explain_word(RULE, (KEY, DOOR)).unknown.names == ()

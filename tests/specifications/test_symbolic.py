@@ -13,7 +13,7 @@ from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import avoid, visit_all, visit_in_order
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.dfa import Dfa, minimal
 from wfairl.specifications.diagrams import MOST_CASES, Diagrams, shortest_choices
@@ -132,7 +132,9 @@ def test_words_that_differ_are_made_of_the_labels_that_are_asked_for(automaton):
 
 
 def test_a_table_becomes_guards_state_for_state():
-    model = fit_task_model([(frozenset(), frozenset("a"), frozenset("ab")), (frozenset("b"),)], [1.0, 1.0])
+    model = (
+        SpectralTaskLearner().fit([(frozenset(), frozenset("a"), frozenset("ab")), (frozenset("b"),)], [1.0, 1.0]).model
+    )
     guarded = as_guarded(model.finite)
     for label in all_labels("ab"):
         assert guarded.column(label).tolist() == model.finite.column(label).tolist()

@@ -15,7 +15,8 @@ from wfairl.core.automata.rules import all_of, visit_all, visit_in_order
 from wfairl.core.automata.rules import avoid as avoid_all
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import TASK_MODEL_FORM, BrokenTaskModelError
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.demonstrations.learners import Reading
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.documents import canonical
 from wfairl.core.support.errors import BadInputError
 
@@ -27,7 +28,7 @@ DOORKEY = (NOTHING, KEY, KEY_DOOR, ALL)
 @pytest.fixture(scope="module")
 def doorkey():
     failures = [(NOTHING,), (NOTHING, KEY), (NOTHING, KEY, NOTHING)]
-    return fit_task_model([DOORKEY] * 32 + failures * 40, [1.0] * 32 + [0.0] * 120)
+    return SpectralTaskLearner().fit([DOORKEY] * 32 + failures * 40, [1.0] * 32 + [0.0] * 120).model
 
 
 def test_the_dominant_word_of_doorkey_becomes_a_chain_of_five_states(doorkey):
@@ -50,7 +51,7 @@ def test_the_loss_is_that_of_the_best_function_of_compressed_words(scored):
         by_word.setdefault(without_repeats(word), []).append(score)
     if not any(score for _, score in scored) or max(np.mean(s) for s in by_word.values()) < 0.5:
         return
-    model = fit_task_model([word for word, _ in scored], [score for _, score in scored])
+    model = SpectralTaskLearner().fit([word for word, _ in scored], [score for _, score in scored]).model
     best = sum(np.var(scores) * len(scores) for scores in by_word.values()) / len(scored)
     assert model.summary.loss == pytest.approx(best, abs=1e-12)
 
@@ -144,14 +145,14 @@ def test_a_rejected_word_is_lost_at_a_position_where_something_else_was_expected
 
 def test_a_word_that_failed_as_often_as_not_reaches_the_threshold_of_one_half():
     words = [DOORKEY, DOORKEY, (KEY, *DOORKEY), (KEY_DOOR, KEY), (KEY_DOOR, KEY)]
-    model = fit_task_model(words, [1.0, 0.0, 1.0, 0.0, 1.0])
+    model = SpectralTaskLearner().fit(words, [1.0, 0.0, 1.0, 0.0, 1.0]).model
     assert [verdict.accepted for verdict in model.judge_all(words)] == [True] * 5
     assert all(map(model.finite.accepts, words))
 
 
 def test_repeats_can_mean_something():
     twice = (KEY, KEY)
-    model = fit_task_model([twice, (KEY,)], [1.0, 0.0], keep_repeats=True)
+    model = SpectralTaskLearner().fit([twice, (KEY,)], [1.0, 0.0], Reading(keep_repeats=True)).model
     assert [verdict.accepted for verdict in model.judge_all([twice, (KEY,), (KEY, KEY, KEY)])] == [True, False, False]
 
 
@@ -159,7 +160,11 @@ def test_a_model_that_does_not_close_still_scores(tmp_path):
     rng = np.random.default_rng(0)
     labels = [frozenset({f"s{i}"}) for i in range(5)]
     words = [tuple(labels[i] for i in rng.integers(5, size=rng.integers(1, 6))) for _ in range(60)]
-    model = fit_task_model(words, [1.0] * 60, rank=6, rows=2, cols=2, threshold=0.05, max_states=50, keep_repeats=True)
+    model = (
+        SpectralTaskLearner(rank=6, rows=2, cols=2, max_states=50)
+        .fit(words, [1.0] * 60, Reading(threshold=0.05, keep_repeats=True))
+        .model
+    )
     assert not model.summary.closed
     model.save(tmp_path / "task.json")
     model = TaskModel.load(tmp_path / "task.json")

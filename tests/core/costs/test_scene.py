@@ -6,7 +6,7 @@ from strategies_planning import TableWorld, rule
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
 from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, replay
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 
 RULE = goal_rule()
 
@@ -40,7 +40,7 @@ def test_failures_are_passed_over():
 def test_what_the_automaton_does_not_accept_is_left_out_with_the_reason():
     (good,) = demonstrations(1)
     unfinished = Demonstration(good.controls[:-1], good.labels[:-1], 1.0, good.seed)
-    by_key = fit_task_model([good.word, ()], [1.0, 0.0]).finite
+    by_key = SpectralTaskLearner().fit([good.word, ()], [1.0, 0.0]).model.finite
     drops = replay(make_world(0), [4, *good.controls], 1.0, 0)
     prepared = prepare_scenes([good, unfinished, drops], make_world, by_key, 0.5)
     assert [left.number for left in prepared.left_out] == [1]

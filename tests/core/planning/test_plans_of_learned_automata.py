@@ -9,10 +9,11 @@ import pytest
 from oracles_planning import fewest_steps_with_word
 
 from wfairl.core.demonstrations.collection import collect
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
 
 TEST_SEEDS = range(5000, 5064)
@@ -21,7 +22,7 @@ TEST_SEEDS = range(5000, 5064)
 def learn(task_name: str, temperature: float, seed: int):
     """The finite automaton of a data set of the paper, and the words that succeeded."""
     dataset = collect(find_task(task_name), 32, 128, temperature, seed)
-    model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
+    model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
     seen = {word for word, score in zip(map(model.as_read, dataset.words), dataset.scores, strict=True) if score == 1}
     return model.finite, seen
 

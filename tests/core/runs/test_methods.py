@@ -9,10 +9,11 @@ from experts import solve
 
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import roll_out
 from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 
@@ -30,7 +31,7 @@ def dataset():
 
 @pytest.fixture(scope="module")
 def task_model(dataset):
-    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
+    return SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
 
 
 @pytest.fixture(scope="module")

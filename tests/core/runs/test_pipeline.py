@@ -8,6 +8,7 @@ from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import load_policy, train
@@ -19,7 +20,7 @@ from wfairl.core.runs.run_directory import (
     load_run,
     read_config,
 )
-from wfairl.core.spectral.task_learner import fit_task_model
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 
@@ -173,7 +174,11 @@ def test_a_run_that_is_refused_another_automaton_stays_byte_for_byte(finished):
     dataset = load(directory / "demonstrations.safetensors", task.name)
     words = [(frozenset({"key"}),), (frozenset({"key"}), frozenset({"goal"}))]
     before = contents(directory)
-    other = fit_task_model([*dataset.words, *words], [*dataset.scores, 1.0, 0.0], optional_start=True)
+    other = (
+        SpectralTaskLearner()
+        .fit([*dataset.words, *words], [*dataset.scores, 1.0, 0.0], Reading(optional_start=True))
+        .model
+    )
     with pytest.raises(OtherConfigurationError, match="another automaton"):
         train(
             "wfa-irl", dataset, directory, trained.config.settings,

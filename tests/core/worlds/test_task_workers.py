@@ -5,13 +5,11 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import numpy as np
 import pytest
 
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.spectral.model_selection import select_setting
 from wfairl.core.support.errors import BadInputError, FailedRunError, MissingExtraError
 from wfairl.core.support.executors import Workers, open_workers
 from wfairl.core.worlds.task_registry import find_task
@@ -73,19 +71,6 @@ def test_a_collection_on_workers_is_the_collection_in_threads():
         with pytest.raises(TooFewDemonstrationsError):
             collect(task, 1, 0, 1e6, seed=1, workers=workers)
     assert there == collect(task, 3, 4, 0.5, seed=1)
-
-
-def test_folds_that_workers_judge_choose_the_same_setting():
-    rng = np.random.default_rng(0)
-    labels = [frozenset(), frozenset("a"), frozenset("b")]
-    words = [tuple(labels[i] for i in rng.integers(3, size=rng.integers(1, 6))) for _ in range(60)]
-    scores = [float(labels[1] in word) for word in words]
-    here = select_setting(words, scores, np.random.default_rng(1))
-    with threads(2) as workers:
-        there = select_setting(
-            words, scores, np.random.default_rng(1), mapping=lambda function, jobs: map_on(workers, function, jobs)
-        )
-    assert here == there
 
 
 @pytest.mark.slow

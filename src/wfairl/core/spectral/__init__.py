@@ -1,11 +1,10 @@
-"""The paper's learner: Hankel blocks, the weighted automaton, the choice of its size."""
+"""The paper's learner: Hankel blocks and the weighted automaton."""
 
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "SpectralLearner": "spectral_learner",
     "SpectralTaskLearner": "task_learner",
-    "fit_task_model": "task_learner",
 }
 
 __all__ = [*_MODULES]

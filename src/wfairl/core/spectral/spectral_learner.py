@@ -58,18 +58,36 @@ class Factorisation:
     spectrum: NDArray[np.float64]
 
 
-class SpectralLearner(RegressorMixin, BaseEstimator):
-    """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
+@dataclass(eq=False, repr=False)
+class SpectralEstimator(BaseEstimator):
+    """The settings of the spectral method, as scikit-learn has them.
 
-    The value of a word is the mean of its scores, and that of an unseen word is zero.
-
-    Args:
+    Attributes:
         rank: number of states m; None takes the numerical rank of the Hankel block.
         rows: length of the longest prefix of the basis; None takes all.
         cols: length of the longest suffix of the basis; None takes all.
         max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
         max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
         rank_tolerance: singular values below this share of the largest count as zero.
+    """
+
+    rank: int | None = None
+    rows: int | None = None
+    cols: int | None = None
+    max_prefixes: int | None = None
+    max_suffixes: int | None = None
+    rank_tolerance: float = 1e-10
+
+    @property
+    def basis(self) -> BasisChoice:
+        """The basis of the Hankel block."""
+        return BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
+
+
+class SpectralLearner(RegressorMixin, SpectralEstimator):
+    """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
+
+    The value of a word is the mean of its scores, and that of an unseen word is zero.
 
     Attributes:
         automaton_: the `WeightedAutomaton`.
@@ -80,22 +98,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         condition_: largest over smallest singular value used.
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        rows: int | None = None,
-        cols: int | None = None,
-        max_prefixes: int | None = None,
-        max_suffixes: int | None = None,
-        rank_tolerance: float = 1e-10,
-    ) -> None:
-        self.rank = rank
-        self.rows = rows
-        self.cols = cols
-        self.max_prefixes = max_prefixes
-        self.max_suffixes = max_suffixes
-        self.rank_tolerance = rank_tolerance
-
     def fit(self, words: Sequence[Word], scores: WordScores) -> "SpectralLearner":
         """Learn the automaton.
 
@@ -104,10 +106,10 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
             BadBasisError: an impossible limit of the basis.
             LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
-        choice = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
+        basis = self.basis
         whole, alphabet = check_words(words, scores)
         corpus, frequencies = mean_values(whole)
-        blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), choice)
+        blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), basis)
         factors = factorise(blocks.block, self.rank, self.rank_tolerance)
 
         self.automaton_ = assemble(blocks, factors, alphabet)
@@ -204,7 +206,7 @@ def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisatio
     if rank is None and block_rank > MAX_AUTOMATIC_RANK:
         raise LostRankError(
             f"these words need rank {block_rank} to be told apart exactly, more than {MAX_AUTOMATIC_RANK}: they have "
-            "little in common; give a lower rank (or let held-out words choose one: --select), or limit the basis"
+            "little in common; give a lower rank, or limit the basis"
         )
     m = block_rank if rank is None else rank
     return Factorisation(left[:, :m], spectrum[:m], right[:m].T, spectrum)

@@ -7,6 +7,7 @@ each fold that is held out for early stopping, and averages: the mean of automat
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from wfairl.events.distributions.spectral_start import spectral_start
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 
+@dataclass(eq=False, repr=False)
 class DistributionLearner(BaseEstimator):
     """Learns a distribution over words from a sample, a scikit-learn estimator.
 
@@ -44,23 +46,13 @@ class DistributionLearner(BaseEstimator):
         automaton_: their mean as one `WeightedAutomaton`.
     """
 
-    def __init__(
-        self,
-        sizes: Sequence[int] = (8, 16, 32, 64),
-        folds: int = 5,
-        iterations: int = 200,
-        pseudocount: float = 0.1,
-        gain: float = 1e-3,
-        seed: int = 0,
-        track: Track | None = None,
-    ) -> None:
-        self.sizes = sizes
-        self.folds = folds
-        self.iterations = iterations
-        self.pseudocount = pseudocount
-        self.gain = gain
-        self.seed = seed
-        self.track = track
+    sizes: Sequence[int] = (8, 16, 32, 64)
+    folds: int = 5
+    iterations: int = 200
+    pseudocount: float = 0.1
+    gain: float = 1e-3
+    seed: int = 0
+    track: Track | None = None
 
     def fit(self, words: Sequence[Word], scores: None = None) -> "DistributionLearner":
         """Learn from a sample; scores are not used.

@@ -4,16 +4,16 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from wfairl.core.automata.word_corpus import encode
 from wfairl.core.automata.words import Word
-from wfairl.core.spectral.hankel import BasisChoice
-from wfairl.core.spectral.spectral_learner import assemble, check_words, factorise
+from wfairl.core.spectral.spectral_learner import SpectralEstimator, assemble, check_words, factorise
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.events.distributions.statistics import Statistic, blocks_of_sample, words_from_statistic
@@ -22,45 +22,21 @@ HELD_OUT_EVERY = 10
 """One word in this many is held out to choose how much smoothing a distribution needs."""
 
 
-class SpectralDistributionLearner(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SpectralDistributionLearner(SpectralEstimator):
     """Learns a `WeightedAutomaton` of word probabilities from a sample, a scikit-learn estimator.
 
-    Args:
-        rank: number of states m; None takes the numerical rank of the Hankel block.
-        rows: length of the longest prefix of the basis; None takes all.
-        cols: length of the longest suffix of the basis; None takes all.
-        max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
-        max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
+    Attributes:
         statistic: what the blocks hold: `word`, `prefix`, `suffix` or `factor`. Whichever it is, the automaton gives
             the values of whole words.
         smoothing: order of the n-gram model that keeps every word possible, such as 3 for trigrams; 0 leaves the values
             of the automaton as they are. See `smoothing`.
-        rank_tolerance: singular values below this share of the largest count as zero.
-
-    Attributes:
         automaton_: the `WeightedAutomaton`.
         smoothed_: the `SmoothedDistribution`, if there is smoothing.
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        rows: int | None = None,
-        cols: int | None = None,
-        max_prefixes: int | None = None,
-        max_suffixes: int | None = None,
-        statistic: str = "word",
-        smoothing: int = 0,
-        rank_tolerance: float = 1e-10,
-    ) -> None:
-        self.rank = rank
-        self.rows = rows
-        self.cols = cols
-        self.max_prefixes = max_prefixes
-        self.max_suffixes = max_suffixes
-        self.statistic = statistic
-        self.smoothing = smoothing
-        self.rank_tolerance = rank_tolerance
+    statistic: str = "word"
+    smoothing: int = 0
 
     def fit(self, words: Sequence[Word], scores: None = None) -> "SpectralDistributionLearner":
         """Learn from a sample; scores are not used.
@@ -72,9 +48,9 @@ class SpectralDistributionLearner(BaseEstimator):
         if self.statistic not in list(Statistic):
             raise BadInputError(f"statistic is {self.statistic!r}; it must be one of {', '.join(Statistic)}")
         statistic = Statistic(self.statistic)
-        choice = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
+        basis = self.basis
         corpus, alphabet = check_words(words, None)
-        blocks = blocks_of_sample(corpus, alphabet, statistic, choice)
+        blocks = blocks_of_sample(corpus, alphabet, statistic, basis)
         factors = factorise(blocks.block, self.rank, self.rank_tolerance)
         self.automaton_ = words_from_statistic(assemble(blocks, factors, alphabet), statistic)
         if self.smoothing:
