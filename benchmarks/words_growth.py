@@ -16,7 +16,7 @@ from multiprocessing import get_context
 import numpy as np
 from reporting import growth_exponent, make_parser, report
 
-from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
+from wfairl.core.spectral.spectral_learner import SpectralLearner
 
 ALPHABETS = (8, 64, 256)
 MEAN_LENGTH = 8
@@ -43,7 +43,8 @@ def measure(words: int, labels: int) -> dict:
     sample = draw_sample(words, labels)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
-    learner = SpectralDistributionLearner(rank=8, rows=3, cols=3, max_prefixes=1_000, max_suffixes=1_000).fit(sample)
+    learner = SpectralLearner(rank=8, rows=3, cols=3, max_prefixes=1_000, max_suffixes=1_000)
+    learner.fit(sample, np.ones(words))
     fit_seconds = time.perf_counter() - started
     started = time.perf_counter()
     learner.predict(sample)

@@ -58,22 +58,6 @@ def fulfilled_positions(automaton, word):
     return [length for length in range(len(word) + 1) if automaton.accepts(word[:length])]
 
 
-def statistic_of(sample, statistic, word):
-    """The word, prefix, suffix or factor statistic of a word in a sample, by counting."""
-    total = 0
-    for seen in sample:
-        n, k = len(seen), len(word)
-        if statistic == "word":
-            total += seen == word
-        elif statistic == "prefix":
-            total += seen[:k] == word
-        elif statistic == "suffix":
-            total += k <= n and seen[n - k :] == word
-        else:
-            total += sum(seen[i : i + k] == word for i in range(n - k + 1))
-    return total / len(sample)
-
-
 def all_labels(propositions):
     """Every set of the propositions, smallest first."""
     return [frozenset(some) for size in range(len(propositions) + 1) for some in combinations(propositions, size)]

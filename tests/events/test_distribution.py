@@ -1,12 +1,12 @@
-"""Laws of distributions over words: n-grams, smoothing, and maximum likelihood."""
+"""Laws of distributions over words."""
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import statistic_of
 from strategies_automata import random_word, seeds, spell, words
 
 from wfairl.core.automata.weighted import WeightedAutomaton
@@ -23,10 +23,7 @@ from wfairl.events.distributions.baum_welch import (
 )
 from wfairl.events.distributions.distribution import DistributionLearner, mean_of
 from wfairl.events.distributions.pautomac import read_pautomac, read_pautomac_solution
-from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
-from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
-from wfairl.events.distributions.spectral_start import spectral_start
-from wfairl.events.distributions.statistics import Statistic, apply_statistic
+from wfairl.events.distributions.spectral_start import count_factors, spectral_start
 from wfairl.events.scored_words import MalformedWordsError
 
 LABELS = (frozenset("a"), frozenset("b"))
@@ -126,94 +123,16 @@ def test_log_probabilities_of_long_words_do_not_underflow():
     assert np.exp(word_log_probabilities(source, encode([LABELS], LABELS))) == pytest.approx(source.values([LABELS]))
 
 
-@given(seeds, st.integers(1, 4))
-@settings(max_examples=20)
-def test_ngrams_are_a_distribution_over_the_next_label(seed, order):
-    rng = np.random.default_rng(seed)
-    words = [random_word(rng, LABELS, 4) for _ in range(10)]
-    model = fit_ngrams(encode(words, LABELS), 2, order)
-    for prefix in [random_word(rng, LABELS, 5) for _ in range(5)]:
-        # The last entry is the end of the word; that of a longer word at this place, the next label.
-        total = model.next_probabilities(encode([prefix], LABELS))[-1]
-        for label in LABELS:
-            total += model.next_probabilities(encode([(*prefix, label)], LABELS))[len(prefix)]
-        assert total == pytest.approx(1.0)
-
-
-def test_unigrams_are_smoothed_by_hand():
-    words = [(LABELS[0],), (LABELS[0], LABELS[0])]
-    found = fit_ngrams(encode(words, LABELS), 2, 1).next_probabilities(encode([LABELS], LABELS))
-    assert found == pytest.approx([(3 + 2 / 3) / 7, (0 + 2 / 3) / 7, (2 + 2 / 3) / 7])  # 3 a, 0 b, 2 ends; 2 kinds
-
-
-def test_an_order_that_does_not_fit_is_an_error():
-    with pytest.raises(BadInputError, match="order"):
-        fit_ngrams(encode([LABELS], LABELS), 2, 0)
-    with pytest.raises(BadInputError, match="order"):
-        fit_ngrams(encode([LABELS], LABELS), 10**6, 4)
-
-
-@given(st.lists(words, min_size=1, max_size=8), st.sampled_from(list(Statistic)))
+@given(st.lists(words, min_size=1, max_size=8))
 @settings(max_examples=60)
-def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic):
+def test_factors_are_counted_up_to_a_length(sample):
     corpus, alphabet = encode_all(sample)
-    counted = apply_statistic(corpus, statistic, 4)
-    found = dict(zip(spell(counted, alphabet), counted.weights / len(sample), strict=True))
-    assert len(found) == len(counted)
-    factors = {word[i:j] for word in sample for i in range(len(word) + 1) for j in range(i, len(word) + 1)}
-    for factor in factors:
-        expected = statistic_of(sample, statistic, factor) if len(factor) <= 4 else 0.0
-        assert np.isclose(found.get(factor, 0.0), expected)
-
-
-@pytest.mark.parametrize("statistic", ["word", "prefix", "suffix", "factor"])
-def test_every_statistic_with_the_full_basis_gives_the_word_frequencies(statistic):
-    rng = np.random.default_rng(5)
-    alphabet = (frozenset("a"), frozenset("b"))
-    sample = [random_word(rng, alphabet, 4) for _ in range(200)]
-    learner = SpectralDistributionLearner(statistic=statistic).fit(sample)
-    seen = sorted(set(sample), key=repr)
-    assert np.allclose(learner.predict(seen), [sample.count(word) / 200 for word in seen], atol=1e-9)
-
-
-def test_an_unknown_statistic_is_an_error_that_names_them():
-    with pytest.raises(BadInputError, match="'letter'; it must be one of word"):
-        SpectralDistributionLearner(statistic="letter").fit([LABELS])
-
-
-def test_smoothing_a_distribution_with_a_distribution_gives_a_distribution():
-    rng = np.random.default_rng(3)
-    source = random_source(rng)
-    ngrams = fit_ngrams(encode(draw_words(rng, source, 100), LABELS), 2, 2)
-    logarithms = SmoothedDistribution(source, ngrams, 0.3).log_probabilities(encode(all_words(12), LABELS))
-    assert 0.97 < np.exp(logarithms).sum() <= 1 + 1e-9
-
-
-def test_a_smoothed_automaton_excludes_no_word():
-    rng = np.random.default_rng(3)
-    sample = draw_words(rng, random_source(rng), 300)
-    learner = SpectralDistributionLearner(rank=3, rows=3, cols=3, statistic="prefix", smoothing=2).fit(sample)
-    words = all_words(8)
-    values = learner.automaton_.values(words)
-    assert (values <= 0).any()
-    assert (learner.predict(words) > 0).all()
-    assert learner.log_probability([(frozenset("z"),)]) == [-np.inf]
-    assert learner.log_probability([LABELS * 2_000]) > -np.inf
-    assert learner.score(sample) == pytest.approx(learner.log_probability(sample).mean())
-
-
-def test_the_weight_of_smoothing_is_the_best_on_held_out_words():
-    rng = np.random.default_rng(4)
-    source = random_source(rng)
-    sample, held_out = draw_words(rng, source, 50), encode(draw_words(rng, source, 200), LABELS)
-    ngrams = fit_ngrams(encode(sample, LABELS), 2, 3)
-    weight = choose_weight(source, ngrams, held_out)
-
-    def likelihood(weight):
-        return SmoothedDistribution(source, ngrams, weight).log_probabilities(held_out).sum()
-
-    assert weight < 0.5
-    assert likelihood(weight) > likelihood(1.0)
+    counted = count_factors(corpus, 4)
+    expected = Counter(
+        word[i:j] for word in sample for i in range(len(word) + 1) for j in range(i, min(i + 4, len(word)) + 1)
+    )
+    assert len(counted) == len(expected)
+    assert dict(zip(spell(counted, alphabet), counted.weights, strict=True)) == expected
 
 
 @given(seeds, st.integers(1, 6))

@@ -4,6 +4,7 @@ from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "DeclareLearner": "declare",
+    "DistributionLearner": "distributions.distribution",
     "MergingLearner": "merging",
     "ShortestLearner": "shortest",
     "read_event_log": "event_logs",

@@ -1,12 +1,13 @@
 """The start of a refinement: a probabilistic automaton from the spectral one.
 
-The spectral automaton of the factor statistic knows how the continuations of each prefix u are
-distributed over the suffixes of its basis: in the coordinates of the right singular vectors,
+The spectral automaton of the factors, h(x) = sum_{u, v} p(uxv), knows how the continuations of each prefix u are
+distributed over the suffixes of its basis. In the coordinates of the right singular vectors,
 
-    x(u) = Lambda alpha_u / (alpha_u^T z)        z = (I - W)^{-1} beta
+    x(u) = Lambda alpha_u / (alpha_u^T beta)
 
-Prefixes whose x are close behave alike. Clusters of them become the states, and the sample's own
-steps from cluster to cluster become the weights, softened so that refinement can move them.
+where alpha starts from (I - W^T) alpha_0, W = sum_sigma W_sigma: alpha_0 itself sums over all that may come before u.
+Prefixes whose x are close behave alike. Clusters of them become the states, and the sample's own steps from cluster to
+cluster become the weights, softened so that refinement can move them.
 """
 
 import numpy as np
@@ -16,11 +17,11 @@ from sklearn.cluster import KMeans
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import Corpus, PrefixTree, build_prefix_tree
-from wfairl.core.spectral.hankel import BasisChoice
+from wfairl.core.spectral.hankel import BasisChoice, blocks_from_corpus
 from wfairl.core.spectral.spectral_learner import LostRankError, assemble, factorise
-from wfairl.events.distributions.statistics import Statistic, blocks_of_sample, words_from_statistic
 
-BASIS = BasisChoice(rows=4, cols=4, max_prefixes=800, max_suffixes=800)
+BASIS_LENGTH = 4
+BASIS = BasisChoice(BASIS_LENGTH, BASIS_LENGTH, max_prefixes=800, max_suffixes=800)
 MOST_DIMENSIONS = 20
 CLUSTERED_PREFIXES = 20_000
 """Clusters are found on this many prefixes, the most frequent; the rest join the nearest."""
@@ -45,35 +46,45 @@ def spectral_start(
 
 
 def _learn(corpus: Corpus, alphabet: tuple[Label, ...], states: int) -> tuple[WeightedAutomaton, NDArray[np.float64]]:
-    blocks = blocks_of_sample(corpus, alphabet, Statistic.FACTOR, BASIS)
+    """The spectral automaton of the factors, relative to the number of words, and its singular values."""
+    factors = count_factors(corpus, 2 * BASIS_LENGTH + 1)
+    frequencies = factors.weights / corpus.weights.sum()
+    blocks = blocks_from_corpus(
+        Corpus(factors.symbols, factors.offsets, frequencies), frequencies, len(alphabet), BASIS
+    )
     try:
         factorisation = factorise(blocks.block, min(states, MOST_DIMENSIONS), 1e-12)
     except LostRankError:  # a small sample: take its own rank
         factorisation = factorise(blocks.block, None, 1e-10)
-    automaton = words_from_statistic(assemble(blocks, factorisation, alphabet), Statistic.FACTOR)
-    return automaton, factorisation.singular_values
+    return assemble(blocks, factorisation, alphabet), factorisation.singular_values
+
+
+def count_factors(corpus: Corpus, longest: int) -> Corpus:
+    """The distinct factors of at most `longest` symbols, each weighted by its occurrences in the corpus."""
+    word_of, starts = corpus.prefix_words, corpus.prefix_lengths
+    lengths = np.minimum(corpus.lengths[word_of] - starts, longest)
+    suffixes = corpus.factors(word_of, starts, lengths, corpus.weights[word_of])
+    tree = build_prefix_tree(suffixes)  # a factor is a prefix of a suffix
+    occurrences = np.bincount(tree.visits, suffixes.weights[suffixes.prefix_words], len(tree)).astype(np.float64)
+    example = np.zeros(len(tree), np.int64)
+    example[tree.visits] = suffixes.prefix_words  # any suffix that begins with the factor
+    return suffixes.factors(example, np.zeros(len(tree), np.int64), tree.depths, occurrences)
 
 
 def _coordinates(
     automaton: WeightedAutomaton, singular_values: NDArray[np.float64], tree: PrefixTree
 ) -> NDArray[np.float64]:
-    """x(u) of each prefix, shape [nodes, m]; where alpha_u^T z vanishes, that of its parent."""
-    W = automaton.transitions.sum(axis=0)
-    z = np.linalg.lstsq(np.eye(automaton.rank) - W, automaton.final, rcond=None)[0]
+    """x(u) of each prefix, shape [nodes, m]; where alpha_u^T beta vanishes, that of its parent."""
+    start = automaton.initial @ (np.eye(automaton.rank) - automaton.transitions.sum(axis=0))
     alphas = np.zeros((len(tree), automaton.rank))
-    alphas[0] = automaton.initial / _mass(automaton.initial[None, :], z)[0]
+    alphas[0] = start / (start @ automaton.final or 1.0)
     for first, last in zip(tree.levels[1:-1], tree.levels[2:], strict=True):
         above = alphas[tree.parents[first:last]]
         after = automaton.step(above, tree.symbols[first:last])
-        mass = _mass(after, z)
+        mass = after @ automaton.final
         lost = ~(np.abs(after).max(axis=1) < FARTHEST * np.abs(mass))
         alphas[first:last] = np.where(lost[:, None], above, after / np.where(lost, 1.0, mass)[:, None])
     return alphas * singular_values
-
-
-def _mass(alphas: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
-    mass = alphas @ z
-    return np.where(mass == 0, 1.0, mass)
 
 
 def _cluster(
