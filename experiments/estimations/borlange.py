@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.figures.estimates import draw_paired
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, pivot, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import Table
@@ -20,7 +19,6 @@ from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, Sof
 from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.pages.blocks import prose
-from wfairl.pages.captioned_figure import CaptionedFigure
 
 SPLITS, TRAINED = 5, 0.8
 
@@ -97,7 +95,6 @@ def sections(results: Results) -> Sections:
     parameters = [_parameters(results, model) for model in MODELS]
     return {
         "Results": [_likelihoods(results), *parameters, _splits(held_out_trips)],
-        "Figures": [_paired(held_out_trips.dropna(axis=1))] if len(held_out_trips) == len(MODELS) else [],
         "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
@@ -144,15 +141,6 @@ def _splits(held_out_trips: pd.DataFrame) -> Table:
         "Log-probability of a held-out trip (higher is better): fitted to a random 80 % of the trips, tested on the"
         " rest.",
     )
-
-
-def _paired(held_out_trips: pd.DataFrame) -> CaptionedFigure:
-    caption = (
-        "Log-probability of a held-out trip in each random split (higher is better). Both models have the same four"
-        " attributes and are fitted to the same trips."
-    )
-    series = {str(title): values.tolist() for title, values in held_out_trips.iterrows()}
-    return draw_paired("held-out", series, "split", "log-probability of a trip", caption)
 
 
 NOTES = (

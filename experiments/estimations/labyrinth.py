@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.figures.automata import draw_automaton
-from experiments.figures.estimates import draw_network_costs
+from experiments.figures.network_costs import draw_network_costs
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import Table

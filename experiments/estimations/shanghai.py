@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.figures.estimates import draw_learning_curves, draw_network_costs
+from experiments.figures.network_costs import draw_network_costs
+from experiments.figures.results import draw_curves
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import ABSENT, Table
@@ -217,19 +218,19 @@ def _times(lines: pd.DataFrame) -> Table:
 
 def _curves(lines: pd.DataFrame) -> list[CaptionedFigure]:
     """Log-probability against the number of routes."""
-    curves: dict[str, dict[int, list[float]]] = {}
-    for entry, title in ENTRIES.items():
-        for size, one in lines[lines.entry == entry].groupby("size"):
-            curves.setdefault(title, {})[int(size)] = list(one["log-probability"])
-    if not curves:
+    lines = lines[lines.entry != SHORTEST]
+    if lines.empty:
         return []
+    groups = lines.assign(method=lines.entry.map(ENTRIES)).groupby(["method", "size"], sort=False)["log-probability"]
+    points = groups.agg(["mean", "std"]).reset_index().rename(columns={"size": "number", "std": "error"})
     caption = (
         "Log-probability of a test trip against the number of routes learned from, mean and standard deviation over"
         " the splits. The dashed line is the cloning network of the authors' repository, which learned from 10,000"
         " routes (split 0)."
     )
-    line = {"cloning, 10,000 routes": CLONING[2]}
-    return [draw_learning_curves("routes", curves, line, "training routes", "log-probability of a trip", caption)]
+    level = {"cloning, 10,000 routes": CLONING[2]}
+    points = points.astype({"number": int}).fillna({"error": 0.0})
+    return [draw_curves("routes", points, level, "training routes", "log-probability of a trip", caption)]
 
 
 def _maps(results: Results, lines: pd.DataFrame) -> list[CaptionedFigure]:

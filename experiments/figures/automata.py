@@ -1,11 +1,14 @@
 """Figures of learned automata, and how often the demonstrations took each edge."""
 
+from dataclasses import replace
+
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.pages import style
 from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
-from wfairl.pages.automata.layout import FONT_SIZE, AutomatonLayout, lay_out
+from wfairl.pages.automata.layout import FONT_SIZE, lay_out
 from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
+from wfairl.pages.automata.side_by_side import draw_side_by_side
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import counted
 
@@ -13,9 +16,6 @@ SMALLEST = 6.5
 """Points of the smallest text; the layout has room for it in automata of a dozen columns."""
 
 MOST_STRETCH = 1.3
-
-TITLE, BETWEEN = 0.19, 0.3
-"""Inches: of a title, and between two automata."""
 
 
 def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure:
@@ -25,7 +25,11 @@ def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure
         model: the task, with the counts of the demonstrations' words.
     """
     layout = lay_out(with_label_differences(model.finite), model.edge_counts)
-    look = _look(layout, style.PAGE, max(1, model.summary.successes))
+    scale = min(style.TEXT / FONT_SIZE, style.PAGE * style.POINTS / layout.width)
+    text = max(SMALLEST, scale * FONT_SIZE)
+    # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
+    stretch = min(MOST_STRETCH, text / (scale * FONT_SIZE))
+    look = AutomatonStyle(scale, text, stretch, words=max(1, model.summary.successes))
     figure = style.new_figure(*look.size(layout))
     draw_layout(figure, layout, look, 0, 0)
     edges = _edges_text(model.finite, model.edge_counts)
@@ -34,40 +38,20 @@ def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure
 
 
 def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> CaptionedFigure:
-    """The learned automaton beside the true one, or above it where they are too wide.
+    """The learned automaton beside the true one.
 
     Args:
         rule: the true task, restricted to labels that its worlds produce.
     """
-    layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
-    looks = [_look(layout, (style.PAGE - BETWEEN) / 2) for layout in layouts]
-    side_by_side = all(look.scale * FONT_SIZE >= SMALLEST for look in looks)
-    if not side_by_side:
-        looks = [_look(layout, style.PAGE) for layout in layouts]
-    (width, height), (other_width, other_height) = map(AutomatonStyle.size, looks, layouts)
-    if side_by_side:
-        places, size = [(0.0, 0.0), (width + BETWEEN, 0.0)], (width + BETWEEN + other_width, max(height, other_height))
-    else:
-        places, size = [(0.0, 0.0), (0.0, TITLE + height)], (max(width, other_width), TITLE + height + other_height)
-    figure = style.new_figure(size[0], TITLE + size[1])
-    for title, layout, look, (left, top) in zip(("learned", "true"), layouts, looks, places, strict=True):
-        style.write_at(figure, left, top + 0.02, title, style.TEXT, va="top", weight="bold")
-        draw_layout(figure, layout, look, left, top + TITLE)
     caption = (
         f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
         f" ({counted(rule.states, 'state')}). State 0 is the initial one, and double rings mark acceptance; in an"
         " automaton with guards, a label that fulfils no guard changes nothing."
     )
-    learned, true = (_edges_text(one) for one in (model.finite, rule))
-    return CaptionedFigure(name, figure, caption, f"The learned automaton: {learned}. The true one: {true}.")
-
-
-def _look(layout: AutomatonLayout, widest: float, words: int = 0) -> AutomatonStyle:
-    """An automaton that fits a width in inches."""
-    scale = min(style.TEXT / FONT_SIZE, widest * style.POINTS / layout.width)
-    text = max(SMALLEST, scale * FONT_SIZE)
-    # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
-    return AutomatonStyle(scale, text, min(MOST_STRETCH, text / (scale * FONT_SIZE)), words=words)
+    automata = with_label_differences(model.finite), with_label_differences(rule)
+    learned, true = map(_edges_text, automata)
+    alt = f"The learned automaton: {learned}. The true one: {true}."
+    return replace(draw_side_by_side(("learned", "true"), automata), name=name, caption=caption, alt=alt)
 
 
 def _caption(model: TaskModel) -> str:

@@ -6,10 +6,9 @@ complete the same task in fewer steps, with a word that the agent's automaton do
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.automata.words import compress, format_word
+from experiments.figures.episodes import draw_episode
+from wfairl.core.automata.automaton import Automaton
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
@@ -20,15 +19,8 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task
-from wfairl.pages import style
-from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, format_difference
 from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.film import film_path
 from wfairl.pages.text import counted
-
-FRAMES_PER_ROW = 2
-APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
-"""Inches between columns, between frames, of titles, and of the text below a frame."""
 
 
 class NoUnseenWordError(FailedRunError):
@@ -133,66 +125,30 @@ def _agent_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
         return None
 
 
-def draw_unseen_word(task: Task, pair: UnseenWord, name: str = "unseen-word") -> CaptionedFigure:
-    """Frames of agent and expert at each change of the label, in two columns.
+def draw_unseen_word(task: Task, pair: UnseenWord) -> list[CaptionedFigure]:
+    """The paths of agent and expert, each with frames of its events.
 
     Raises:
         NoRendererError: the world has no renderer.
     """
-    films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
-    column = (style.PAGE - APART) / 2
-    width = (column - GAP * (FRAMES_PER_ROW - 1)) / FRAMES_PER_ROW
-    pixels_down, pixels_across, _ = films[0][0][1].shape
-    height = width * pixels_down / pixels_across
-    rows = -(-max(map(len, films)) // FRAMES_PER_ROW)
-    figure = style.new_figure(style.PAGE, TITLE + rows * (height + LINE))
-    for side, (title, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
-        edge = side * (column + APART)
-        style.write_at(figure, edge, 0.02, f"{title}, {len(path.controls)} steps", style.TEXT, va="top", weight="bold")
-        for number, (text, image) in enumerate(film):
-            row, place_in_row = divmod(number, FRAMES_PER_ROW)
-            left, top = edge + place_in_row * (width + GAP), TITLE + row * (height + LINE)
-            axes = style.place(figure, left, top, width, height)
-            style.without_frame(axes)
-            axes.imshow(image, interpolation="antialiased", label=f"{title}-{number}")
-            style.write_at(figure, left, top + height + 0.025, text, style.NOTE, va="top")
-    return CaptionedFigure(name, figure, _caption(task, pair), _alt(pair))
+    steps = counted(len(pair.expert.controls), "step")
+    return [
+        draw_episode(task, pair.seed, pair.agent, "unseen-word-agent", f"{_verdict(pair)} The path of the agent."),
+        draw_episode(task, pair.seed, pair.expert, "unseen-word-expert", f"The path of the expert, {steps}."),
+    ]
 
 
-def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
-    """Text and frame of the start, and of every step at which the label changes."""
-    film = film_path(task.make_world(seed), path)
-    moments = [("start", film.frames[0])]
-    before: Label = frozenset()
-    for step, label in enumerate(path.labels, start=1):
-        if label != before:
-            moments.append((f"step {step}: {format_difference(before, label)}", film.frames[step]))
-        before = label
-    return moments
-
-
-def _caption(task: Task, pair: UnseenWord) -> str:
+def _verdict(pair: UnseenWord) -> str:
     agent, expert = len(pair.agent.controls), len(pair.expert.controls)
     unseen = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
     searched = f"in any of the {pair.scenes} searched scenes."
     if pair.extra_steps == 0:
-        verdict = (
-            f"but accepts another one that is as short: both need {expert} steps. No agent loses a step {searched}"
+        return (
+            f"{unseen}, but accepts another one that is as short: both need {expert} steps. No agent loses a step"
+            f" {searched}"
         )
-    else:
-        verdict = f"and the agent needs {agent} steps where {expert} are enough."
-        if pair.learned_from_more:
-            others = " or from ".join(pair.learned_from_more)
-            verdict += f" Agents that learned from {others} lose no step {searched}"
-    return (
-        f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {DIFFERENCES_EXPLAINED}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
-        f" Word of the expert: {format_word(compress(pair.expert.labels))}."
-    )
-
-
-def _alt(pair: UnseenWord) -> str:
-    return "Two columns of frames of one scene. " + "; ".join(
-        f"the {name} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
-        for name, path in (("agent", pair.agent), ("expert", pair.expert))
-    )
+    verdict = f"{unseen}, and the agent needs {agent} steps where {expert} are enough."
+    if pair.learned_from_more:
+        others = " or from ".join(pair.learned_from_more)
+        verdict += f" Agents that learned from {others} lose no step {searched}"
+    return verdict

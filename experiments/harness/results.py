@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from experiments.figures.files import write_figures
 from experiments.harness.cell import Cell, Outcome, seconds_of
 from experiments.harness.tables import to_markdown
 from wfairl import __version__
-from wfairl.core.support.files import write_atomically
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically, write_json
 from wfairl.pages.blocks import Command, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Block, Page, Section, write_page
@@ -28,7 +28,7 @@ from wfairl.pages.text import Code, Text
 if TYPE_CHECKING:
     from experiments.harness.experiment import Experiment, Options
 
-CSV, MARKDOWN, REPORT, FIGURES = "results.csv", "results.md", "report.html", "figures"
+CSV, MARKDOWN, REPORT, FIGURES, CAPTIONS = "results.csv", "results.md", "report.html", "figures", "captions.json"
 
 Sections = Mapping[str, Sequence[Block]]
 """The parts of a page by the title of their section; one without parts is left out."""
@@ -127,3 +127,20 @@ class Results:
 
 def _plain_settings(cell: Cell) -> dict[str, bool | int | float | str]:
     return {name: value for name, value in cell.settings.items() if isinstance(value, bool | int | float | str)}
+
+
+def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> None:
+    """Write every figure as NAME.svg and NAME.png, and the captions of all as JSON.
+
+    Raises:
+        BadInputError: two figures have the same name, or a file cannot be written.
+    """
+    names = [figure.name for figure in figures]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise BadInputError(f"two figures are called {duplicates[0]!r}: one would replace the other")
+    for figure in figures:
+        write_atomically(directory / f"{figure.name}.svg", figure.to_svg())
+        write_atomically(directory / f"{figure.name}.png", figure.to_png())
+    captions = {figure.name: {"caption": figure.caption, "alt": figure.alt} for figure in figures}
+    write_json(directory / CAPTIONS, captions)

@@ -1,20 +1,18 @@
 """The page of a comparison of methods: its tables, episodes to watch, and figures of what was learned."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.figures.automata import draw_automata, draw_automaton
-from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.environments import draw_environments
+from experiments.figures.episodes import draw_episode
 from experiments.figures.policies import draw_policies
-from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
-from experiments.figures.trajectory import draw_trajectory
+from experiments.figures.results import draw_curves, draw_returns
 from experiments.figures.unseen_word import NoUnseenWordError, draw_unseen_word, find_unseen_word, learn_from_fewer
 from experiments.harness.cell import Cell
 from experiments.harness.results import Results, Sections
@@ -24,8 +22,9 @@ from experiments.method_comparison.tables import ComparisonTables
 from experiments.method_comparison.training import DEMONSTRATIONS
 from wfairl.core.automata.guarded import GuardedAutomaton, restrict
 from wfairl.core.demonstrations import load
-from wfairl.core.planning import Policy, expert_policy
+from wfairl.core.planning import Policy, build_product, expert_policy
 from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.policies import REFERENCES, policy_title
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
@@ -38,7 +37,7 @@ from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
-from wfairl.pages.text import Text, counted, number
+from wfairl.pages.text import Text, capitalised, counted, number
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""
@@ -53,7 +52,12 @@ def sections_of(comparison: MethodComparison, results: Results) -> Sections:
     tables = ComparisonTables(comparison, results)
     figures = ComparisonFigures(tables)
     shown = _measured_sections(tables, figures) if comparison.measures else _return_sections(tables, figures)
-    return {**shown, "Training": figures.training(), "The tasks": [*figures.environments(), _protocol(tables.protocol)]}
+    tasks = [find_task(task) for task in tables.protocol.tasks]
+    return {
+        **shown,
+        "Fewer demonstrations": figures.curves(),
+        "The tasks": [*_drawn("environments", lambda: draw_environments(tasks)), _protocol(tables.protocol)],
+    }
 
 
 def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
@@ -64,7 +68,7 @@ def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> 
         "Returns": [
             *([KeyFigures(key_figures)] if key_figures else []),
             returns,
-            *figures.returns(),
+            *_drawn("returns", figures.returns),
             *tables.comparisons(),
         ],
         **figures.players(),
@@ -131,6 +135,11 @@ class ComparisonFigures:
         methods = {name: find_method(entry.method) for name, entry in self.protocol.entries.items()}
         return next((name for name, one in methods.items() if one.learns_cost and one.needs_task_model), None)
 
+    @property
+    def planned_tasks(self) -> tuple[str, ...]:
+        """The tasks of which an automaton and a cost were learned."""
+        return () if self.planner is None else self.protocol.tasks
+
     @cached_property
     def noisy(self) -> str:
         """The data set of the highest temperature that most entries learn from."""
@@ -152,36 +161,28 @@ class ComparisonFigures:
         Raises:
             BadInputError: it was not computed.
         """
-        wanted = {
-            "task": task,
-            "data": data,
-            "method": method,
-            "seed": SHOWN_SEED,
-            "successes": self.protocol.successes,
-        }
+        settings = {"seed": SHOWN_SEED, "successes": self.protocol.successes}
+        wanted = pd.Series({"task": task, "data": data, "method": method, **settings})
         trials = self.tables.trials[self.tables.trials.represents]
-        found = trials[(trials[list(wanted)] == pd.Series(wanted)).all(axis=1)].cell
+        found = trials[(trials[list(wanted.index)] == wanted).all(axis=1)].cell
         if found.empty:
             raise BadInputError(f"{method} has not been computed for {task} {data}")
         return self.tables.results.cells[found.iloc[0]]
 
-    def directory(self, task: str, data: str, method: str) -> Path:
-        """The directory of the run of a training; errors as in `cell`."""
-        return self.tables.results.place(self.cell(task, data, method))
+    def directory(self, task: str, method: str) -> Path:
+        """The run of a training on the noisy data; errors as in `cell`."""
+        return self.tables.results.place(self.cell(task, self.noisy, method))
 
-    def run(self, task: str, data: str) -> Run:
-        """The automaton and the cost that were learned."""
-        if self.planner is None:
-            raise BadInputError("no method with an automaton was computed")
-        return load_run(self.directory(task, data, self.planner))
+    def run(self, task: str) -> Run:
+        """The automaton and the cost that were learned from the noisy data."""
+        return load_run(self.directory(task, self.planner or ""))
 
     def policies(self, task: str) -> dict[str, Policy]:
         """The learned policies of a task that were computed, by the title of the method, and the expert."""
         policies: dict[str, Policy] = {}
         for method in self.protocol.entries:
             try:
-                place = self.directory(task, self.noisy, method)
-                policies[self.tables.title(method)] = load_policy(place, find_task(task))
+                policies[self.tables.title(method)] = load_policy(self.directory(task, method), find_task(task))
             except WfairlError:
                 continue  # it is missing in the table too
         return {**policies, "expert": expert_policy(find_task(task), self.protocol.data_sets[self.noisy].temperature)}
@@ -202,157 +203,134 @@ class ComparisonFigures:
             sections[f"Watch {find_task(task).title}"] = [prose(words), EpisodePlayer(tuple(recordings))]
         return sections
 
-    def environments(self) -> Parts:
-        """A scene of every task."""
-        tasks = [find_task(task) for task in self.protocol.tasks]
-        return [_drawn("environments", lambda: draw_environments(tasks, self.scene))]
-
-    def returns(self) -> Parts:
+    def returns(self) -> CaptionedFigure:
         """The returns, ours beside the published ones."""
+        methods, options = [*REFERENCES, *self.protocol.entries], self.tables.results.options
         lines = self.tables.main[self.tables.main.acting == CHOSEN].set_index(["task", "data", "method"])
-        bars = [("", method) for method in REFERENCES]
-        bars += [(data, method) for data in self.protocol.data_sets for method in self.protocol.entries]
-        keys = [(task, *bar) for task in self.protocol.tasks for bar in bars if (task, *bar) in lines.index]
-        titles = {**{method: method for method in REFERENCES}, **{one: self.tables.title(one) for _, one in bars[3:]}}
-        rows = [
-            ReturnRow(task, data, titles[method], line.mean_return, line.standard_error, _known(line.published))
-            for (task, data, method), line in ((key, lines.loc[key]) for key in keys)
-        ]
-        options = self.tables.results.options
-        comparable = not (options.quick or options.seeds or options.cost)
-        return [_drawn("returns", lambda: draw_returns(rows, comparable=comparable))]
+        keys = product(self.protocol.tasks, ["", *self.protocol.data_sets], methods)
+        rows = lines.reindex([key for key in keys if key in lines.index]).reset_index()
+        rows["task"] = [find_task(task).title for task in rows.task]
+        rows["method"] = [one if one in REFERENCES else self.tables.title(one) for one in rows.method]
+        return draw_returns(rows, comparable=not (options.quick or options.seeds or options.cost))
 
     def automata(self) -> Parts:
         """The automaton of every task."""
-        note = "The words are those of {}."
-        return [
-            _drawn(
-                f"automaton-{task}",
-                partial(self._automaton, task),
-                note.format(_described(self.noisy, task)),
-            )
-            for task in self._planned_tasks()
-        ]
 
-    def _automaton(self, task: str) -> CaptionedFigure:
-        return draw_automaton(self.run(task, self.noisy).task_model, f"automaton-{task}")
+        def draw(task: str) -> CaptionedFigure:
+            return draw_automaton(self.run(task).task_model, f"automaton-{task}")
+
+        note = "The words are those of {}."
+        return self._drawn_by_task("automaton", draw, note, self.planned_tasks)
 
     def automata_beside_rules(self) -> Parts:
         """The automaton of every task without a true cost of its own, beside its rule."""
-        note = "The demonstrations are those of {}."
 
         def draw(task: str) -> CaptionedFigure:
             rule = find_task(task).rule
             if isinstance(rule, GuardedAutomaton):
                 rule = restrict(rule, {label for probe in probe_labels(task) for label in probe})
-            return draw_automata(self.run(task, self.noisy).task_model, rule, f"automaton-{task}")
+            return draw_automata(self.run(task).task_model, rule, f"automaton-{task}")
 
+        tasks = [task for task in self.planned_tasks if find_task(task).true_cost is None]
+        return self._drawn_by_task("automaton", draw, "The demonstrations are those of {}.", tasks)
+
+    def _drawn_by_task(
+        self, name: str, draw: Callable[[str], CaptionedFigure], note: str, tasks: Sequence[str]
+    ) -> Parts:
         return [
-            _drawn(f"automaton-{task}", partial(draw, task), note.format(_described(self.noisy, task)))
-            for task in self._planned_tasks()
-            if find_task(task).true_cost is None
+            part
+            for task in tasks
+            for part in _drawn(f"{name}-{task}", partial(draw, task), note.format(_described(self.noisy, task)))
         ]
 
     def learned(self) -> Parts:
         """The paper's figures: a planned path, the cost of knowing few words, the policies in a critical state."""
         tasks, exact = self.protocol.tasks, next(iter(self.protocol.data_sets))
-        shown = "multiroom" if "multiroom" in tasks else tasks[0]
-        policies = _drawn(
-            "policies",
-            lambda: draw_policies(find_task(shown), self.policies(shown), self.scene),
-            f"All that learned did so from {_described(self.noisy, shown)}.",
-        )
-        if self.planner is None:
-            return [policies]
-        first, last = tasks[0], tasks[-1]
+        first, last, shown = tasks[0], tasks[-1], "multiroom" if "multiroom" in tasks else tasks[0]
 
         def trajectory() -> CaptionedFigure:
-            run = self.run(first, self.noisy)  # as the automaton beside it
-            return draw_trajectory(find_task(first), self.scene, run.task_model.finite, run.cost.as_cost())
+            run, task = self.run(first), find_task(first)  # as the automaton beside it
+            product = build_product(task.make_world(self.scene), run.task_model.finite)
+            path = find_plan(product, run.cost.as_cost()(product)).path
+            return draw_episode(task, self.scene, path, "trajectory", "The cheapest episode under what was learned.")
 
-        def unseen_word() -> CaptionedFigure:
+        def unseen_word() -> list[CaptionedFigure]:
             place = self.tables.results.place(self.cell(last, exact, self.planner or "").needs["demonstrations"])
-            automata = learn_from_fewer(load(place / DEMONSTRATIONS))
-            return draw_unseen_word(
-                find_task(last), find_unseen_word(find_task(last), automata, self.protocol.test_seeds)
-            )
+            automata, task = learn_from_fewer(load(place / DEMONSTRATIONS)), find_task(last)
+            return draw_unseen_word(task, find_unseen_word(task, automata, self.protocol.test_seeds))
 
+        def policies() -> CaptionedFigure:
+            return draw_policies(find_task(shown), self.policies(shown), self.scene)
+
+        note = f"All that learned did so from {_described(self.noisy, shown)}."
+        of_policies = _drawn("policies", policies, note)
+        if self.planner is None:
+            return of_policies
         return [
-            _drawn("trajectory", trajectory, f"Automaton and cost were learned from {_described(self.noisy, first)}."),
-            _drawn("unseen-word", unseen_word, f"These demonstrations are the first of {_described(exact, last)}."),
-            policies,
+            *_drawn("trajectory", trajectory, f"Automaton and cost were learned from {_described(self.noisy, first)}."),
+            *_drawn("unseen-word", unseen_word, f"These demonstrations are the first of {_described(exact, last)}."),
+            *of_policies,
         ]
 
     def costs(self) -> Parts:
-        """Maps of the learned cost; beside the true one where a task has one of its own."""
-        measured, parts = self.tables.comparison.measures, Parts()
-        for task in self._planned_tasks():
-            true = find_task(task).true_cost
-            if not measured or true is not None:
-                note = f"Automaton and cost were learned from {_described(self.noisy, task)}."
-                parts.append(_drawn(f"costs-{task}", partial(self._cost_maps, task), note))
-            if measured and true is not None:
-                parts.append(_drawn(f"costs-{task}-true", partial(self._true_cost_maps, task)))
-        return parts
+        """Maps of the learned cost; where costs are measured, of tasks with a true one alone, beside that."""
 
-    def _cost_maps(self, task: str) -> CaptionedFigure:
-        run = self.run(task, self.noisy)
-        automaton, cost = run.task_model.finite, run.cost.as_cost()
-        check_preference(find_task(task), self.protocol.test_seeds, automaton, cost)
-        return draw_cost_maps(find_task(task), self.scene, automaton, cost, name=f"costs-{task}")
+        def learned(name: str) -> CaptionedFigure:
+            task, run = find_task(name), self.run(name)
+            automaton, cost = run.task_model.finite, run.cost.as_cost()
+            check_preference(task, self.protocol.test_seeds, automaton, cost)
+            return draw_cost_maps(task, self.scene, automaton, cost, name=f"costs-{name}")
 
-    def _true_cost_maps(self, name: str) -> CaptionedFigure:
-        task = find_task(name)
-        return draw_cost_maps(task, self.scene, task.rule, true_cost(task), name=f"costs-{name}-true", kind="true")
+        def true(name: str) -> CaptionedFigure:
+            task = find_task(name)
+            return draw_cost_maps(task, self.scene, task.rule, true_cost(task), name=f"costs-{name}-true", kind="true")
 
-    def _planned_tasks(self) -> tuple[str, ...]:
-        return () if self.planner is None else self.protocol.tasks
-
-    def training(self) -> Parts:
-        """The losses of every training, and the curves over the number of demonstrations."""
-        parts, measured = Parts(), self.tables.comparison.measures
-        if self.planner is not None and not measured:
-            parts.append(_drawn("training", self._losses, f"All learned from {_described(self.noisy)}."))
-        curve = self.protocol.curve
-        for task in self.protocol.tasks if curve is not None else ():
-            if curve is not None and task in curve.tasks:
-                seeds = counted(self.protocol.seeds, "training seed")
-                note = f"The demonstrations are of data set {curve.data}, the means over {seeds}."
-                parts.append(_drawn(f"demonstrations-{task}", partial(self._curve, task), note))
-        return parts
-
-    def _losses(self) -> CaptionedFigure:
-        return draw_curves(
-            {
-                f"{self.tables.title(method)}, {task}": history
-                for method in self.protocol.entries
-                for task in self.protocol.tasks
-                if (history := read_history(self.directory(task, self.noisy, method)))
-            }
-        )
-
-    def _curve(self, task: str) -> CaptionedFigure:
-        lines, name = self.tables.curve_lines, f"demonstrations-{task}"
-        lines = lines[lines.task == task]
+        note = "Automaton and cost were learned from {}."
         if not self.tables.comparison.measures:
-            points = self._points(lines, "mean_return", lines.standard_error)
-            main = self.tables.main[(self.tables.main.acting == CHOSEN) & (self.tables.main.task == task)]
-            levels = main.set_index("method").mean_return
-            return draw_demonstration_curve(points, levels.get("optimal"), levels.get("expert"), task, name)
-        measure = "regret" if find_task(task).true_cost is not None else "kept"
-        column = {"regret": "regret", "kept": "success_rate"}[measure]
-        points = self._points(lines[lines[column].notna()], column, pd.Series(0.0, lines.index))
-        return draw_demonstration_curve(points, title=task, name=name, metric=MEASURES[measure].title)
-
-    def _points(self, lines: pd.DataFrame, column: str, errors: Mapping[Any, float]) -> Sequence[Point]:
+            return self._drawn_by_task("costs", learned, note, self.planned_tasks)
         return [
-            Point(self.tables.title(line["method"]), int(line["successes"]), float(line[column]), float(errors[index]))
-            for index, line in lines.iterrows()
+            part
+            for task in self.planned_tasks
+            if find_task(task).true_cost is not None
+            for part in (
+                *self._drawn_by_task("costs", learned, note, [task]),
+                *_drawn(f"costs-{task}-true", partial(true, task)),
+            )
         ]
 
+    def curves(self) -> Parts:
+        """The return, or what else is measured, over the number of demonstrations."""
+        curve, seeds = self.protocol.curve, counted(self.protocol.seeds, "training seed")
+        if curve is None:
+            return []
+        note = f"The demonstrations are of data set {curve.data}, the means over {seeds}."
+        tasks = [task for task in self.protocol.tasks if task in curve.tasks]
+        return [part for task in tasks for part in _drawn(f"demonstrations-{task}", partial(self._curve, task), note)]
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    def _curve(self, task: str) -> CaptionedFigure:
+        lines, main = self.tables.curve_lines, self.tables.main
+        title, column, levels = "mean return", "mean_return", dict[str, float]()
+        if self.tables.comparison.measures:
+            measure = "regret" if find_task(task).true_cost is not None else "kept"
+            title, column = MEASURES[measure].title, {"regret": "regret", "kept": "success_rate"}[measure]
+            lines = lines.assign(standard_error=0.0)
+        else:
+            known = main[(main.acting == CHOSEN) & (main.task == task)].set_index("method").mean_return
+            levels = {name: known[name] for name in ("optimal", "expert") if name in known}
+        lines = lines[(lines.task == task) & lines[column].notna()]
+        points = pd.DataFrame(
+            {
+                "method": lines.method.map(self.tables.title),
+                "number": lines.successes.astype(int),
+                "mean": lines[column],
+                "error": lines.standard_error,
+            }
+        )
+        named = ", ".join(f"{name} ({level:.3f})" for name, level in levels.items())
+        caption = f"{capitalised(title)} on {task} over the number of demonstrations, on a logarithmic scale" + (
+            f", with standard errors. Dashed lines: {named}." if levels else "."
+        )
+        return draw_curves(f"demonstrations-{task}", points, levels, "demonstrations", title, caption)
 
 
 def _described(data: str, task: str = "") -> str:
@@ -360,14 +338,15 @@ def _described(data: str, task: str = "") -> str:
     return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
 
 
-def _drawn(name: str, draw: Callable[[], CaptionedFigure], note: str = "") -> Block:
-    """A figure with a note below its caption; or, if it cannot be drawn, a sentence that says why."""
+def _drawn(name: str, draw: Callable[[], CaptionedFigure | list[CaptionedFigure]], note: str = "") -> Parts:
+    """Figures with a note below their captions; or, if they cannot be drawn, a sentence that says why."""
     try:
         drawn = draw()
-        return replace(drawn, caption=f"{drawn.caption} {note}".strip())
+        figures = [drawn] if isinstance(drawn, CaptionedFigure) else drawn
+        return [replace(one, caption=f"{one.caption} {note}".strip()) for one in figures]
     except NoUnseenWordError as error:
-        return prose(f"No scene shows an agent that does not know the word of the expert: {error.reason}.")
+        return [prose(f"No scene shows an agent that does not know the word of the expert: {error.reason}.")]
     except NoPreferenceError as error:
-        return prose(f"There are no maps of the cost of {name.removeprefix('costs-')}: {error}.")
+        return [prose(f"There are no maps of the cost of {name.removeprefix('costs-')}: {error}.")]
     except WfairlError as error:
-        return prose(f"There is no figure {name}: {str(error).rstrip('.')}.")
+        return [prose(f"There is no figure {name}: {str(error).rstrip('.')}.")]

@@ -62,7 +62,7 @@ def test_an_experiment_writes_tables_figures_and_a_page(name, tmp_path):
         assert to_markdown(table) in markdown
     assert "A quick look" in page
     assert "what may be claimed" in page
-    assert list((directory / "figures").glob("*.svg"))
+    assert bool(list((directory / "figures").glob("*.svg"))) == (name != "borlange")  # which tables tell
 
 
 @pytest.mark.usefixtures("unchecked", "in_threads")

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +13,9 @@ from matplotlib import pyplot
 from PIL import Image
 
 from experiments.figures.environments import draw_environments
-from experiments.figures.files import write_figures
 from experiments.figures.policies import draw_policies
-from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
+from experiments.figures.results import draw_curves, draw_returns
+from experiments.harness.results import write_figures
 from wfairl.core.planning.policies import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
@@ -22,11 +23,18 @@ from wfairl.pages.automata.label_differences import MINUS, format_difference
 from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, spread, write
 
-POINTS = [Point("learned", 1, 0.2, 0.1), Point("learned", 8, 0.6, 0.05), Point("cloned", 8, 0.3, 0.05)]
+POINTS = pd.DataFrame(
+    [("learned", 1, 0.2, 0.1), ("learned", 8, 0.6, 0.05), ("cloned", 8, 0.3, 0.05)],
+    columns=["method", "number", "mean", "error"],
+)
+RETURNS = pd.DataFrame(
+    [("doorkey", "D1", "ours", 0.0, 0.0, 1.0)],
+    columns=["task", "data", "method", "mean_return", "standard_error", "published"],
+)
 
 
-def _draw() -> CaptionedFigure:
-    return draw_demonstration_curve(POINTS, optimal=0.8, title="a $10 & <b> task")
+def _draw(points: pd.DataFrame = POINTS) -> CaptionedFigure:
+    return draw_curves("demonstrations", points, {"optimal": 0.8}, "demonstrations", "a $10 & <b> task", "")
 
 
 def test_the_same_figure_has_the_same_bytes():
@@ -37,7 +45,7 @@ def test_the_same_figure_has_the_same_bytes():
 
 
 def test_another_figure_has_other_bytes():
-    other = draw_demonstration_curve(POINTS[:2], optimal=0.8, title="a $10 & <b> task")
+    other = _draw(POINTS[:2])
     assert other.to_svg() != _draw().to_svg()
     assert other.to_png() != _draw().to_png()
 
@@ -51,8 +59,8 @@ def test_drawing_and_writing_leave_nothing_behind_in_matplotlib(tmp_path):
 
 def test_files_open_and_have_the_size_of_the_figure_and_a_margin(tmp_path):
     figure = _draw()
-    paths = write_figures([figure], tmp_path)
-    assert [path.name for path in paths] == ["demonstrations.svg", "demonstrations.png", "captions.json"]
+    write_figures([figure], tmp_path)
+    paths = [tmp_path / name for name in ("demonstrations.svg", "demonstrations.png", "captions.json")]
     assert sorted(tmp_path.iterdir()) == sorted(paths)  # nothing temporary is left
     width, height = figure.figure.get_size_inches() + 2 * MARGIN
     svg = ElementTree.fromstring(paths[0].read_bytes())
@@ -67,7 +75,7 @@ def test_files_open_and_have_the_size_of_the_figure_and_a_margin(tmp_path):
     "draw",
     [
         _draw,
-        lambda: draw_returns([ReturnRow("doorkey", "D1", "ours", 0.0, 0.0, 1.0)]),
+        lambda: draw_returns(RETURNS),
         lambda: draw_policies(find_task("doorkey"), {"random": RandomPolicy()}, 5_000),
         lambda: draw_environments([find_task("doorkey")]),
     ],
@@ -134,6 +142,6 @@ def test_a_difference_says_what_the_next_label_is(before, label):
 
 def test_figures_without_anything_to_draw_are_refused():
     with pytest.raises(BadInputError, match="no points"):
-        draw_demonstration_curve([])
+        _draw(POINTS[:0])
     with pytest.raises(BadInputError, match="1 or more"):
-        draw_demonstration_curve([Point("learned", 0, 0.5, 0.1)])
+        _draw(POINTS.assign(number=0))

@@ -8,8 +8,8 @@ import pytest
 from corridors import Corridor, DrawnCorridor, corridor_task
 
 from experiments.figures.environments import draw_environments
+from experiments.figures.episodes import draw_episode
 from experiments.figures.policies import draw_policies, find_critical_state, probabilities_at
-from experiments.figures.trajectory import draw_trajectory
 from experiments.figures.unseen_word import (
     NoUnseenWordError,
     UnseenWord,
@@ -22,14 +22,13 @@ from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.planning.path import follow
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
-from wfairl.pages.path_drawing import LANE, split_by_automaton_state
+from wfairl.pages.path_drawing import LANE
 from wfairl.pages.world_drawing import NoRendererError, need_places, need_rendering, rendering_of
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
@@ -42,61 +41,40 @@ def _texts(figure) -> list[str]:
     return [text.get_text() for text in shown] + [axes.get_title(loc="left") for axes in figure.axes]
 
 
-# --- the trajectory
+# --- an episode
+
+
+def _plan(task, seed, automaton):
+    product = build_product(task.make_world(seed), automaton)
+    return find_plan(product, unit_cost(product)).path
 
 
 @pytest.mark.parametrize("task", [DOORKEY, MULTIROOM], ids=lambda task: task.name)
 def test_coloured_lines_are_the_walk_of_the_automaton(task):
-    world = task.make_world(SEED)
-    automaton = visit_in_order(*task.propositions)
-    path = find_plan(product := build_product(world, automaton), unit_cost(product)).path
-    axes = draw_trajectory(task, SEED, automaton).figure.axes[0]
+    world, automaton = task.make_world(SEED), visit_in_order(*task.propositions)
+    path = _plan(task, SEED, automaton)
+    axes = draw_episode(task, SEED, path, "trajectory", "").figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
-    states, position = automaton.run(path.labels), 0
-    assert len(lines) == len(dict.fromkeys(states)) - 1  # one for each state in which a step was taken
-    for number in range(len(lines)):
+    *states, _ = automaton.run(path.labels)
+    assert len(lines) == len(set(states))  # one for each state in which a step was taken
+    first = 0
+    for number, state in enumerate(dict.fromkeys(states)):
         xs, ys = lines[f"part-{number}"].get_data()
-        here = states[position]
-        steps = sum(1 for state in states[:-1] if state == here)
-        assert len(xs) == steps + 1
-        for x, y, state in zip(xs, ys, path.states[position:], strict=False):
-            across, down = need_places(world).locate(state)
+        assert len(xs) == states.count(state) + 1
+        for x, y, at in zip(xs, ys, path.states[first:], strict=False):
+            across, down = need_places(world).locate(at)
             assert abs(x - across) <= 2 * LANE * CELL
             assert x - across == pytest.approx(y - down)  # every part keeps to its lane
-        position += steps
-    assert position == len(path.controls)
+        first += states.count(state)
+    assert first == len(path.controls)
     assert len({line.get_color() for line in lines.values()}) == len(lines)
 
 
-def test_parts_cover_every_step_once_and_end_with_the_label_that_the_automaton_read():
-    world = BLOCKED.make_world(SEED)
-    automaton = visit_in_order("ball", "key", "door", "box")
-    product = build_product(world, automaton)
-    path = find_plan(product, unit_cost(product)).path
-    *left, last = split_by_automaton_state(path)
-    assert [t for part in left for t in range(part.first, part.last)] == list(range(len(path.controls)))
-    for part in left:
-        assert set(path.automaton_states[part.first : part.last]) == {part.automaton_state}
-        assert automaton.read(part.automaton_state, part.label) != part.automaton_state
-    assert automaton.accepting[last.automaton_state]
-    assert last.label is None
-
-
-def test_a_path_that_never_leaves_its_state_is_one_part():
-    world = DOORKEY.make_world(SEED)
-    automaton = visit_in_order("goal")
-    (part,) = split_by_automaton_state(follow(world, [0, 0, 0], automaton))
-    assert (part.first, part.last, part.label) == (0, 3, None)
-
-
-@pytest.mark.parametrize("world", [Corridor, DrawnCorridor])
-def test_the_trajectory_of_a_world_of_ones_own_is_drawn_with_or_without_its_scene(world):
-    task = corridor_task(world)
-    drawn = draw_trajectory(task, SEED, task.rule)
-    lines = [line.get_label() for axes in drawn.figure.axes for line in axes.lines]
-    assert lines == ([] if world is Corridor else ["part-0", "part-1"])
-    assert ("has no renderer" in drawn.caption) == (world is Corridor)
+def test_an_episode_is_told_with_its_word():
+    task = corridor_task(DrawnCorridor)
+    drawn = draw_episode(task, SEED, _plan(task, SEED, task.rule), "trajectory", "It carries a parcel.")
     assert "+parcel" in _texts(drawn.figure)
+    assert drawn.caption.startswith("It carries a parcel. Scene 5003")
     assert drawn.to_png()
 
 
@@ -160,14 +138,9 @@ def test_the_unseen_word_costs_an_agent_steps_that_was_never_shown_it():
     assert compress(pair.expert.labels) == KEY_FIRST
     assert compress(pair.agent.labels) == BALL_FIRST
     assert pair.extra_steps == 2
-    drawn = draw_unseen_word(BLOCKED, pair)
-    images = {axes.images[0].get_label(): axes.images[0].get_array() for axes in drawn.figure.axes}
-    # The word without the nothing that it begins with, and the start.
-    assert sum(name.startswith("agent") for name in images) == len(BALL_FIRST)
-    assert sum(name.startswith("expert") for name in images) == len(KEY_FIRST)
-    np.testing.assert_array_equal(images["agent-0"], images["expert-0"])
-    assert (images["agent-1"] != images["expert-1"]).any()
-    assert "30 steps where 28 are enough" in drawn.caption
+    agent, expert = draw_unseen_word(BLOCKED, pair)
+    assert "30 steps where 28 are enough" in agent.caption
+    assert (agent.alt.count("30 steps"), expert.alt.count("28 steps")) == (1, 1)
 
 
 def test_agents_that_know_every_word_are_a_named_outcome():
@@ -240,15 +213,15 @@ def test_the_critical_state_is_in_front_of_a_closed_door_on_a_shortest_path():
 def test_bars_are_the_probabilities_of_actors_led_along_the_path():
     rule = expert_policy(MULTIROOM, 0.5)
     policies = {"expert": rule, "random": RandomPolicy(), "remembering": _Remembering()}
-    drawn = draw_policies(MULTIROOM, policies, SEED, "toggle", occurrence=1)
+    drawn = draw_policies(MULTIROOM, policies, SEED)
     bars = {axes.get_title(loc="left"): [bar.get_width() for bar in axes.patches] for axes in drawn.figure.axes[1:]}
     world = MULTIROOM.make_world(SEED)
-    critical = find_critical_state(world, MULTIROOM, "toggle", occurrence=1)
+    critical = find_critical_state(world, MULTIROOM)
     state = world.initial_state
     for control in critical.path.controls[: critical.step]:
         state = world.step(state, control)
     x, y = world.encode(state).position
-    assert bars["remembering"] == pytest.approx([critical.step / 100, x / 100, y / 100, 0.01, 0, 0])
+    assert bars["remembering"] == pytest.approx([critical.step / 100, x / 100, y / 100, 0, 0, 0])
     assert bars["random"] == pytest.approx([1 / 6] * 6)
     actor = rule.actor(world, np.random.default_rng(0))
     for t in range(critical.step):
@@ -270,11 +243,7 @@ def test_a_policy_that_has_stopped_gets_a_panel_without_bars():
     assert "lost has stopped" in drawn.caption
 
 
-def test_a_scene_without_the_critical_control_is_refused():
-    with pytest.raises(BadInputError, match="there is no number 9"):
-        find_critical_state(MULTIROOM.make_world(SEED), MULTIROOM, occurrence=9)
-    with pytest.raises(BadInputError, match="'drop' 0 times"):
-        find_critical_state(MULTIROOM.make_world(SEED), MULTIROOM, control="drop")
+def test_a_comparison_of_no_policies_is_refused():
     with pytest.raises(BadInputError, match="no policies"):
         draw_policies(MULTIROOM, {}, SEED)
 
@@ -290,7 +259,6 @@ def test_policies_are_compared_in_any_world(world):
 
 def test_the_unseen_word_of_a_world_without_a_renderer_is_a_named_outcome():
     task = corridor_task(Corridor)
-    product = build_product(task.make_world(0), task.rule)
-    path = find_plan(product, unit_cost(product)).path
+    path = _plan(task, 0, task.rule)
     with pytest.raises(NoRendererError, match="the world Corridor has no renderer"):
         draw_unseen_word(task, UnseenWord(0, path, path, "nothing", (), 1))

@@ -12,7 +12,6 @@ import torch
 
 from experiments.baselines.feature_encoder import FeatureEncoder
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
-from experiments.figures.curves import read_history
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
 from wfairl.core.costs.adam import Adam
@@ -100,7 +99,7 @@ HISTORY = tuple(EpochMetrics(epoch, 0.01, 0.9 - 0.1 * epoch, 0.8 - 0.1 * epoch) 
 
 
 def read_training(path: Path) -> Any:
-    return read_metrics(path.parent), read_history(path.parent)
+    return read_metrics(path.parent)
 
 
 def dataset() -> Dataset:

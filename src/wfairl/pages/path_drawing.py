@@ -73,29 +73,16 @@ class PathPart:
         return "" if self.label is None else format_difference(self.before, self.label)
 
 
-def split_by_automaton_state(path: Path) -> tuple[PathPart, ...]:
-    """The parts of a path, one per visit of an automaton state, including the final one."""
-    return _split(path, {0} | _moves(path))
-
-
 def split_by_event(path: Path) -> tuple[PathPart, ...]:
     """The parts of a path, which end where the automaton state changes or a proposition comes true; the end is one."""
-    moves = {0, len(path.controls)} | _moves(path)
+    states = path.automaton_states
+    changes = {step for step, (one, other) in enumerate(pairwise(states), start=1) if one != other}
+    moves = {0, len(path.controls)} | changes
     labels = (frozenset(), *path.labels)
     events = moves | {step for step in range(1, len(labels)) if labels[step] - labels[step - 1]}
-    return _split(path, events if len(events) <= MOST_PARTS else moves)
-
-
-def _moves(path: Path) -> set[int]:
-    """The steps that change the automaton state."""
-    return {step for step, (one, other) in enumerate(pairwise(path.automaton_states), start=1) if one != other}
-
-
-def _split(path: Path, starts: set[int]) -> tuple[PathPart, ...]:
-    states, labels, end = path.automaton_states, [None, *path.labels], len(path.controls)
-    firsts = sorted(starts)
-    left = [PathPart(states[first], first, last, labels[last], labels[last - 1]) for first, last in pairwise(firsts)]
-    return (*left, PathPart(states[firsts[-1]], firsts[-1], end, None, None))
+    firsts, before = sorted(events if len(events) <= MOST_PARTS else moves), [None, *path.labels]
+    left = [PathPart(states[first], first, last, before[last], before[last - 1]) for first, last in pairwise(firsts)]
+    return (*left, PathPart(states[firsts[-1]], firsts[-1], len(path.controls), None, None))
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ LONGEST_LINE = 110
 
 
 def draw_side_by_side(
-    names: tuple[str, str], automata: tuple[Automaton, Automaton], word: Word, texts: Sequence[str]
+    names: tuple[str, str], automata: tuple[Automaton, Automaton], word: Word = (), texts: Sequence[str] = ()
 ) -> CaptionedFigure:
     """Both automata under their names; the edges that the word takes, and the second text, have another colour."""
     layouts, texts = [lay_out(automaton) for automaton in automata], list(map(_cut, texts))
     top, tallest = GAP + 2 * FONT_SIZE, max(layout.height for layout in layouts)
     bottom = top + tallest + LINE_HEIGHT
-    widest = max(style.text_width(text, FONT_SIZE) for text in texts) * style.POINTS + 2 * GAP
+    widest = max((style.text_width(text, FONT_SIZE) for text in texts), default=0.0) * style.POINTS + 2 * GAP
     width = max(sum(layout.width for layout in layouts) + GAP, widest)
     figure = style.new_figure(width / style.POINTS, (bottom + len(texts) * LINE_HEIGHT) / style.POINTS)
     left = 0.0
@@ -37,7 +37,7 @@ def draw_side_by_side(
         y, colour = (bottom + row * LINE_HEIGHT) / style.POINTS, MARK if row == 1 else style.INK
         style.write_at(figure, GAP / style.POINTS, y, text, FONT_SIZE, colour=colour)
     alt = f"The automata of {names[0]} and {names[1]}. {' '.join(texts)}"
-    return CaptionedFigure("automata", figure, texts[0], alt)
+    return CaptionedFigure("automata", figure, "".join(texts[:1]), alt)
 
 
 def _cut(text: str) -> str:

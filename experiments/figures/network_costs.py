@@ -1,6 +1,6 @@
-"""Figures of fitted models: over splits, over sizes of the data, and the costs of a network."""
+"""The costs of a network, drawn on its edges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,63 +12,8 @@ from numpy.typing import NDArray
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure
 
-BOTTOM, LEFT, RIGHT, ENTRY = 0.45, 0.65, 0.15, 0.15
-"""Inches: around axes, and of a legend entry."""
-
 QUANTILES = (0.005, 0.995)
 """Of the costs that the colour scale spans, and of the positions that the map shows."""
-
-
-def draw_paired(name: str, series: Mapping[str, Sequence[float]], x: str, y: str, caption: str) -> CaptionedFigure:
-    """One point per split and model; a line joins the points of a split."""
-    top, height = ENTRY * (len(series) + 1), 2.0
-    figure = style.new_figure(style.COLUMN, top + height + BOTTOM)
-    axes = style.place(figure, LEFT, top, style.COLUMN - LEFT - RIGHT, height)
-    values = np.array(list(series.values()))
-    splits = np.arange(values.shape[1])
-    for split in splits:
-        axes.plot([split, split], [values[:, split].min(), values[:, split].max()], color=style.GREY, linewidth=0.8)
-    for colour, title, line in zip(style.PALETTE, series, values, strict=False):
-        axes.plot(splits, line, "o", color=colour, markersize=5, label=title)
-    style.plain_axes(axes, x, y)
-    axes.set_xticks(splits)
-    axes.set_xlim(-0.5, len(splits) - 0.5)
-    _legend(axes)
-    alt = "; ".join(f"{title}: {', '.join(f'{one:.3f}' for one in line)}" for title, line in series.items())
-    return CaptionedFigure(name, figure, caption, alt)
-
-
-def draw_learning_curves(
-    name: str,
-    curves: Mapping[str, Mapping[int, Sequence[float]]],
-    lines: Mapping[str, float],
-    x: str,
-    y: str,
-    caption: str,
-) -> CaptionedFigure:
-    """Mean and standard deviation over the number of examples, one curve per model; published figures as lines."""
-    top, width, height = ENTRY * (len(curves) + 1), 1.3 * style.COLUMN, 2.3
-    figure = style.new_figure(width, top + height + BOTTOM)
-    axes = style.place(figure, LEFT, top, width - LEFT - RIGHT, height)
-    for colour, (title, curve) in zip(style.PALETTE, curves.items(), strict=False):
-        sizes = sorted(curve)
-        means = [float(np.mean(curve[size])) for size in sizes]
-        spread = [float(np.std(curve[size], ddof=1)) if len(curve[size]) > 1 else 0.0 for size in sizes]
-        axes.errorbar(
-            sizes, means, spread, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2, label=title
-        )
-    for title, level in lines.items():
-        axes.axhline(level, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-        text = style.write(axes, 1.0, level, title, style.NOTE, style.GREY, ha="right", va="bottom")
-        text.set_transform(axes.get_yaxis_transform())
-    axes.set_xscale("log")
-    style.plain_axes(axes, x, y)
-    _legend(axes)
-    alt = "; ".join(
-        f"{title}: {', '.join(f'{size}: {np.mean(values):.3f}' for size, values in sorted(curve.items()))}"
-        for title, curve in curves.items()
-    )
-    return CaptionedFigure(name, figure, caption, alt)
 
 
 def draw_network_costs(
@@ -131,16 +76,3 @@ def _scale(figure: Any, strip: Any, lines: Any) -> None:
     strip.xaxis.set_minor_formatter(NullFormatter())
     strip.tick_params(labelsize=style.NOTE, labelfontfamily=style.FONT, width=0.6, length=2.5, pad=2, which="both")
     strip.set_xlabel("cost, in units of the temperature", size=style.NOTE, family=style.FONT, labelpad=2)
-
-
-def _legend(axes: Any) -> None:
-    """A legend above the axes, one entry per line."""
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.01),
-        frameon=False,
-        handletextpad=0.3,
-        borderpad=0.0,
-        labelspacing=0.3,
-        prop={"family": style.FONT, "size": style.NOTE},
-    )
