@@ -32,7 +32,6 @@ from wfairl.minigrid.grid_network import (
     POSITION_SIZE,
     GridConvolution,
     Head,
-    columns_of,
     pairs,
 )
 from wfairl.minigrid.grid_view import view_states
@@ -74,10 +73,10 @@ class GridEncoder:
 
         def encode(states: Sequence[Any]) -> Observations:
             view = view_states(world, np.stack([world.pack(state) for state in states]))
-            _, places, carried = columns_of(view).T
+            places = view.cells * HEADINGS + view.directions
             windows = surroundings(view.grids, view.grid_numbers, places, self.radius)
             grids, numbers = np.unique(windows, axis=0, return_inverse=True)
-            columns = np.stack([numbers.reshape(-1), np.full(len(places), self.place), carried], axis=1)
+            columns = np.stack([numbers.reshape(-1), np.full(len(places), self.place), view.carried], axis=1)
             return Observations(torch.from_numpy(grids), torch.from_numpy(columns))
 
         return encode

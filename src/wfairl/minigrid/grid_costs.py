@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, NodeInputs
@@ -23,12 +24,10 @@ from wfairl.minigrid.grid_network import (
     GridConvolution,
     Head,
     OtherMapError,
-    columns_of,
     compacted,
-    distinct_columns,
     pairs,
 )
-from wfairl.minigrid.grid_view import GridView, view_states
+from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
 from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 from wfairl.minigrid.world import MiniGridWorld
@@ -68,16 +67,16 @@ class PaperCost(CostModel):
         return {"position.weight": (sizes["height"] * sizes["width"], POSITION_SIZE)}
 
     def inputs_of(self, product: Product) -> NodeInputs:
-        view = _view(product)
+        view = view_states(_minigrid(product), np.asarray(product.states))
         if view.grids.shape[1:] != (self.height, self.width):
             height, width = view.grids.shape[1:]
             raise OtherMapError(
                 f"the cost was learned on maps of {self.height} x {self.width} cells and the paper's network fits no"
                 f" other size, such as {height} x {width}. Train a local cost, which carries over."
             )
-        columns, of_node = distinct_columns(columns_of(view), self.height * self.width)
-        parts = torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32))
-        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), parts)
+        sizes = (len(view.grids), self.height * self.width * HEADINGS, len(HANDS))
+        columns, of_node = _distinct((view.grid_numbers, view.cells * HEADINGS + view.directions, view.carried), sizes)
+        return NodeInputs(of_node, len(CONTROLS), (torch.from_numpy(view.grids), columns))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         grids, columns = inputs.parts
@@ -122,11 +121,9 @@ class LocalCost(CostModel):
         states = np.ascontiguousarray(product.states)
         situations = find_situations(_minigrid(product).layout.table, states)
         under, floor_under, floor_ahead, ahead, hand = np.unravel_index(situations, SITUATION_SIZES)
-        parts = (under, ahead, hand, floor_under, floor_ahead)
         sizes = (len(CELL_TYPES), len(CELL_TYPES), len(HANDS), len(FLOORS), len(FLOORS))
-        distinct, of_node = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
-        columns = np.stack(np.unravel_index(distinct, sizes), axis=1)
-        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))
+        columns, of_node = _distinct((under, ahead, hand, floor_under, floor_ahead), sizes)
+        return NodeInputs(of_node, len(CONTROLS), (columns,))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         (columns,) = inputs.parts
@@ -147,5 +144,8 @@ def _minigrid(product: Product) -> MiniGridWorld:
     return product.world
 
 
-def _view(product: Product) -> GridView:
-    return view_states(_minigrid(product), np.asarray(product.states))
+def _distinct(parts: Sequence[NDArray[np.int64]], sizes: Sequence[int]) -> tuple[Tensor, NDArray[np.int32]]:
+    """The distinct rows [distinct, parts] of columns, each below its size, and the number of each row among them."""
+    distinct, of_row = np.unique(np.ravel_multi_index(tuple(parts), tuple(sizes)), return_inverse=True)
+    columns = np.stack(np.unravel_index(distinct, tuple(sizes)), axis=1).astype(np.int32)
+    return torch.from_numpy(columns), of_row.astype(np.int32)

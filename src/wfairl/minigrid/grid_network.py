@@ -13,13 +13,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid.grid_view import GridView
-from wfairl.minigrid.physics import CELL_TYPES, HANDS, HEADINGS
+from wfairl.minigrid.physics import CELL_TYPES
 
 FILTERS = (16, 32, 64)
 FILTER_SIZE = 2
@@ -35,25 +33,6 @@ GRIDS_AT_A_TIME = 256
 
 class OtherMapError(BadInputError):
     """A network is given a kind or size of map that it was not made for."""
-
-
-def columns_of(view: GridView) -> NDArray[np.int64]:
-    """The number of the grid, position and direction (cell * 4 + direction), and carried object; shape [states, 3]."""
-    return np.stack([view.grid_numbers, view.cells * HEADINGS + view.directions, view.carried], axis=1)
-
-
-def distinct_columns(columns: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows of `columns_of` in ascending order, and the index of each row among them.
-
-    Args:
-        columns: shape [states, 3].
-        cells: height times width of the map.
-    """
-    places = cells * HEADINGS
-    keys = (columns[:, 0] * places + columns[:, 1]) * len(HANDS) + columns[:, 2]
-    distinct, of_state = np.unique(keys, return_inverse=True)
-    grid, rest = np.divmod(distinct, places * len(HANDS))
-    return np.stack([grid, *np.divmod(rest, len(HANDS))], axis=1), of_state
 
 
 class GridConvolution(nn.Sequential):

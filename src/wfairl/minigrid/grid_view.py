@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.minigrid import physics
 from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, OPEN_DOOR, unpack_all
+from wfairl.minigrid.situations import find_situations
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -41,14 +42,14 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
         world: the scene.
         states: packed states, shape [states, words].
     """
-    fields = unpack_all(world.layout.table, np.ascontiguousarray(states))
-    cells, directions = fields[:, physics.AGENT].astype(np.int64), fields[:, physics.DIRECTION].astype(np.int64)
+    states = np.ascontiguousarray(states)
+    fields = unpack_all(world.layout.table, states)
     grid_numbers, examples = _distinct_grids(world, fields)
     grids = _draw(world, fields[examples])
     return GridView(
-        cells=cells,
-        directions=directions,
-        carried=_carried(world, fields),
+        cells=fields[:, physics.AGENT].astype(np.int64),
+        directions=fields[:, physics.DIRECTION].astype(np.int64),
+        carried=find_situations(world.layout.table, states) % len(physics.HANDS),
         grid_numbers=grid_numbers,
         grids=grids.reshape(len(grids), -1, world.layout.width),
     )
@@ -81,11 +82,3 @@ def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         lying = np.flatnonzero(place < len(layout.cells))
         grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
     return grids
-
-
-def _carried(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.int64]:
-    hands = len(world.layout.cells) + physics.CARRIED
-    carried = np.zeros(len(fields), np.int64)
-    for obj, kind in enumerate(world.layout.objects[:, physics.OBJECT_KIND]):
-        carried[fields[:, physics.FIRST_OBJECT + obj] == hands] = 1 + kind
-    return carried
