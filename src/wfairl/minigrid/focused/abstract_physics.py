@@ -18,7 +18,6 @@ from wfairl.minigrid.focused.pattern import (
     PatternTable,
     dense_index,
     read_index,
-    tracked_slot,
 )
 from wfairl.minigrid.focused.prices import AHEADS, ANY_AHEAD, ANY_CONTROL, ANY_HAND
 from wfairl.minigrid.physics import CLOSED_DOOR, FIRST_OBJECT_TYPE, LOCKED_DOOR, NOTHING, OPEN_DOOR, cell_entry
@@ -122,14 +121,11 @@ def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
         count += 1
     if terrain == physics.DOOR:
         return count
-    is_free = terrain == physics.EMPTY and not stands
     if effects[ORIGIN, EFFECT.hand] == EMPTY_HAND:
         count = _pick_up(data, effects, count, front, terrain, stands, there)
-    elif is_free:
+    elif terrain == physics.EMPTY and not stands:
         count = _drop(data, effects, count, front)
-    if is_box and there != EMPTY_HAND:
-        return _open_box(data, effects, count, front, there)
-    return _open_moved_boxes(data, effects, count, front) if is_free else count
+    return _open_box(data, effects, count, front, there) if is_box and there != EMPTY_HAND else count
 
 
 @njit(cache=True, nogil=True)
@@ -179,12 +175,6 @@ def _find_ahead(data: PatternData, state: int, front: int, effects: Effects) -> 
         # If no object of a class that matters was moved, all of them are where they were. Boxes may have been opened.
         stands = (data[data[AT.relevant] + state] & ~moved) >> (lay - FIRST_CLASS) & 1 != 0
     there = lay if stands or bit in (NOTHING, data[AT.crowd]) else EMPTY_HAND
-    if tracked_slot(data, there) != NOTHING and (moved >> (there - FIRST_CLASS) & 1 or there == hand):
-        there = EMPTY_HAND  # the tracked object is elsewhere
-    for slot in range(data[AT.tracked_count]):
-        if effects[ORIGIN, EFFECT.spots + slot] == data[data[AT.number_of] + front] + 1:
-            stands, there = True, data[data[AT.tracked] + slot]
-            is_box = data[data[AT.hand_kind] + there] == 1 + physics.BOX
     return stands, there, is_box
 
 
@@ -194,18 +184,12 @@ def _pick_up(
 ) -> int:
     """Add the effects of picking up the object in front, or a moved object that may lie there; their number."""
     for taken in range(OTHER_OBJECT, data[AT.hands]):
-        slot = tracked_slot(data, taken)
-        is_moved = taken == OTHER_OBJECT or (
-            slot == NOTHING and effects[ORIGIN, EFFECT.moved] >> (taken - FIRST_CLASS) & 1 != 0
-        )
+        is_moved = taken == OTHER_OBJECT or effects[ORIGIN, EFFECT.moved] >> (taken - FIRST_CLASS) & 1 != 0
         if taken == there or (is_moved and not stands):
             kind = data[data[AT.hand_kind] + taken]
             _add(effects, count, physics.PICKUP, ANY_AHEAD + terrain if kind == ANY_HAND else LOCKED_DOOR + kind)
             effects[count, EFFECT.hand] = taken
             effects[count, EFFECT.moved] |= data[data[AT.inside_of] + taken]
-            if slot != NOTHING:
-                effects[count, EFFECT.moved] &= ~(1 << (taken - FIRST_CLASS))
-                effects[count, EFFECT.spots + slot] = 0
             _remove_blocker(data, effects, count, front)
             count += 1
     return count
@@ -220,9 +204,6 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
         effects[count, EFFECT.hand], effects[count, EFFECT.dropped] = EMPTY_HAND, hand
         if hand >= FIRST_CLASS:
             effects[count, EFFECT.moved] |= 1 << (hand - FIRST_CLASS)
-        slot = tracked_slot(data, hand)
-        if slot != NOTHING:
-            effects[count, EFFECT.spots + slot] = data[data[AT.number_of] + front] + 1
         count += 1
     if lay == hand:  # the object is put back where one like it was
         _add(effects, count, physics.DROP, physics.EMPTY)
@@ -239,38 +220,8 @@ def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: 
     """Add the effect of opening the box in front: the box is gone, and its contents lie there."""
     _add(effects, count, physics.TOGGLE, FIRST_OBJECT_TYPE + physics.BOX)
     effects[count, EFFECT.moved] |= data[data[AT.inside_of] + box]
-    slot = tracked_slot(data, box)
-    if slot != NOTHING:
-        effects[count, EFFECT.moved] |= 1 << (box - FIRST_CLASS)
-        effects[count, EFFECT.spots + slot] = 0
     _remove_blocker(data, effects, count, front)
-    _lay_out(data, effects, count, box, front)
     return count + 1
-
-
-@njit(cache=True, nogil=True)
-def _open_moved_boxes(data: PatternData, effects: Effects, count: int, front: int) -> int:
-    """Add the effects of opening moved boxes that may lie in front; the number of effects.
-
-    Contents that are not tracked count as moved already, so that only tracked contents make a difference.
-    """
-    for box in range(FIRST_CLASS, data[AT.hands]):
-        if effects[ORIGIN, EFFECT.moved] >> (box - FIRST_CLASS) & 1 and tracked_slot(data, box) == NOTHING:
-            _add(effects, count, physics.TOGGLE, FIRST_OBJECT_TYPE + physics.BOX)
-            if _lay_out(data, effects, count, box, front):
-                count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _lay_out(data: PatternData, effects: Effects, row: int, box: int, front: int) -> bool:
-    """Put the tracked contents of a box on the cell in front; whether there are any."""
-    any_inside = False
-    for slot in range(data[AT.tracked_count]):
-        if data[data[AT.inside_of] + box] >> (data[data[AT.tracked] + slot] - FIRST_CLASS) & 1:
-            effects[row, EFFECT.spots + slot] = data[data[AT.number_of] + front] + 1
-            any_inside = True
-    return any_inside
 
 
 @njit(cache=True, nogil=True)
@@ -364,12 +315,6 @@ def _is_of(classes: int, hand: int) -> bool:
 def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, row: int) -> bool:
     """Whether an object of one of the classes, given as bits, may lie on a cell after an effect."""
     layout, data = pattern
-    for slot in range(data[AT.tracked_count]):
-        own = 1 << (data[data[AT.tracked] + slot] - FIRST_CLASS)
-        if classes & own and effects[row, EFFECT.spots + slot] == data[data[AT.number_of] + cell] + 1:
-            return True
-        if effects[row, EFFECT.moved] & own:
-            classes &= ~own  # the moved object is at its spot and nowhere else
     bit = data[data[AT.blocker_at] + cell]
     stands = bit != NOTHING and effects[row, EFFECT.blocked] >> bit & 1 != 0
     is_empty = cell_entry(layout, cell, physics.TERRAIN) == physics.EMPTY

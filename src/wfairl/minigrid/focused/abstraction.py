@@ -1,10 +1,4 @@
-"""An abstraction explored whole: its transitions, the obstacles that no plan in it avoids, and the bounds it gives.
-
-An *obstacle* is a shut door or an object that the pattern does not keep and that every abstract plan passes. As long as
-it is there, removing it costs at least one control more than the abstraction says, which is added to the bound. A step
-that changes the automaton state may itself remove an obstacle. So as many obstacles as there can be such steps are not
-counted (`StartPlaces.spare`).
-"""
+"""An abstraction explored whole: its transitions, and the bounds it gives."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,9 +19,8 @@ from wfairl.minigrid.focused.pattern import (
     PatternTable,
     StartPlaces,
     abstract_index,
-    lies_on,
 )
-from wfairl.minigrid.physics import NOTHING, LayoutTable
+from wfairl.minigrid.physics import LayoutTable
 
 ACCEPTANCE = 0
 """Number of acceptance among the abstract states."""
@@ -42,13 +35,11 @@ class AbstractStates(NamedTuple):
     Attributes:
         pattern, places: what the abstraction keeps.
         number_of: number of each dense number, or `UNMET_STATE`; shape [dense].
-        unavoidable: bits of the obstacles on every path from each abstract state, shape [states].
     """
 
     pattern: PatternTable
     places: StartPlaces
     number_of: NDArray[np.int32]
-    unavoidable: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +81,7 @@ def costs_to_acceptance(
 @njit(cache=True, nogil=True)
 def explore_pattern(
     pattern: PatternTable, start: int, dense: int, most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
     """Every abstract state that can be reached.
 
     Args:
@@ -100,8 +91,8 @@ def explore_pattern(
         most: give up beyond this number of states.
 
     Returns:
-        Number of each dense number, or `UNMET_STATE`; the dense numbers of the states from 1 on; sources, targets and
-        prices of the transitions; and the number of states with acceptance, 0 if there are too many.
+        Number of each dense number, or `UNMET_STATE`; sources, targets and prices of the transitions; and the number of
+        states with acceptance, 0 if there are too many.
     """
     number_of = np.full(dense, UNMET_STATE, np.int32)
     buffers = make_buffers(pattern.data)
@@ -126,9 +117,9 @@ def explore_pattern(
                 sources[filled], targets[filled], prices[filled] = node, target, next_prices[i]
                 filled += 1
         if count > most:
-            return number_of, queue, sources, targets, prices, 0
+            return number_of, sources, targets, prices, 0
         node += 1
-    return number_of, queue[:count], sources[:filled], targets[:filled], prices[:filled], count
+    return number_of, sources[:filled], targets[:filled], prices[:filled], count
 
 
 @njit(cache=True, nogil=True)
@@ -166,7 +157,6 @@ def sort_by_target(
 def bound_by_abstraction(
     abstract: AbstractStates,
     cost_to_go: NDArray[np.float64],
-    removal: float,
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
 ) -> NDArray[np.float64]:
@@ -177,10 +167,9 @@ def bound_by_abstraction(
     Args:
         abstract: the abstraction.
         cost_to_go: of abstract states under the least costs, shape [abstract states].
-        removal: the least cost to remove an obstacle.
         states, automaton_states: shape [states, words] and [states].
     """
-    pattern, places, number_of, unavoidable = abstract
+    pattern, places, number_of = abstract
     layout = pattern.layout
     bounds = np.zeros(states.shape[0])
     fields, row = np.empty(physics.fields_count(layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
@@ -190,13 +179,8 @@ def bound_by_abstraction(
             bounds[i] = np.inf
             continue
         number = number_of[abstract_index(pattern, places, fields, automaton_states[i], row)]
-        if number == UNMET_STATE:
-            continue
-        obstacles = unavoidable[number]
-        for j in range(places.obstacles.shape[0]):
-            if obstacles >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
-                obstacles &= ~(np.uint64(1) << np.uint64(j))
-        bounds[i] = add_removals(places, automaton_states[i], obstacles, cost_to_go[number], removal)
+        if number != UNMET_STATE:
+            bounds[i] = cost_to_go[number]
     return bounds
 
 
@@ -214,31 +198,6 @@ def _lacks_needed_box(
         if needed and not left:
             return True
     return False
-
-
-@njit(cache=True, nogil=True)
-def add_removals(
-    places: StartPlaces, automaton_state: int, obstacles: np.uint64, bound: float, removal: float
-) -> float:
-    """A bound plus the cost to remove obstacles, given as bits; spare obstacles are not counted."""
-    spare, spare_of_all = places.spare[automaton_state, 0], places.spare[automaton_state, 1]
-    for j in range(places.obstacles.shape[0]):
-        if spare_of_all > 0 and obstacles >> np.uint64(j) & np.uint64(1) and (spare > 0 or j < places.role_doors):
-            spare, spare_of_all = spare - (j >= places.role_doors), spare_of_all - 1
-            obstacles &= ~(np.uint64(1) << np.uint64(j))
-    while obstacles:
-        obstacles &= obstacles - np.uint64(1)
-        bound += removal
-    return bound
-
-
-@njit(cache=True, nogil=True)
-def _is_there(layout: LayoutTable, places: StartPlaces, obstacle: int, fields: NDArray[np.int32]) -> bool:
-    """Whether an obstacle has not been removed."""
-    what, group = places.obstacles[obstacle, 0], places.obstacles[obstacle, 1]
-    if group == NOTHING:
-        return physics.door_state(layout, fields, what) & physics.IS_OPEN == 0
-    return lies_on(layout, fields, group, what)
 
 
 @njit(cache=True, nogil=True)
@@ -265,42 +224,3 @@ def cells_of_plan(
                 start = targets[i]
                 break
     return cells
-
-
-@njit(cache=True, nogil=True)
-def unavoidable_obstacles(
-    first: NDArray[np.uint32], source: NDArray[np.uint32], cells: NDArray[np.int64], obstacle: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """The obstacles on every path from an abstract state to acceptance, as bits; shape [states].
-
-        M(acceptance) = {},   M(a) = intersection over transitions a -> b of  M(b) + the obstacle on the cell of b
-
-    Args:
-        first, source: the transitions; see `Abstraction`.
-        cells: the cell of each abstract state, shape [states].
-        obstacle: bit of the obstacle on each cell, or `NOTHING`; shape [cells].
-    """
-    count = first.size - 1
-    sets = np.full(count, ~np.uint64(0))
-    sets[ACCEPTANCE] = 0
-    waiting, queue = np.zeros(count, np.bool_), np.empty(count, np.int64)
-    queue[0], waiting[ACCEPTANCE] = ACCEPTANCE, True
-    begin, size = 0, 1
-    while size:
-        target = queue[begin]
-        begin, size = (begin + 1) % count, size - 1
-        waiting[target] = False
-        entered = sets[target]
-        cell = -1 if target == ACCEPTANCE else cells[target]
-        if cell >= 0 and obstacle[cell] != NOTHING:
-            entered |= np.uint64(1) << np.uint64(obstacle[cell])
-        for i in range(first[target], first[target + 1]):
-            node = source[i]
-            after = sets[node] & (sets[target] if cells[node] == cell else entered)
-            if after != sets[node]:
-                sets[node] = after
-                if not waiting[node]:
-                    waiting[node] = True
-                    queue[(begin + size) % count] = node
-                    size += 1
-    return sets

@@ -27,7 +27,6 @@ from wfairl.minigrid.focused.abstraction import (
     UNMET_STATE,
     Abstraction,
     AbstractStates,
-    add_removals,
     costs_to_acceptance,
     doubled,
     sort_by_target,
@@ -47,7 +46,6 @@ from wfairl.minigrid.focused.pattern import (
     dense_index,
     read_index,
 )
-from wfairl.minigrid.physics import NOTHING
 
 LEAST_CLOSED = 2_000
 """States that are closed even if acceptance is found at once."""
@@ -59,22 +57,17 @@ class CoarseBounds(NamedTuple):
     Attributes:
         abstract: the coarse abstraction.
         cost_to_go: of its states, shape [states].
-        removal: the least cost to remove an obstacle.
         hands: the coarse hand of each fine hand, shape [fine hands].
         classes: the bit of the coarse class of each fine class, 0 without one; shape [fine classes].
         blockers, gates: the fine bit of each coarse blocker and gate, shape [coarse blockers] and [coarse gates].
-        obstacle_bits: for each coarse obstacle, the fine bit of a blocker that tells whether the obstacle stands, and
-            the fine bit of a gate that tells whether it is open, or `NOTHING`; shape [obstacles, 2].
     """
 
     abstract: AbstractStates
     cost_to_go: NDArray[np.float64]
-    removal: float
     hands: NDArray[np.int64]
     classes: NDArray[np.int64]
     blockers: NDArray[np.int64]
     gates: NDArray[np.int64]
-    obstacle_bits: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +78,7 @@ class Corridor:
         pattern: what it keeps.
         number_of: from a dense number to the number of the state, a compiled dictionary.
         bounds: lower bounds on the cost-to-go of the states, 0 where nothing is known; shape [states].
-        path: the agent's cell and the hand along the cheapest plan, the last state first; shape [steps, 2]. It is empty
-            if acceptance was not reached.
+        path: the agent's cells along the cheapest plan, the last first; empty if acceptance was not reached.
     """
 
     pattern: Pattern
@@ -117,41 +109,26 @@ def explore_corridor(
     dense, cost_so_far, parents, closed = states
     first, source, cost = sort_by_target(*transitions, len(dense))
     bounds = np.minimum(costs_to_acceptance(first, source, cost), least_open - cost_so_far)
-    path = _path_back(pattern.table.data, dense, parents) if closed[ACCEPTANCE] else np.empty((0, 2), np.int64)
+    path = _path_back(pattern.table.data, dense, parents) if closed[ACCEPTANCE] else np.empty(0, np.int64)
     return Corridor(pattern, number_of, np.where(closed, bounds, 0.0), path)
 
 
-def coarse_bounds(
-    fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[np.float64], removal: float
-) -> CoarseBounds:
-    """The bounds of a coarse abstraction for a fine pattern, which keeps all that the abstraction keeps.
-
-    Args:
-        fine: the fine pattern.
-        abstraction: the coarse abstraction.
-        cost_to_go: of its states, shape [states].
-        removal: the least cost to remove an obstacle.
-    """
+def coarse_bounds(fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[np.float64]) -> CoarseBounds:
+    """The bounds of an abstraction, with the cost-to-go of its states, for a pattern that keeps all that it keeps."""
     coarse = abstraction.pattern.places
     hands = np.minimum(np.arange(fine.hands), OTHER_OBJECT)
     hands[fine.places.hands] = coarse.hands
     coarse_class = hands[FIRST_CLASS:] - FIRST_CLASS
     blocker_bit = {int(cell): int(bit) for cell, _, bit in fine.places.blockers}
     gate_bit = {int(door): bit for bit, door in enumerate(fine.places.gates)}
-    obstacle_bits = [
-        (NOTHING, gate_bit.get(what, NOTHING)) if group == NOTHING else (blocker_bit.get(what, NOTHING), NOTHING)
-        for what, group in coarse.obstacles.tolist()
-    ]
     blockers = sorted((bit, cell) for cell, _, bit in coarse.blockers.tolist())
     return CoarseBounds(
         abstract=abstraction.states,
         cost_to_go=cost_to_go,
-        removal=removal,
         hands=hands,
         classes=np.where(coarse_class >= 0, 1 << np.maximum(coarse_class, 0), 0),
         blockers=np.array([blocker_bit[cell] for _, cell in blockers], np.int64),
         gates=np.array([gate_bit[int(door)] for door in coarse.gates], np.int64),
-        obstacle_bits=np.array(obstacle_bits, np.int64).reshape(-1, 2),
     )
 
 
@@ -234,26 +211,18 @@ def _coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effe
     for i in range(coarse.gates.size):
         row[0, EFFECT.opened] |= (opened >> coarse.gates[i] & 1) << i
     number = coarse.abstract.number_of[dense_index(coarse.abstract.pattern.data, row, 0, state)]
-    if number == UNMET_STATE:
-        return 0.0
-    obstacles = coarse.abstract.unavoidable[number]
-    for j in range(coarse.obstacle_bits.shape[0]):
-        block, gate = coarse.obstacle_bits[j, 0], coarse.obstacle_bits[j, 1]
-        stands = (block != NOTHING and blocked >> block & 1 != 0) or (gate != NOTHING and opened >> gate & 1 == 0)
-        if not stands:
-            obstacles &= ~(np.uint64(1) << np.uint64(j))
-    return add_removals(coarse.abstract.places, state, obstacles, coarse.cost_to_go[number], coarse.removal)
+    return 0.0 if number == UNMET_STATE else coarse.cost_to_go[number]
 
 
 @njit(cache=True, nogil=True)
 def _path_back(data: PatternData, dense: NDArray[np.int64], parents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The agent's cell and the hand along the path to acceptance, the last state first; shape [steps, 2]."""
-    path = np.empty((dense.size, 2), np.int64)
+    """The agent's cells along the path to acceptance, the last first; shape [steps]."""
+    path = np.empty(dense.size, np.int64)
     row = np.empty((1, EFFECT_COLUMNS), np.int64)
     count, node = 0, parents[ACCEPTANCE]
     while node != 0:
         read_index(data, dense[node], row, 0)
-        path[count, 0], path[count, 1] = data[data[AT.walkable] + row[0, EFFECT.cell]], row[0, EFFECT.hand]
+        path[count] = data[data[AT.walkable] + row[0, EFFECT.cell]]
         count, node = count + 1, parents[node]
     return path[:count]
 

@@ -66,19 +66,17 @@ class SceneGuide:
         From the second stage on, bounds are sharpest on the cheapest paths from the node `start`.
         """
         if self._product.scope is CostScope.LOCAL:
-            prices, self._removal = self._product.scene_situations.least_costs(costs)
+            prices = self._product.scene_situations.least_costs(costs)
         else:
-            count = price_count(self._layout)
-            prices, self._removal = np.resize(np.append(costs[0], costs.min()), count), float(costs.min())
+            prices = np.resize(np.append(costs[0], costs.min()), price_count(self._layout))
         self._costs, self._step_cost = costs, float(costs.mean())
         transition_costs = prices[self.abstraction.price]
         self._cost_to_go = costs_to_acceptance(self.abstraction.first, self.abstraction.source, transition_costs)
         if self._stage:
             fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
             self._corridor = self._refiner.corridor(
-                self.abstraction, self._cost_to_go, prices, self._removal, STAGES[self._stage].corridor,
-                fields, automaton_state,
-            )  # fmt: skip
+                self.abstraction, self._cost_to_go, prices, STAGES[self._stage].corridor, fields, automaton_state
+            )
 
     def refine(self, stage: int, start: int) -> None:
         """Go to a stage, 1 or 2, or stay at a higher one; sharpen the bounds on the cheapest paths from a node."""
@@ -95,7 +93,7 @@ class SceneGuide:
             Shape [nodes from first on].
         """
         nodes = self._product.states[first:], self._product.automaton_states[first:]
-        bounds = bound_by_abstraction(self.abstraction.states, self._cost_to_go, self._removal, *nodes)
+        bounds = bound_by_abstraction(self.abstraction.states, self._cost_to_go, *nodes)
         if self._corridor is None:
             return bounds
         return np.where(bounds > 0, np.maximum(bounds, self._corridor.bound(*nodes)), 0.0)

@@ -7,9 +7,8 @@ An abstract state has the agent's pose, the automaton state, and of the rest:
     blocked  a bit for each *blocker*: whether the object that was on this cell at the start is still there. There may
              be one bit more for the *crowd*: whether all objects that are kept in no other way are where they were
     opened   a bit for each *gate*, a door that was shut at the start
-    spots    for each *tracked* object: the cell where it lies, if it was moved
 
-The README of this package says what classes, blockers, gates and tracked objects are for.
+The README of this package says what classes, blockers and gates are for.
 """
 
 from collections import namedtuple
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.physics import NOTHING, Layout, LayoutTable
+from wfairl.minigrid.physics import Layout, LayoutTable
 
 EMPTY_HAND, OTHER_OBJECT, FIRST_CLASS = range(3)
 """Values of the hand; an object of class c is FIRST_CLASS + c."""
@@ -30,10 +29,8 @@ EMPTY_HAND, OTHER_OBJECT, FIRST_CLASS = range(3)
 NOT_KEPT = -1
 """In place of the classes of an atom: the pattern does not keep what the atom is about."""
 
-MOST_TRACKED = 4
-
-_COLUMNS = "cell heading hand moved blocked opened control dropped price spots"
-EFFECT: Any = cast(Any, namedtuple)("EFFECT", _COLUMNS)(*range(10))
+_COLUMNS = "cell heading hand moved blocked opened control dropped price"
+EFFECT: Any = cast(Any, namedtuple)("EFFECT", _COLUMNS)(*range(9))
 """Columns of an effect: an abstract state without its automaton state, and what led to it.
 
     cell        the agent's cell, a number among the walkable cells
@@ -42,11 +39,9 @@ EFFECT: Any = cast(Any, namedtuple)("EFFECT", _COLUMNS)(*range(10))
     control     what led to the state, or `ANY_CONTROL`
     dropped     the hand before the control, if the control dropped what it held; else `EMPTY_HAND`
     price       see `prices`
-    spots       from here on, for each tracked object the number of its cell + 1; 0 if the object was not moved, is
-                carried or is gone
 """
 
-EFFECT_COLUMNS = EFFECT.spots + MOST_TRACKED
+EFFECT_COLUMNS = len(EFFECT)
 
 Effects = NDArray[np.int64]
 """Rows of effects, shape [rows, EFFECT_COLUMNS]."""
@@ -64,14 +59,12 @@ class PatternSpec:
         blockers: cells.
         gates: doors.
         crowd: whether there is a bit for the crowd.
-        tracked: objects.
     """
 
     atoms: tuple[int, ...]
     blockers: tuple[int, ...]
     gates: tuple[int, ...]
     crowd: bool = False
-    tracked: tuple[int, ...] = ()
 
     @property
     def is_coarsest(self) -> bool:
@@ -109,11 +102,6 @@ class StartPlaces(NamedTuple):
         blockers: cell, group (its first object) and bit of each object that is a blocker or of the crowd;
             shape [blockers, 3].
         gates: the doors that are gates, shape [gates].
-        obstacles: door and `NOTHING`, or cell and first object of the group, of each obstacle. Doors of a role come
-            first. Shape [obstacles, 2].
-        role_doors: the number of obstacles that are doors of a role.
-        spare: the most obstacles that steps which change the automaton state may remove, from each automaton state on:
-            of the obstacles that are no doors of a role, and of all; shape [automaton states, 2].
         needed: sets of boxes. Every path from an automaton state to acceptance needs a box of each set.
             Shape [automaton states, sets, objects].
     """
@@ -122,9 +110,6 @@ class StartPlaces(NamedTuple):
     hands: NDArray[np.int64]
     blockers: NDArray[np.int64]
     gates: NDArray[np.int64]
-    obstacles: NDArray[np.int64]
-    role_doors: int
-    spare: NDArray[np.int64]
     needed: NDArray[np.bool_]
 
 
@@ -138,7 +123,7 @@ class Pattern:
         states, hands, cells: the numbers of automaton states, hands and walkable cells.
         blocker_bits, gate_bits: the numbers of bits for blockers (with the crowd) and for gates.
         crowd: the bit of the crowd among the bits of blockers, or `NOTHING`.
-        tracked_count, atom_count: the numbers of tracked objects and of atoms.
+        atom_count: the number of atoms.
         most_changes: the largest number of changes of one automaton state.
         walkable: the cells that are no walls, shape [walkable].
         number_of: number of each cell among the walkable ones, or `NOTHING`; shape [cells].
@@ -151,7 +136,6 @@ class Pattern:
         was_locked: whether each door was locked at the start, shape [doors].
         gate_of: bit of each door among the gates, or `NOTHING`; shape [doors].
         blocker_at: bit of each cell among the blockers, the bit of the crowd, or `NOTHING`; shape [cells].
-        tracked: the hand that holds each tracked object, which is the only one of its class; shape [tracked].
         atoms: of the labels, shape [atoms, 5].
         atom_classes: bits of the classes that each atom is about, and bits of the classes beside which it puts them, or
             `NOT_KEPT`; shape [atoms, 2].
@@ -170,7 +154,6 @@ class Pattern:
     blocker_bits: int
     gate_bits: int
     crowd: int
-    tracked_count: int
     atom_count: int
     most_changes: int
     walkable: NDArray[np.int64]
@@ -184,7 +167,6 @@ class Pattern:
     was_locked: NDArray[np.bool_]
     gate_of: NDArray[np.int64]
     blocker_at: NDArray[np.int64]
-    tracked: NDArray[np.int64]
     atoms: NDArray[np.int32]
     atom_classes: NDArray[np.int64]
     relevant: NDArray[np.int64]
@@ -210,7 +192,7 @@ class Pattern:
     def combinations(self) -> int:
         """The number of dense numbers; see `dense_index`."""
         bits = self.hands - FIRST_CLASS + self.blocker_bits + self.gate_bits
-        return 4 * self.cells * self.states * self.hands * (self.cells + 1) ** self.tracked_count << bits
+        return 4 * self.cells * self.states * self.hands << bits
 
     def index(self, state: NDArray[np.int32], automaton_state: int) -> int:
         """The dense number of the abstraction of a state, given by its fields of shape [fields]."""
@@ -231,8 +213,6 @@ def abstract_index(
     layout, data = pattern
     cells = layout[physics.CELLS]
     hand, moved = EMPTY_HAND, 0
-    for slot in range(MOST_TRACKED):
-        effects[0, EFFECT.spots + slot] = 0
     for obj in range(layout[physics.OBJECTS_COUNT]):
         place = fields[physics.FIRST_OBJECT + obj]
         holder = places.hands[obj]
@@ -241,13 +221,8 @@ def abstract_index(
             moved |= data[data[AT.inside_of] + holder]
         elif place == cells + physics.GONE:
             moved |= data[data[AT.inside_of] + holder]
-            if tracked_slot(data, holder) != NOTHING:
-                moved |= 1 << (holder - FIRST_CLASS)
         elif holder >= FIRST_CLASS and not places.home[obj, place]:
             moved |= data[data[AT.inside_of] + holder] | 1 << (holder - FIRST_CLASS)
-            slot = tracked_slot(data, holder)
-            if slot != NOTHING and place < cells:
-                effects[0, EFFECT.spots + slot] = data[data[AT.number_of] + place] + 1
     blocked = (1 << data[AT.blocker_bits]) - 1
     for i in range(places.blockers.shape[0]):
         if not lies_on(layout, fields, places.blockers[i, 1], places.blockers[i, 0]):
@@ -262,15 +237,6 @@ def abstract_index(
     effects[0, EFFECT.heading], effects[0, EFFECT.hand] = fields[physics.DIRECTION], hand
     effects[0, EFFECT.moved], effects[0, EFFECT.blocked], effects[0, EFFECT.opened] = moved, blocked, opened
     return dense_index(data, effects, 0, automaton_state)
-
-
-@njit(cache=True, nogil=True)
-def tracked_slot(data: PatternData, hand: int) -> int:
-    """Which tracked object a hand holds, or `NOTHING`."""
-    for slot in range(data[AT.tracked_count]):
-        if data[data[AT.tracked] + slot] == hand:
-            return slot
-    return NOTHING
 
 
 @njit(cache=True, nogil=True)
@@ -290,10 +256,6 @@ def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> in
         hand = OTHER_OBJECT
     pose = effects[row, EFFECT.cell] * 4 + effects[row, EFFECT.heading]
     index = (pose * data[AT.states] + state) * data[AT.hands] + hand
-    for slot in range(data[AT.tracked_count]):
-        index *= data[AT.cells] + 1
-        if relevant >> (data[data[AT.tracked] + slot] - FIRST_CLASS) & 1:
-            index += effects[row, EFFECT.spots + slot]
     index = index << data[AT.gate_bits] | effects[row, EFFECT.opened]
     index = index << data[AT.blocker_bits] | effects[row, EFFECT.blocked]
     return index << (data[AT.hands] - FIRST_CLASS) | (effects[row, EFFECT.moved] & relevant)
@@ -307,9 +269,6 @@ def read_index(data: PatternData, index: int, effects: Effects, row: int) -> int
     effects[row, EFFECT.moved], index = index & ((1 << classes) - 1), index >> classes
     effects[row, EFFECT.blocked], index = index & ((1 << blockers) - 1), index >> blockers
     effects[row, EFFECT.opened], index = index & ((1 << gates) - 1), index >> gates
-    spots = data[AT.cells] + 1
-    for slot in range(data[AT.tracked_count] - 1, -1, -1):
-        effects[row, EFFECT.spots + slot], index = index % spots, index // spots
     effects[row, EFFECT.hand], index = index % hands, index // hands
     pose = index // states
     effects[row, EFFECT.cell], effects[row, EFFECT.heading] = pose // 4, pose % 4

@@ -1,13 +1,10 @@
 """The `Pattern` of a scene that keeps what a `PatternSpec` says."""
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.pattern import (
     EMPTY_HAND,
@@ -21,9 +18,6 @@ from wfairl.minigrid.focused.pattern import (
 from wfairl.minigrid.focused.prices import ANY_HAND, price_classes
 from wfairl.minigrid.focused.task_demands import TaskDemands
 from wfairl.minigrid.physics import NOTHING
-
-MOST_OBSTACLES = 64
-"""Obstacles are bits of a 64-bit word."""
 
 
 def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
@@ -49,16 +43,12 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
     groups = layout.objects[:, physics.GROUP_FIRST]
     home = np.zeros((len(groups), len(cells) + 3), bool)
     home[groups, task.places] = True
-    obstacles = _obstacles(task, spec, hands)
     first_change = np.searchsorted(changes[:, 0], np.arange(task.states + 1))
     places = StartPlaces(
         home=home[groups],
         hands=hands,
         blockers=np.stack([standing, task.groups_on(standing), blocker_at[standing]], axis=1).astype(np.int64),
         gates=np.array(spec.gates, np.int64),
-        obstacles=np.array(obstacles, np.int64).reshape(-1, 2),
-        role_doors=sum(group == NOTHING and task.door_roles(what) != 0 for what, group in obstacles),
-        spare=_spare(task, obstacles),
         needed=task.boxes_needed,
     )
     return Pattern(
@@ -70,7 +60,6 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
         blocker_bits=len(spec.blockers) + spec.crowd,
         gate_bits=len(spec.gates),
         crowd=crowd,
-        tracked_count=len(spec.tracked),
         atom_count=len(task.atoms),
         most_changes=int(np.diff(first_change).max()),
         walkable=walkable,
@@ -84,7 +73,6 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
         was_locked=np.array([task.is_locked(door) for door in doors] or [False]),
         gate_of=_numbers(spec.gates, max(1, layout.doors)),
         blocker_at=blocker_at,
-        tracked=hands[list(spec.tracked)],
         atoms=task.atoms,
         atom_classes=atom_classes,
         relevant=_relevant(task, atom_classes, unlocks[list(spec.gates)], inside_of) | always_relevant,
@@ -179,38 +167,3 @@ def _relevant(
     for hand in range(FIRST_CLASS, len(inside)):
         relevant |= np.where(relevant & inside[hand], 1 << (hand - FIRST_CLASS), 0)
     return relevant
-
-
-def _obstacles(task: TaskDemands, spec: PatternSpec, hands: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Doors and objects that are not kept and that a path may have to remove: shut doors, then objects.
-
-    A door is given by its number and `NOTHING`, an object by its cell and its group. Doors of a role come first.
-    """
-    doors = [door for door in range(task.layout.doors) if task.is_shut(door) and door not in spec.gates]
-    doors.sort(key=lambda door: not task.door_roles(door))
-    objects = [
-        (int(place), int(task.layout.objects[obj, physics.GROUP_FIRST]))
-        for obj, place in enumerate(task.places)
-        if place < len(task.layout.cells) and hands[obj] == OTHER_OBJECT and place not in spec.blockers
-        if not task.is_about_any(obj)
-    ]
-    return [*((door, NOTHING) for door in doors), *objects][:MOST_OBSTACLES]
-
-
-def _spare(task: TaskDemands, obstacles: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
-    """`spare` of `StartPlaces`.
-
-    The last change does not count: the agent still has to enter the cell of an obstacle after it is removed.
-    """
-    spare = np.zeros((task.states, 2), np.int64)
-    roles = reduce(or_, (task.door_roles(door) for door, group in obstacles if group == NOTHING), 0)
-    for column, of_doors in enumerate((0, roles)):
-        for _ in range(task.states + 1):
-            before = spare[:, column].copy()
-            for state, true, _, after in task.changes:
-                if after != ACCEPTED:
-                    more = spare[after, column] + task.may_hold_at_removal(true, of_doors)
-                    spare[state, column] = max(spare[state, column], more)
-        if (spare[:, column] != before).any():
-            spare[:, column] = MOST_OBSTACLES  # such changes can go on without end
-    return spare

@@ -65,8 +65,8 @@ class SceneSituations:
         """The positions of the situations of packed states in the list: [states, words] -> [states]."""
         return self.number_of[find_situations(self.layout.table, states)]
 
-    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """The least cost of each price, shape [prices], and the least cost to remove an obstacle.
+    def least_costs(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The least cost of each price, shape [prices].
 
         Args:
             costs: of the listed situations, shape [listed, controls].
@@ -83,11 +83,8 @@ class SceneSituations:
             lies = terrain in (physics.EMPTY, physics.FLOOR, physics.GOAL)
             least[:, ANY_AHEAD + terrain, :ANY_HAND, :ANY_CONTROL] = np.minimum(may, objects) if lies else may
         least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
-        # An agent with an empty hand pays no more than one that carries some object. Otherwise a plan that moves an
-        # obstacle could be cheaper than a plan through it.
-        least[:, :, 0] = np.minimum(least[:, :, 0], least[:, :, ANY_HAND])
         least[..., ANY_CONTROL] = least[..., :ANY_CONTROL].min(axis=3)
-        return least.reshape(-1), _least_removal(pose_costs)
+        return least.reshape(-1)
 
 
 def price_count(layout: Layout) -> int:
@@ -108,19 +105,6 @@ def price_classes(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     under = np.repeat(np.stack([terrain[walkable], floor[walkable]], axis=1), 4, axis=0)
     distinct, number = np.unique(np.hstack([under, ahead.reshape(-1, 1)]), axis=0, return_inverse=True)
     return distinct.astype(np.int64), number.reshape(-1).astype(np.int64)
-
-
-def _least_removal(costs: NDArray[np.float64]) -> float:
-    """The least cost to open a door, to pick up an object or to open a box.
-
-    There is one for all obstacles. Some obstacles are not counted (`StartPlaces.spare`), and it is unknown which.
-
-    Args:
-        costs: shape [price classes, ahead, hand, controls].
-    """
-    toggles, pickups = costs[..., physics.TOGGLE].min(axis=(0, 2)), costs[..., physics.PICKUP].min(axis=(0, 2))
-    opened = physics.CLOSED_DOOR, physics.LOCKED_DOOR, physics.FIRST_OBJECT_TYPE + physics.BOX
-    return float(min(*(toggles[ahead] for ahead in opened), pickups[physics.FIRST_OBJECT_TYPE :].min()))
 
 
 def _arrange(

@@ -18,10 +18,9 @@ from wfairl.minigrid.focused.abstraction import (
     costs_to_acceptance,
     explore_pattern,
     sort_by_target,
-    unavoidable_obstacles,
 )
 from wfairl.minigrid.focused.corridor import Corridor, coarse_bounds, explore_corridor
-from wfairl.minigrid.focused.pattern import EMPTY_HAND, FIRST_CLASS, MOST_TRACKED, Pattern, PatternSpec
+from wfairl.minigrid.focused.pattern import FIRST_CLASS, Pattern, PatternSpec
 from wfairl.minigrid.focused.pattern_making import make_pattern
 from wfairl.minigrid.focused.task_demands import TaskDemands
 from wfairl.minigrid.physics import NOTHING
@@ -30,8 +29,7 @@ MOST_COMBINATIONS = 1 << 24
 """Dense numbers of an abstraction, four bytes each; most of them are never met."""
 
 REFINED_PART = 8
-"""Blockers and gates that only stand in the way are kept while the abstraction stays below this part of its room. The
-bounds of obstacles account for most of what such refinement would gain."""
+"""Blockers and gates that only stand in the way are kept while the abstraction stays below this part of its room."""
 
 MOST_BITS = 62
 """Bits of a dense number in a corridor."""
@@ -91,16 +89,11 @@ class AbstractionRefiner:
             return None
         start = pattern.index(self.task.start, self.task.automaton_state)
         most = dense if spec.is_coarsest else most_states
-        number_of, queue, sources, targets, prices, count = explore_pattern(pattern.table, start, dense, most)
+        number_of, sources, targets, prices, count = explore_pattern(pattern.table, start, dense, most)
         if count == 0:
             return None
         first, source, price = sort_by_target(sources, targets, prices, count)
-        cells = pattern.walkable[queue // (dense // pattern.cells)]
-        obstacle = np.full(len(self.layout.cells), NOTHING, np.int64)
-        for bit, (what, group) in enumerate(pattern.places.obstacles.tolist()):
-            obstacle[self.task.door_cells[what] if group == NOTHING else what] = bit
-        unavoidable = unavoidable_obstacles(first, source, cells, obstacle)
-        states = AbstractStates(pattern.table, pattern.places, number_of, unavoidable)
+        states = AbstractStates(pattern.table, pattern.places, number_of)
         return Abstraction(spec, pattern, states, first, source, price)
 
     def _most_states(self, pattern: Pattern) -> int:
@@ -136,49 +129,29 @@ class AbstractionRefiner:
         abstraction: Abstraction,
         cost_to_go: NDArray[np.float64],
         prices: NDArray[np.float64],
-        removal: float,
         most: int,
         start: NDArray[np.int32],
         automaton_state: int,
     ) -> Corridor:
         """The corridor of the cheapest plans from one state.
 
-        Its pattern is refined until the cheapest plan has no flaw and drops no object that is not tracked.
+        Its pattern is refined until the cheapest plan has no flaw.
 
         Args:
             abstraction: a coarse abstraction.
             cost_to_go: of its states, shape [states].
             prices: the least cost of each price, shape [prices].
-            removal: the least cost to remove an obstacle.
             most: states to close at most.
             start, automaton_state: where plans begin; the fields of the state, shape [fields].
         """
         spec = replace(abstraction.spec, atoms=self.task.atoms_used, crowd=True)
         pattern = make_pattern(self.task, spec)
         while True:
-            coarse = coarse_bounds(pattern, abstraction, cost_to_go, removal)
+            coarse = coarse_bounds(pattern, abstraction, cost_to_go)
             index = pattern.index(start, automaton_state)
             corridor = explore_corridor(pattern, coarse, prices, index, most, CORRIDOR_FACTOR)
-            doors, cells = self._missing(spec, pattern, corridor.path[:, 0].tolist())
-            dropped = self._dropped(spec, pattern, corridor.path[:, 1])
-            spec = replace(
-                spec,
-                blockers=(*spec.blockers, *cells),
-                gates=(*spec.gates, *doors),
-                tracked=(*spec.tracked, *dropped)[:MOST_TRACKED],
-            )
+            doors, cells = self._missing(spec, pattern, corridor.path.tolist())
+            spec = replace(spec, blockers=(*spec.blockers, *cells), gates=(*spec.gates, *doors))
             pattern = make_pattern(self.task, spec)
-            if not (doors or cells or dropped) or pattern.combinations.bit_length() > MOST_BITS:
+            if not (doors or cells) or pattern.combinations.bit_length() > MOST_BITS:
                 return corridor
-
-    def _dropped(self, spec: PatternSpec, pattern: Pattern, hands: NDArray[np.int64]) -> list[int]:
-        """The objects that a plan drops although they are not tracked, as far as there is room to track them.
-
-        Args:
-            spec, pattern: what is kept.
-            hands: along the plan, the last first; shape [steps].
-        """
-        held = dict.fromkeys(hands[1:][(hands[1:] >= FIRST_CLASS) & (hands[:-1] == EMPTY_HAND)].tolist())
-        objects = [np.flatnonzero(pattern.places.hands == hand) for hand in held]
-        alone = [int(members[0]) for members in objects if len(members) == 1]
-        return [obj for obj in alone if obj not in spec.tracked][: MOST_TRACKED - len(spec.tracked)]

@@ -95,13 +95,6 @@ class TaskDemands:
             return bool(roles >> (second if other else first) & 1)
         return not other and question in (atoms.ROLE_REACHED, atoms.ROLE_PICKED_UP) and bool(roles >> first & 1)
 
-    def is_about_any(self, obj: int) -> bool:
-        """Whether an atom of the task is about an object, or about what is inside it."""
-        inside = int(self.layout.objects[obj, physics.CONTENTS])
-        if any(self.is_about(i, obj, other) for i in self.atoms_used for other in (False, True)):
-            return True
-        return inside != NOTHING and self.is_about_any(inside)
-
     @cached_property
     def boxes_needed(self) -> NDArray[np.bool_]:
         """Sets of boxes; every path to acceptance needs a box of each set. See `StartPlaces.needed`.
@@ -126,21 +119,6 @@ class TaskDemands:
         role = int(self.atoms[i, 2 if other else 1])
         is_role = self.atoms[i, 0] in (atoms.ROLE_REACHED, atoms.ROLE_PUT_NEXT)
         return bool(is_role and (self.layout.cells[:, physics.DOOR_ROLES] >> role & 1).any())
-
-    def may_hold_at_removal(self, true: int, roles: int) -> bool:
-        """Whether atoms, given as bits, may hold right after an obstacle was removed.
-
-        Args:
-            true: bits of the atoms.
-            roles: bits of the roles of doors that may have been the obstacle.
-        """
-        for i in (i for i in self.atoms_used if true >> i & 1):
-            question, first = map(int, self.atoms[i, :2])
-            if question in (atoms.ROLE_PICKED_UP, atoms.ROLE_PUT_NEXT, atoms.ANY_IN_FRONT):
-                return False
-            if question in (atoms.ROLE_REACHED, atoms.ROLE_OPENED) and not roles >> first & 1:
-                return False
-        return True
 
 
 def _changes(automaton: Automaton, world: MiniGridWorld) -> Changes:
