@@ -35,4 +35,4 @@ class InlineRunner:
             future.set_result(job(*arguments))
         except Exception as error:
             future.set_exception(error)
-        return QueuedJob(future, ([1], [0]), 0)
+        return QueuedJob(future, lambda: None)

@@ -19,7 +19,7 @@ from experiments.harness.cell import RESULT, TIMING
 from experiments.harness.results import CSV, MARKDOWN
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.studio.task_documents import invented_document
+from wfairl.studio.task_spec import invented_document
 
 PROTOCOL = replace(
     FULL,

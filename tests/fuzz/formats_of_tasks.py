@@ -30,7 +30,7 @@ from wfairl.events.scored_words import ScoredWords, read_jsonl, write_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton
-from wfairl.studio.task_documents import invented_document
+from wfairl.studio.task_spec import invented_document
 
 
 def spectral_model() -> TaskModel:

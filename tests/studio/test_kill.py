@@ -14,10 +14,9 @@ import pytest
 from studio_sessions import errand_plan
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document
+from wfairl.studio.events import RULE, DemonstrationSaved, SessionState, event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
-from wfairl.studio.session_state import SessionState
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp")
 MOMENTS = 20

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import check_task
@@ -13,7 +14,7 @@ from wfairl.core.worlds.task_registry import load_tasks, task_of_document
 from wfairl.minigrid import AgentAt, MiniGridTask
 from wfairl.minigrid.documents import proposition_document, proposition_of_document
 from wfairl.minigrid.propositions import proposition_menu
-from wfairl.studio.task_documents import Inventive, environments, invented_document
+from wfairl.studio.task_spec import Inventive, TaskSpec, environments
 
 GOAL = {"goal": {"is": "on", "terrain": "goal"}}
 
@@ -24,7 +25,7 @@ GOAL = {"goal": {"is": "on", "terrain": "goal"}}
      "MiniGrid-KeyCorridorS3R3-v0", "wfairl/Terrain-8x8-v0", "BabyAI-GoToObj-v0"],
 )  # fmt: skip
 def test_everything_on_the_menu_labels_as_the_proposition_it_stands_for(environment):
-    bare = task_of_document(invented_document("bare", environment, {}, None))
+    bare = task_of_document(TaskSpec("bare", environment).to_document(None))
     world = bare.make_world(0)
     assert isinstance(world, Inventive)
     offered = {**dict(proposition_menu(world.layout)), "there": AgentAt(1, 1)}
@@ -33,7 +34,7 @@ def test_everything_on_the_menu_labels_as_the_proposition_it_stands_for(environm
     for name, proposition in offered.items():
         assert proposition_document(proposition) == documents[name]
         assert proposition_of_document(json.loads(json.dumps(documents[name]))) == proposition
-    made = task_of_document(json.loads(json.dumps(invented_document("made", environment, documents, None))))
+    made = task_of_document(json.loads(json.dumps(TaskSpec("made", environment, documents).to_document(None))))
     direct = MiniGridTask("direct", "", environment, lambda _: offered, visit_in_order("there"), 10)
     controls = np.random.default_rng(0).integers(6, size=60).tolist()
     assert follow(made.make_world(0), controls).labels == follow(direct.make_world(0), controls).labels
@@ -42,14 +43,14 @@ def test_everything_on_the_menu_labels_as_the_proposition_it_stands_for(environm
 
 def test_a_task_keeps_its_rule(tmp_path):
     rule = visit_in_order("goal")
-    document = invented_document("mine", "MiniGrid-FourRooms-v0", GOAL, rule)
+    document = TaskSpec("mine", "MiniGrid-FourRooms-v0", GOAL).to_document(TaskModel.of_automaton(rule, "given"))
     assert task_of_document(document).rule.to_document() == rule.to_document()
     nothing = task_of_document({**document, "rule": None})
     assert not nothing.rule.accepts([frozenset({"goal"})])
 
 
 def whole(**changes):
-    return {**invented_document("mine", "MiniGrid-FourRooms-v0", GOAL, None), **changes}
+    return {**TaskSpec("mine", "MiniGrid-FourRooms-v0", GOAL).to_document(None), **changes}
 
 
 @pytest.mark.parametrize(
@@ -72,4 +73,4 @@ def test_environments_that_cannot_be_modelled_are_not_offered():
     assert len(environments()) > 150
     assert not any("Dynamic" in name or "WFC" in name or ":" in name for name in environments())
     with pytest.raises(BadInputError):
-        invented_document("x", "MiniGrid-Dynamic-Obstacles-5x5-v0", {}, None)
+        TaskSpec("x", "MiniGrid-Dynamic-Obstacles-5x5-v0").to_document(None)

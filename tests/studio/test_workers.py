@@ -1,4 +1,4 @@
-"""JobRunner: a job ticks, can be cancelled, and one that dies fails no other."""
+"""JobRunner: a job can be cancelled, and one that dies fails no other."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from wfairl.core.support.executors import WorkerDiedError
-from wfairl.studio.workers import CancelledJobError, JobRunner, tick
+from wfairl.studio.workers import CancelledJobError, JobRunner
 
 pytestmark = pytest.mark.slow
 
@@ -15,12 +15,10 @@ pytestmark = pytest.mark.slow
 def count(times):
     for _ in range(times):
         time.sleep(0.01)
-        tick()
     return times
 
 
 def hang():
-    tick()
     while True:
         with suppress(ValueError):  # code that swallows errors
             time.sleep(1000)
@@ -37,15 +35,13 @@ def workers():
     made.close()
 
 
-def test_a_job_ticks_and_gives_its_result(workers):
-    job = workers.submit(count, 5)
-    assert job.future.result(120) == 5
-    assert job.ticks == 6  # one before it begins
+def test_a_job_gives_its_result(workers):
+    assert workers.submit(count, 5).future.result(120) == 5
 
 
 def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers):
     running, waiting = workers.submit(count, 10_000), workers.submit(count, 10_000)
-    while not running.ticks:
+    while not running.future.running():
         time.sleep(0.01)
     running.cancel()
     waiting.cancel()
@@ -55,9 +51,9 @@ def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers
     assert workers.submit(count, 1).future.result(60) == 1
 
 
-def test_a_job_that_never_ticks_again_is_interrupted(workers):
+def test_a_job_that_swallows_errors_is_interrupted(workers):
     job = workers.submit(hang)
-    while job.ticks < 2:
+    while not job.future.running():
         time.sleep(0.01)
     job.cancel()
     with pytest.raises(CancelledJobError):

@@ -16,7 +16,7 @@ and at least 1, where e is the probability that an answer is wrong. A* is learne
 evidence; if the result still disobeys, more plans are added and the automaton is learned again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import log, log1p
@@ -29,7 +29,6 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.rational.search import Candidate
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import posterior_of
@@ -60,7 +59,6 @@ def weigh_correction(
     task: Task,
     seeds: Sequence[int],
     rng: np.random.Generator,
-    progress: Callable[[Candidate], None] | None = None,
 ) -> tuple[Answer, ...]:
     """The answers that a correction counts for as evidence, each with its weight.
 
@@ -71,7 +69,6 @@ def weigh_correction(
         task: whose worlds to plan in; its rule is not used.
         seeds: scenes to plan in.
         rng: chooses among equally good plans.
-        progress: called with each candidate that a search expands.
 
     Raises:
         BadCorrectionError: the model obeys already.
@@ -85,7 +82,7 @@ def weigh_correction(
     for _ in range(MOST_ROUNDS):
         certain = tuple(replace(one, weight=CERTAIN_WEIGHT) for one in answers)
         corrected = replace(dataset, answers=(*dataset.answers, *certain))
-        learned = RationalLearner(progress=progress).learn(corrected, task, n_jobs=1)
+        learned = RationalLearner().learn(corrected, task, n_jobs=1)
         posterior = posterior_of(learned)
         if posterior is None:
             break

@@ -19,8 +19,7 @@ from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, archive, download, r
 from wfairl.studio.events import PERSON
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
-from wfairl.studio.task_documents import Inventive
-from wfairl.studio.task_spec import TaskSpec
+from wfairl.studio.task_spec import Inventive, TaskSpec
 from wfairl.studio.views import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
 from wfairl.studio.workers import JobRunner, Progress, QueuedJob, StoppedError
 
@@ -277,10 +276,8 @@ class SessionController:
         if state.map is not None and state.map["kind"] == kind:
             state.map = None
             return
-        if kind not in ("step", "to_go"):
-            raise BadInputError("there is no such map")
-        scene_map = await self._run("computing the map", jobs.map_scene, self._shown_seed, automaton_state)
-        state.map = {"kind": kind, "state": automaton_state, "values": getattr(scene_map, kind)}
+        maps = await self._run("computing the map", jobs.map_scene, self._shown_seed, automaton_state)
+        state.map = {"kind": kind, "state": automaton_state, "values": maps[kind]}
 
     async def _add_cell(self, message: Mapping[str, Any]) -> None:
         """Add the proposition that the agent is on a cell of the image."""

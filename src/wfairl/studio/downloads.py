@@ -15,7 +15,6 @@ from wfairl.studio.episodes import policy_of
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.understanding import edge_evidence, sentence
-from wfairl.studio.workers import tick
 
 RECORDED_SCENES = 3
 
@@ -140,10 +139,8 @@ def report_page(snapshot: SessionSnapshot) -> str:
         demonstrations.append((f"#{number}", f"scene {one.seed}, {counted(len(one.controls), 'step')}, {verdict}"))
     corrections = tuple((one.parsed.sentence, "law" if one.law else "evidence") for one in snapshot.corrections)
     policy = policy_of(model, snapshot.cost, task)
-    recordings = []
-    for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES):
-        tick()
-        recordings.append(record_episode(task, policy, seed, np.random.default_rng(seed)))
+    scenes = range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES)
+    recordings = [record_episode(task, policy, seed, np.random.default_rng(seed)) for seed in scenes]
     learned = (prose(sentence(model)), AutomatonDrawing(model.finite, model.edge_counts), Facts(edges, "Its edges"))
     evidence = [Facts(tuple(demonstrations), "Demonstrations")]
     if corrections:

@@ -12,9 +12,10 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.path import follow
+from wfairl.core.planning.path import Walk
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.text import counted
@@ -51,12 +52,9 @@ class AgentEpisode:
     """An episode of the agent in a scene.
 
     Attributes:
-        seed: the scene.
-        controls: of the episode.
         imposed: how many of the controls, from the first, a person chose.
         cost: of the episode, None if the task was not completed.
         best_cost: of the agent's own plan.
-        outcome: as text.
         is_success: whether the automaton accepts.
         explanation: how the automaton reads the labels, as sentences.
         moments: one more than controls.
@@ -90,25 +88,21 @@ def explain_episode(
     imposed = controls_through(world, imposed, waypoints)
     agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
     best_cost = float(agent.control_cost_to_go.min())
-    controls: list[int] = []
-    labels: list[Label] = []
-    states, Qs = [world.initial_state], []
-    while len(controls) < task.horizon:
+    walk, Qs = Walk(ModelSimulator(world), model.finite), []
+    while len(walk) < task.horizon:
         Q = agent.control_cost_to_go.copy()
         Qs.append(Q)
-        if len(controls) < len(imposed):
-            control = int(imposed[len(controls)])
+        if len(walk) < len(imposed):
+            control = int(imposed[len(walk)])
         elif agent.status is Status.RUNNING:
             control = int(Q.argmin())
         else:
             break
-        states.append(world.step(states[-1], control))
-        labels.append(world.label(states[-2], control, states[-1]))
-        controls.append(control)
-        if agent.observe(states[-1], labels[-1]) is Status.ACCEPTED:
+        observed = walk.take(control)
+        if agent.observe(observed.state, observed.label) is Status.ACCEPTED:
             break
-    is_success = agent.status is Status.ACCEPTED
-    path = follow(world, controls, model.finite)
+    is_success, path = agent.status is Status.ACCEPTED, walk.path
+    controls, labels = path.controls, path.labels
     posterior = posterior_of(model)
     untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
     moments = tuple(
@@ -117,18 +111,18 @@ def explain_episode(
             label=format_label(labels[t - 1]) if t else None,
             state=path.automaton_states[t],
             costs=tuple(float(q) if np.isfinite(q) else None for q in Qs[t]) if t < len(Qs) else (),
-            reasons=_reasons(world, model, states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
+            reasons=_reasons(world, model, path.states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
             goal=_goal(model, path.automaton_states, labels, t),
             is_untested=t in untested,
         )
-        for t in range(len(states))
+        for t in range(len(path.states))
     )
     # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
     chosen = [float(Q[control]) for Q, control in zip(Qs, controls, strict=False)]
     following = [float(Q.min()) for Q in Qs[1 : len(controls)]]
     episode = AgentEpisode(
         seed=seed,
-        controls=tuple(controls),
+        controls=controls,
         imposed=min(len(imposed), len(controls)),
         cost=sum(chosen) - sum(following) if is_success else None,
         best_cost=best_cost,
@@ -137,7 +131,7 @@ def explain_episode(
         explanation=tuple(explain_word(model, compress(labels)).sentences),
         moments=moments,
     )
-    return episode, encode_film(world, states)
+    return episode, encode_film(world, path.states)
 
 
 def policy_of(model: TaskModel, cost: Cost, task: Task) -> CautiousPolicy:

@@ -11,7 +11,7 @@ from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import Instructed
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
-from wfairl.studio.task_documents import Inventive
+from wfairl.studio.task_spec import Inventive
 
 CACHED_TILES = 4_096
 

@@ -35,7 +35,6 @@ from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 from wfairl.studio.waypoints import Point
-from wfairl.studio.workers import tick
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -46,17 +45,7 @@ QUESTION_SCENES, PROPOSED_SCENES = 8, 12
 
 @dataclass(frozen=True)
 class SessionSnapshot:
-    """What jobs need of a session with a model.
-
-    Attributes:
-        name: of the session.
-        spec: its task.
-        model: what was learned from the dataset.
-        dataset: demonstrations and answers.
-        corrections: those that were not withdrawn.
-        next_seed: the first new scene.
-        run: the directory of the learned cost, if there is one.
-    """
+    """What jobs need of a session with a model; `run` is the directory of the learned cost, if there is one."""
 
     name: str
     spec: TaskSpec
@@ -80,7 +69,7 @@ def learn(
     spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
-    model = RationalLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
+    model = RationalLearner().learn(dataset, spec.task, n_jobs=1)
     model = enforce_laws(model, laws, dataset)
     return model, describe(model, dataset, before)
 
@@ -104,7 +93,6 @@ def ask(snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
 def _question_about_plan(snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
     answered = {(one.seed, one.controls) for one in snapshot.dataset.answers}
     for seed in seeds:
-        tick()
         episode, _ = explain_episode(snapshot.spec.task, snapshot.model, seed, (), nominal_cost(snapshot.spec.task))
         if (seed, episode.controls) not in answered:
             break
@@ -127,7 +115,7 @@ def weigh(snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ..
     """The answers that a correction counts as; see `weigh_correction`."""
     seeds, rng = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES), np.random.default_rng(0)
     task = snapshot.spec.task
-    return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng, lambda _: tick())
+    return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng)
 
 
 def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[int, str, int]]:
@@ -136,7 +124,6 @@ def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[in
     policy = policy_of(snapshot.model, snapshot.cost, task)
     trials = []
     for seed in seeds:
-        tick()
         trajectory = roll_out(task, policy, seed, np.random.default_rng(seed))
         trials.append((seed, trajectory.outcome, len(trajectory)))
     return trials
@@ -149,33 +136,21 @@ def run_agent(
     return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
 
 
-@dataclass(frozen=True)
-class SceneMap:
-    """Numbers over the cells of a scene, None where the agent cannot be.
+def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dict[str, list[float | None]]:
+    """Costs over the cells of a scene in one state of the automaton, None where the agent cannot be.
 
-    Attributes:
-        step: mean cost of a step into a cell.
-        to_go: least cost-to-go from a cell.
-    """
-
-    step: tuple[float | None, ...]
-    to_go: tuple[float | None, ...]
-
-
-def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> SceneMap:
-    """The costs over a scene, in one state of the automaton.
+    Returns:
+        `step`, the mean cost of a step into a cell, and `to_go`, the least cost-to-go from a cell.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
     """
     world, cost = snapshot.spec.task.make_world(seed), snapshot.cost
     agent = need_places(world)
-    tick()
     solution = ExactPlanner(MOST_PLANNED).solve(world, snapshot.model.finite, cost)
     product, costs = solution.product, cost(solution.product)
     rows, columns = cut_tiles(need_rendering(world).render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)
-    tick()
     cell = np.full(len(product.successors), -1)
     for node in nodes[:MOST_MAPPED]:
         x, y = agent.locate(product.state(int(node)))
@@ -188,13 +163,12 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> Sce
     np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
     np.add.at(count, arrived[moved], 1)
     mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
-    return SceneMap(_finite(mean), _finite(to_go))
+    return {"step": _finite(mean), "to_go": _finite(to_go)}
 
 
 def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
     """The task in a scene, for PRISM and Storm; see `to_prism`."""
     product = build_product(snapshot.spec.task.make_world(seed), snapshot.model.finite)
-    tick()
     return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
@@ -207,7 +181,6 @@ def learn_cost(snapshot: SessionSnapshot, directory: Path) -> str:
     origin = {"demonstrations": ["demos.safetensors"]}
     request = TrainingRequest(snapshot.spec.task, snapshot.dataset, new, {}, snapshot.model, origin, False, 1)
     trained = find_method("wfa-irl").train(request)
-    tick()
     shutil.rmtree(directory, ignore_errors=True)
     new.rename(directory)
     return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
@@ -222,5 +195,5 @@ def warm_up() -> None:
     explain_episode(spec.task, model, 0, (), nominal_cost(spec.task))
 
 
-def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
-    return tuple(round(float(one), 4) if np.isfinite(one) else None for one in values)
+def _finite(values: NDArray[np.float64]) -> list[float | None]:
+    return [round(float(one), 4) if np.isfinite(one) else None for one in values]

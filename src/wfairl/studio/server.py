@@ -22,7 +22,7 @@ from wfairl.studio.access_control import AccessControl
 from wfairl.studio.controller import PARTS, SessionController
 from wfairl.studio.jobs import warm_up
 from wfairl.studio.registry import SessionRegistry, lock_directory, token_of
-from wfairl.studio.task_documents import environments
+from wfairl.studio.task_spec import environments
 from wfairl.studio.workers import JobRunner
 
 ASSETS = Path(__file__).parent / "assets"

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import storage
@@ -35,11 +37,11 @@ from wfairl.studio.events import (
     QuestionAnswered,
     SceneChanged,
     SessionStarted,
+    SessionState,
     TaskRenamed,
     event_of_document,
 )
 from wfairl.studio.journal import BrokenJournalError, Journal
-from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import TaskSpec, check_name
 from wfairl.studio.world_cache import WorldCache
 
@@ -242,7 +244,9 @@ class Session(SessionState):
         return self._replays[path]
 
     def _is_over(self) -> bool:
+        """Whether the horizon is reached, or no control changes anything any more."""
         if len(self.controls) >= self.task.horizon:
             return True
-        is_final = getattr(self.world, "is_final", None)
-        return is_final is not None and bool(is_final(self.walk.states[-1]))
+        world, state = self.world, self.walk.states[-1]
+        controls = np.flatnonzero(available_controls(world, state))
+        return all(world.step(state, int(control)) == state for control in controls)

@@ -2,25 +2,56 @@
 
 A `TaskSpec` is plain JSON in the journal and in messages to workers; each process makes its own task from it, so no
 code travels. The rule of an invented task is what was learned of it; until then nothing counts as success by itself.
+
+A kind of world (`task_registry.KINDS`) lets people invent tasks through a module with
+
+    environments()                                  the environments in which a task can be defined
+    invented_document(name, environment, ...)       such a task as a document
+    task_of_document(document)                      the task of a document
+    proposition_of_document(document)               refuses what is not a proposition
+
+and through worlds that are `Inventive`.
 """
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import all_tasks, find_task, task_of_document
-from wfairl.studio.task_documents import check_proposition, environments, invented_document
+from wfairl.core.worlds.task_registry import KINDS, all_tasks, find_task, task_of_document
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 """Names of sessions and invented tasks; no name is a path."""
 
 LONGEST_PROPOSITION = 40
+
+
+@runtime_checkable
+class Inventive(Protocol):
+    """A world in which a person can choose the propositions."""
+
+    def proposition_menu(self) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The propositions of the scene, in words and as documents."""
+        ...
+
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """The cell at a pixel of the scene's image.
+
+        Raises:
+            BadInputError: the agent can never be there.
+        """
+        ...
+
+
+def environments() -> dict[str, str]:
+    """The environments in which tasks can be defined, with the kind of each."""
+    return {name: kind for kind in KINDS for name in KINDS[kind].environments()}
 
 
 def check_name(name: str) -> str:
@@ -82,11 +113,19 @@ class TaskSpec:
         return task_of_document(self.to_document(model))
 
     def to_document(self, model: TaskModel | None) -> dict[str, Any]:
-        """An invented task and its learned rule, as the document that `wfairl --tasks` reads."""
+        """An invented task and its learned rule, as the document that `wfairl --tasks` reads.
+
+        Raises:
+            BadInputError: there is no such environment.
+        """
         assert self.environment is not None
         automaton = None if model is None else model.automaton
         rule = automaton if isinstance(automaton, GuardedAutomaton) else None
-        return invented_document(self.name, self.environment, self.propositions, rule)
+        kinds = environments()
+        if self.environment not in kinds:
+            raise BadInputError(f"{self.environment!r} is not an environment of MiniGrid or BabyAI that is known")
+        kind = KINDS[kinds[self.environment]]
+        return dict(kind.invented_document(self.name, self.environment, self.propositions, rule))
 
     def with_proposition(self, name: str, document: dict[str, Any]) -> "TaskSpec":
         """The spec with one more proposition.
@@ -101,7 +140,7 @@ class TaskSpec:
             raise BadInputError(f"a proposition has a name of 1 to {LONGEST_PROPOSITION} characters without & and !")
         if name in self.propositions:
             raise BadInputError(f"there is already a proposition {name}")
-        check_proposition(self.environment, document)
+        KINDS[environments()[self.environment]].proposition_of_document(document)
         return replace(self, propositions={**self.propositions, name: document})
 
     def without_proposition(self, name: str) -> "TaskSpec":

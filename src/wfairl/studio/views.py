@@ -16,7 +16,7 @@ from wfairl.studio.events import JUDGES, RULE
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, instruction_of
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.session import Session
-from wfairl.studio.task_documents import Inventive
+from wfairl.studio.task_spec import Inventive
 
 DEMONSTRATE, WATCH, ANSWER = "demonstrate", "watch", "answer"
 MODES = (DEMONSTRATE, WATCH, ANSWER)

@@ -13,7 +13,7 @@ from wfairl.core.worlds.rendering import Places, Tiles
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import need_places, need_rendering
-from wfairl.studio.task_documents import Inventive
+from wfairl.studio.task_spec import Inventive
 
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""

@@ -1,8 +1,8 @@
-"""Worker processes for jobs, with progress and cancellation.
+"""Worker processes for jobs that can be cancelled.
 
-Two small shared arrays have a slot for each waiting or running job: its number of ticks so far, and whether it was
-cancelled. A worker that dies fails its own job only. A worker whose job is cancelled is interrupted wherever it is, as
-by Ctrl-C, and stays warm for the next job.
+A small shared array has a slot for each waiting or running job: whether it was cancelled. A worker that dies fails its
+own job only. A worker whose job is cancelled is interrupted wherever it is, as by Ctrl-C, and stays warm for the next
+job.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ POLL_SECONDS = 0.2
 REFRESH_SECONDS = 0.25
 """Between two updates of the progress on the page."""
 
-_shared: Any = None
+_cancelled: Any = None
 _slot: int | None = None
-"""In a worker: the shared arrays, and the slot of the running job."""
+"""In a worker: the shared array, and the slot of the running job."""
 
 
 class CancelledJobError(FailedRunError):
@@ -42,26 +42,16 @@ class TooBusyError(FailedRunError):
 
 
 class QueuedJob:
-    """A job that waits or runs.
+    """A job that waits or runs, and what interrupts it while it runs."""
 
-    Attributes:
-        future: of its result.
-        submitted: when it was submitted, by `time.monotonic`.
-    """
-
-    def __init__(self, future: "Future[Any]", shared: Any, slot: int) -> None:
-        self.future, self._shared, self._slot = future, shared, slot
+    def __init__(self, future: "Future[Any]", interrupt: Callable[[], None]) -> None:
+        self.future, self._interrupt = future, interrupt
         self.submitted = time.monotonic()
-
-    @property
-    def ticks(self) -> int:
-        """How often it has ticked so far."""
-        return int(self._shared[0][self._slot])
 
     def cancel(self) -> None:
         """Cancel it: its future is cancelled, or fails with `CancelledJobError` in a moment."""
         if not self.future.cancel():
-            self._shared[1][self._slot] = 1
+            self._interrupt()
 
 
 class JobRunner:
@@ -72,16 +62,15 @@ class JobRunner:
     """
 
     def __init__(self, processes: int = 1, warm_up: Callable[[], None] | None = None) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._shared = context.Array("q", SLOTS, lock=False), context.Array("b", SLOTS, lock=False)
+        self._cancelled: Any = multiprocessing.get_context("spawn").Array("b", SLOTS, lock=False)
         self._used_slots: set[int] = set()
-        prepare = partial(_prepare, self._shared, loaded_sources(), warm_up)
+        prepare = partial(_prepare, self._cancelled, loaded_sources(), warm_up)
         self._processes = LocalProcesses(processes, prepare, attempts=1)
         for _ in range(processes):
             self._processes.submit(int)  # starts a process
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
-        """Run a module-level function, which calls `tick` now and then.
+        """Run a module-level function.
 
         Raises:
             TooBusyError: too many jobs are waiting.
@@ -89,11 +78,11 @@ class JobRunner:
         slot = next((slot for slot in range(SLOTS) if slot not in self._used_slots), None)
         if slot is None:
             raise TooBusyError("too many jobs are waiting; try again in a moment")
-        self._shared[0][slot] = self._shared[1][slot] = 0
+        self._cancelled[slot] = 0
         self._used_slots.add(slot)
         future = self._processes.submit(_run, slot, job, arguments)
         future.add_done_callback(lambda _: self._used_slots.discard(slot))
-        return QueuedJob(future, self._shared, slot)
+        return QueuedJob(future, lambda: self._cancelled.__setitem__(slot, 1))
 
     def close(self) -> None:
         """Cancel all jobs, and end the processes."""
@@ -126,7 +115,7 @@ class Progress:
         job = self._job
         if job is None:
             return None
-        return {"activity": self._activity, "ticks": job.ticks, "seconds": int(time.monotonic() - job.submitted)}
+        return {"activity": self._activity, "seconds": int(time.monotonic() - job.submitted)}
 
     def cancel(self) -> None:
         """Cancel the job."""
@@ -161,10 +150,10 @@ class Progress:
             self._changed()
 
 
-def _prepare(shared: Any, sources: tuple[str, ...], warm_up: Callable[[], None] | None) -> None:
+def _prepare(cancelled: Any, sources: tuple[str, ...], warm_up: Callable[[], None] | None) -> None:
     """Prepare a worker: it has the same tasks as the process that started it."""
-    global _shared
-    _shared = shared
+    global _cancelled
+    _cancelled = cancelled
     signal.signal(signal.SIGUSR1, _interrupt)
     threading.Thread(target=_interrupt_cancelled, daemon=True).start()
     for source in sources:
@@ -189,22 +178,13 @@ def _interrupt(number: int, frame: Any) -> None:  # noqa: ARG001
 
 
 def _is_cancelled() -> bool:
-    return _slot is not None and bool(_shared[1][_slot])
-
-
-def tick() -> None:
-    """A sign of progress of the running job; raises `CancelledJobError` once the job is cancelled."""
-    if _is_cancelled():
-        raise CancelledJobError("cancelled")
-    if _slot is not None:
-        _shared[0][_slot] += 1
+    return _slot is not None and bool(_cancelled[_slot])
 
 
 def _run(slot: int, job: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     global _slot
     try:
         _slot = slot
-        tick()
         return job(*arguments)
     finally:
         _slot = None

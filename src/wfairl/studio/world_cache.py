@@ -1,5 +1,6 @@
 """A cache of worlds. A thread makes those that pages need: some, such as a sampled roadmap, take seconds."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +40,13 @@ class WorldCache:
 
         It fails with a `BadInputError` if a scene lacks an object of a proposition.
         """
-        ticks, cancelled = [0], [0]
+        cancelled = threading.Event()
 
         def work() -> None:
             for seed in seeds:
-                if cancelled[0]:
+                if cancelled.is_set():
                     raise CancelledJobError("cancelled")
                 if self.missing(spec, [seed]):  # an earlier job may have made it
                     self._worlds[spec.world_key, seed] = spec.task.make_world(seed)
-                ticks[0] += 1
 
-        return QueuedJob(self._thread.submit(work), (ticks, cancelled), 0)
+        return QueuedJob(self._thread.submit(work), cancelled.set)

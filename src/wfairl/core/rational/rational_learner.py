@@ -14,7 +14,7 @@ An automaton that explains the demonstrations no better than controls drawn at r
 it is. If there is no other, the learner says so (`NothingExplainedError`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,17 +57,15 @@ class RationalLearner:
 
     Attributes:
         settings: see `RationalSettings`.
-        progress: called with each candidate that the search expands.
     """
 
     settings: RationalSettings = DEFAULT_SETTINGS
-    progress: Callable[[Candidate], None] | None = None
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
         price = nominal_cost(task) if cost is None else cost
         observations = observe(dataset.demonstrations, task.make_world, price, n_jobs, dataset.answers)
         try:
-            posterior = learn_posterior(observations, self.settings, self.progress, n_jobs)
+            posterior = learn_posterior(observations, self.settings, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
@@ -89,7 +87,6 @@ class RationalLearner:
 def learn_posterior(
     observations: Observations,
     settings: RationalSettings = DEFAULT_SETTINGS,
-    progress: Callable[[Candidate], None] | None = None,
     n_jobs: int = 1,
 ) -> TaskPosterior:
     """The automata that explain observations of one task best.
@@ -97,7 +94,6 @@ def learn_posterior(
     Args:
         observations: of one task.
         settings: see `RationalSettings`.
-        progress: called with each candidate that the search expands.
         n_jobs: automata to evaluate at once; it changes nothing in the result.
 
     Raises:
@@ -110,9 +106,9 @@ def learn_posterior(
     if observations.answers:
         # A search from the simplest automata may not get past an answer: start with those found without answers.
         alone = Evaluator(_evidence(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
-        candidates = search(alone, progress)
+        candidates = search(alone)
         evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
-    candidates = _explaining(evidence, search(evaluator, progress))
+    candidates = _explaining(evidence, search(evaluator))
     if not candidates:
         raise NothingExplainedError(
             "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "

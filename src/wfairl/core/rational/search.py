@@ -11,7 +11,7 @@ as they cannot reach the beam any more, whatever the scenes that are not yet pla
 that read the labels of the scenes alike are evaluated once. Nothing here is random.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
@@ -61,13 +61,8 @@ class Candidate:
         return self.log_prior + self.log_evidence
 
 
-def search(evaluator: "Evaluator", progress: Callable[[Candidate], None] | None = None) -> list[Candidate]:
-    """All automata that were evaluated completely, the best first.
-
-    Args:
-        evaluator: evaluates candidates.
-        progress: called with each candidate that is expanded.
-    """
+def search(evaluator: "Evaluator") -> list[Candidate]:
+    """All automata that were evaluated completely, the best first."""
     labels, settings = evaluator.evidence.labels, evaluator.evidence.settings
     evaluator.evaluate_all(starts(evaluator.propositions))
     expanded: set[CompactAutomaton] = set()
@@ -76,8 +71,6 @@ def search(evaluator: "Evaluator", progress: Callable[[Candidate], None] | None 
         best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
         if best is None:
             return sorted(evaluator.candidates, key=lambda candidate: -candidate.log_posterior)
-        if progress is not None:
-            progress(best)
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
         visits = evaluator.evidence.visits(best.automaton.to_table(labels))

@@ -5,7 +5,7 @@ export default {
   template: `
     <div class="progress" role="status" :class="{ idle: !view.job }">
       <template v-if="view.job"><span class="spinner" aria-hidden="true"></span>
-        <span>{{ view.job.activity.charAt(0).toUpperCase() + view.job.activity.slice(1) }}…<template v-if="view.job.seconds >= 1"> {{ view.job.seconds }} s</template><template v-if="view.job.ticks > 2">, step {{ view.job.ticks }}</template></span>
+        <span>{{ view.job.activity.charAt(0).toUpperCase() + view.job.activity.slice(1) }}…<template v-if="view.job.seconds >= 1"> {{ view.job.seconds }} s</template></span>
         <button type="button" class="quiet" @click="stop">Stop<kbd>Esc</kbd></button></template>
     </div>`,
   computed: { view() { return JSON.parse(this.json); } },
