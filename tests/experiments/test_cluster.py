@@ -19,7 +19,8 @@ from experiments.harness.cell import RESULT, TIMING
 from experiments.harness.results import CSV, MARKDOWN
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.studio.task_spec import invented_document
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.studio.task_spec import TaskSpec
 
 PROTOCOL = replace(
     FULL,
@@ -127,9 +128,9 @@ def test_collections_on_a_cluster_give_the_same_bytes(tmp_path):
     """Through the command line, with tasks of one's own: a Python file and a document, which both travel."""
     place = tmp_path / "cluster"
     place.mkdir()
-    rule = visit_in_order("key", "goal")
+    model = TaskModel.of_automaton(visit_in_order("key", "goal"), "given")
     propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
-    document = invented_document("mine", "MiniGrid-DoorKey-5x5-v0", propositions, rule)
+    document = TaskSpec("mine", "MiniGrid-DoorKey-5x5-v0", propositions).to_document(model)
     (tmp_path / "mine.task.json").write_text(json.dumps(document))
     shutil.copy(EXAMPLES / "own_world.py", tmp_path)
 

@@ -30,7 +30,7 @@ from wfairl.events.scored_words import ScoredWords, read_jsonl, write_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton
-from wfairl.studio.task_spec import invented_document
+from wfairl.studio.task_spec import TaskSpec
 
 
 def spectral_model() -> TaskModel:
@@ -76,9 +76,9 @@ def read_rational_model(path: Path) -> Any:
 
 
 def task_document(path: Path) -> None:
-    rule = visit_in_order("key", "goal")
+    model = TaskModel.of_automaton(visit_in_order("key", "goal"), "by hand")
     propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
-    write_json(path, invented_document("mine", "MiniGrid-DoorKey-5x5-v0", propositions, rule))
+    write_json(path, TaskSpec("mine", "MiniGrid-DoorKey-5x5-v0", propositions).to_document(model))
 
 
 def read_task_document(path: Path) -> Any:
