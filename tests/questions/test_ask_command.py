@@ -5,10 +5,10 @@ from PIL import Image
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect, save
-from wfairl.core.demonstrations.answers import read_answers
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.answer_files import read_answers
 
 TASK = find_task("random-office-mail")
 SCENES = ("--scenes", "11900000:11900004")

@@ -11,7 +11,6 @@ from wfairl.cli.console import print_json, warn
 from wfairl.cli.learned import print_rational, print_summary, rational_document, summary_document
 from wfairl.cli.options import AsJson, Jobs
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.core.demonstrations.answers import answers_beside, read_answers
 from wfairl.core.demonstrations.learners import (
     LEARNERS,
     RATIONAL,
@@ -30,6 +29,7 @@ from wfairl.events.commands import CaseColumn, EventColumn, OutcomeColumn, TimeC
 from wfairl.events.event_logs import LogColumns, is_log
 from wfairl.events.held_out import hold_out
 from wfairl.events.scored_words import ScoredWords
+from wfairl.questions.answer_files import answers_beside, read_answers
 
 SETTINGS = {name: settings_of(type(learner)) for name, learner in LEARNERS.items() if is_dataclass(learner)}
 

@@ -10,15 +10,15 @@ from wfairl.cli.console import out, print_json, warn
 from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.cli.train import check_run_directory, cost_tables, print_trained, trained_document
+from wfairl.cli.train import check_run_directory, learned_cost_tables, print_trained, trained_document
 from wfairl.core.demonstrations import Dataset, load, merge
-from wfairl.core.demonstrations.answers import answers_beside, read_answers
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.runs.methods import find_method
 from wfairl.core.runs.pipeline import METHOD, PipelineConfig, run_pipeline
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.run_page import write_run_report
+from wfairl.questions.answer_files import answers_beside, read_answers
 
 OWN = settings_of(PipelineConfig)
 OF_METHOD = {name: one for name, one in settings_of(find_method(METHOD).settings_type()).items() if name not in OWN}
@@ -76,7 +76,7 @@ def run_command(
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)
-    tables = cost_tables(find_method(METHOD), find_task(task).make_world(config.test_seeds[0]), directory)
+    tables = learned_cost_tables(find_method(METHOD), find_task(task).make_world(config.test_seeds[0]), directory)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
         document = {**trained_document(result.trained, tables), "evaluations": evaluations}

@@ -20,7 +20,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import World
 
 if TYPE_CHECKING:
-    from wfairl.core.costs.named_table import NamedTable
+    from wfairl.pages.cost_tables import NamedTable
 
 MOST_ROWS = 15
 """Of a table of the learned cost; --json has all of them."""
@@ -70,7 +70,7 @@ def train(
     )
     for warning in trained.warnings:
         warn(warning)
-    tables = cost_tables(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
+    tables = learned_cost_tables(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
     if as_json:
         print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, tables)})
     else:
@@ -96,14 +96,15 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         )
 
 
-def cost_tables(method: Method, world: World[Any], directory: Path) -> "tuple[NamedTable, ...]":
+def learned_cost_tables(method: Method, world: World[Any], directory: Path) -> "tuple[NamedTable, ...]":
     """The learned cost of a run in tables, for a world of its task; none for a network, or if no cost was learned."""
     if not method.learns_cost:
         return ()
     from wfairl.core.costs.storage import load_cost
     from wfairl.core.runs.run_directory import COST  # here, because torch is slow to import
+    from wfairl.pages.cost_tables import cost_tables
 
-    return load_cost(directory / COST).explain(world)
+    return cost_tables(load_cost(directory / COST), world)
 
 
 def trained_document(trained: Trained, tables: "Sequence[NamedTable]") -> dict[str, Any]:

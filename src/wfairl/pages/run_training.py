@@ -15,6 +15,7 @@ from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import Series, draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
+from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_episodes import scenes_of
@@ -140,5 +141,5 @@ def cost_blocks(run: RunFiles, task: Task) -> tuple[Block, ...]:
             ),
             f"{capitalised(named.name)}. {named.meaning}",
         )
-        for named in load_cost(run.directory / COST).explain(task.make_world(scenes_of(run, 1)[0]))
+        for named in cost_tables(load_cost(run.directory / COST), task.make_world(scenes_of(run, 1)[0]))
     )

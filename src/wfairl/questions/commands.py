@@ -16,7 +16,6 @@ from wfairl.cli.options import AsJson, ImageFile, Jobs, parse_seeds
 from wfairl.cli.plan import path_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_word
-from wfairl.core.demonstrations.answers import place_of_answers, read_answers, write_answers
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.demonstrations.storage import load
@@ -26,6 +25,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.film import check_format, film_path, write_image
+from wfairl.questions.answer_files import place_of_answers, read_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
 from wfairl.questions.question import Question, add_answer, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene

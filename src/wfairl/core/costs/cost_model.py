@@ -25,11 +25,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from wfairl.core.costs.named_table import NamedTable
 from wfairl.core.planning.cost import Cost, CostScope
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.world import World
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"
@@ -194,13 +192,6 @@ class CostModel(nn.Module, ABC):
         table.reshape(-1)[view.transitions] = costs[view.row_of]
         return table
 
-    def explain(self, world: World[Any]) -> tuple[NamedTable, ...]:  # noqa: ARG002 - for models with names for it
-        """What it learned, as tables with the names of a world's features and controls; none for a network.
-
-        The first is printed after training; the page of a run has all of them.
-        """
-        return ()
-
     def as_cost(self) -> Cost:
         """The model as the planner takes a cost."""
         return ModelCost(self)
@@ -219,13 +210,6 @@ class ModelCost:
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         return self.model.table(self.model.view(product))
-
-
-def output_formula(floor: float, activation: str) -> str:
-    """The cost of z as text, for people; see `ACTIVATIONS`."""
-    if activation == "relu":
-        return f"{floor:g} + max(0, z + {1 - floor:g})"
-    return f"{floor:g} + softplus(z + {math.log(math.expm1(1 - floor)):.3g})"
 
 
 def check_output(floor: float, activation: str) -> None:

@@ -21,39 +21,12 @@ from wfairl.core.costs.cost_model import (
     CostModel,
     Inputs,
     TransitionInputs,
-    output_formula,
 )
-from wfairl.core.costs.named_table import NamedTable
-from wfairl.core.planning.product import Product, states_alone
+from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.world import World, available_controls, feature_names
-
-MOST_KINDS, MOST_STATES = 12, 2_000
-"""Distinct features up to which the costs of transitions are listed, and states among whose transitions they are."""
 
 
-class FeatureCost(CostModel):
-    """A cost that depends on the features of a transition, and perhaps on the control."""
-
-    def explain(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        """What transitions cost, if they are of few kinds, and the weights if it has any."""
-        return (*transition_costs(self, world), *self.weights(world))
-
-    def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:  # noqa: ARG002 - for models with weights
-        """The learned weights by the names of a world's features and controls; none if it has no weights."""
-        return ()
-
-    def _weights(self, names: Sequence[str], columns: Sequence[str], weight: Tensor, bias: Tensor) -> NamedTable:
-        """Weights of z."""
-        meaning = (
-            f"A transition costs {output_formula(self.floor, self.activation)}, where z is the constant plus the sum of"
-            " its features times their weights. Before training all weights are 0."
-        )
-        values = torch.cat([weight, bias[None]]).detach().double().numpy()
-        return NamedTable("weights", meaning, "feature", (*names, "constant"), tuple(columns), values)
-
-
-class LinearCost(FeatureCost):
+class LinearCost(CostModel):
     """Linear in the features of the transition, with weights of its own for every control.
 
     Inputs: the features [rows, features] and the control [rows] of each row.
@@ -85,12 +58,8 @@ class LinearCost(FeatureCost):
         features, control = (part[rows] for part in inputs.parts)
         return (features.to(self.weight.dtype) * self.weight.T[control]).sum(dim=1) + self.bias[control]
 
-    def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        names = feature_names(world, len(self.weight))
-        return (self._weights(names, world.controls, self.weight, self.bias),)
 
-
-class _FeatureWeightsCost(FeatureCost):
+class _FeatureWeightsCost(CostModel):
     """One weight per feature, whatever the control. Inputs: the features, shape [rows, features]."""
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
@@ -124,10 +93,6 @@ class SharedLinearCost(_FeatureWeightsCost):
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self.weight + self.bias
-
-    def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        names = feature_names(world, len(self.weight))
-        return (self._weights(names, ("weight",), self.weight[:, None], self.bias[None]),)
 
 
 class PricesCost(_FeatureWeightsCost):
@@ -165,16 +130,11 @@ class PricesCost(_FeatureWeightsCost):
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self._prices()
 
-    def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        meaning = "A transition costs the sum of its features times their prices. Before training all prices are 1."
-        names = feature_names(world, len(self.weight))
-        return (NamedTable("prices", meaning, "feature", names, ("price of a unit",), self.prices[:, None]),)
-
     def _prices(self) -> Tensor:
         return ACTIVATIONS[self.activation](self.weight, self.floor)
 
 
-class TabularCost(FeatureCost):
+class TabularCost(CostModel):
     """One cost for each distinct vector of features and each control.
 
     Inputs: the number of the vector, or one past the end for an unknown one, and the control; shape [rows] each.
@@ -226,51 +186,6 @@ class TabularCost(FeatureCost):
         number, control = (part[rows] for part in inputs.parts)
         unknown = self.entries.new_zeros(1, self.entries.shape[1])
         return torch.cat([self.entries, unknown])[number, control]
-
-
-def transition_costs(model: FeatureCost, world: World[Any]) -> tuple[NamedTable, ...]:
-    """What the transitions near the start of a world cost, the cheapest first, if they have few distinct features.
-
-    By control, if transitions of the same features cost different amounts.
-    """
-    product = states_alone(world, _first_states(world, MOST_STATES))
-    transitions = np.flatnonzero(product.available)
-    numbers, features = product.transition_features(transitions)
-    kinds, kind = np.unique(numbers, return_inverse=True)
-    if len(kinds) > MOST_KINDS:
-        return ()
-    columns = tuple(world.controls)
-    values = np.full((len(kinds), len(columns)), np.nan)
-    values[kind, transitions % len(columns)] = model.as_cost()(product).reshape(-1)[transitions]
-    least, largest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
-    if np.allclose(least, largest, rtol=1e-6):
-        columns, values = ("cost",), least[:, None]
-    order = np.lexsort((largest, least))
-    names = feature_names(world, features.shape[1])
-    rows = tuple(_describe(names, features[kinds[i]]) for i in order)
-    meaning = "The cost of transitions with these features; a feature without a number is 1, and those left out are 0."
-    return (NamedTable("transition costs", meaning, "transition", rows, columns, values[order]),)
-
-
-def _first_states(world: World[Any], most: int) -> list[Any]:
-    """The states that are reached first from the initial one, breadth first."""
-    reached = {world.initial_state: None}
-    for state in (queue := [world.initial_state]):
-        for control in np.flatnonzero(available_controls(world, state)).tolist():
-            next_state = world.step(state, control)
-            if len(reached) == most:
-                return queue
-            if next_state not in reached:
-                reached[next_state] = None
-                queue.append(next_state)
-    return queue
-
-
-def _describe(names: Sequence[str], features: NDArray[np.float64]) -> str:
-    present = [
-        name if amount == 1 else f"{name} {amount:.4g}" for name, amount in zip(names, features, strict=True) if amount
-    ]
-    return ", ".join(present) or "no feature"
 
 
 def _width(product: Product) -> int:

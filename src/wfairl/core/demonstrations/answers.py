@@ -1,17 +1,11 @@
 """Answers of a person to the question whether a path through a scene "would have been right".
 
-On disk, JSONL with one answer per line:
-
     {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
 
-An answer that counts for several, as those of corrections do, also has a "weight". Answers about the demonstrations of
-`demos.safetensors` are stored in `demos.answers.jsonl`.
+An answer that counts for several, as those of corrections do, also has a "weight".
 """
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Lt
@@ -20,11 +14,10 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.support.bounds import Seed
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import NotJsonError, parse_json, read_text, write_atomically
 
 
 class BrokenAnswersError(BadInputError):
-    """A file of answers breaks its format; the message names file and line."""
+    """A document is not an answer."""
 
 
 @dataclass(frozen=True)
@@ -82,35 +75,3 @@ class _Stored:
     labels: tuple[Label, ...]
     right: bool
     weight: Annotated[float, Gt(0)] = 1.0
-
-
-def place_of_answers(demonstrations: Path) -> Path:
-    """The file beside demonstrations in which the answers about them are kept."""
-    return demonstrations.with_suffix(".answers.jsonl")
-
-
-def answers_beside(demonstrations: Path) -> tuple[Answer, ...]:
-    """The answers that are kept beside demonstrations; none if there is no such file."""
-    place = place_of_answers(demonstrations)
-    return read_answers(place) if place.exists() else ()
-
-
-def read_answers(path: Path) -> tuple[Answer, ...]:
-    """The answers of a file.
-
-    Raises:
-        BrokenAnswersError: names the file, the line and the fault.
-    """
-    answers = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if line.strip():
-            try:
-                answers.append(Answer.from_document(parse_json(line)))
-            except (BrokenAnswersError, NotJsonError) as error:
-                raise BrokenAnswersError(f"{path}: line {number}: {error}") from None
-    return tuple(answers)
-
-
-def write_answers(answers: Sequence[Answer], path: Path) -> None:
-    """Write answers, atomically."""
-    write_atomically(path, "".join(json.dumps(answer.to_document()) + "\n" for answer in answers))

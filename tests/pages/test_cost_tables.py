@@ -8,17 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.cost_model import ACTIVATIONS
-from wfairl.core.costs.feature_costs import FeatureCost, LinearCost, PricesCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
+from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
 from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.pages.cost_tables import cost_tables, weights_of
 
 seeds = st.integers(0, 2**31)
 
 
-def randomised(kind: type[FeatureCost], product: Product, seed: int, activation: str = "softplus") -> FeatureCost:
+def randomised(kind: type[CostModel], product: Product, seed: int, activation: str = "softplus") -> CostModel:
     model = kind.for_products([product], activation=activation).double()
     rng = np.random.default_rng(seed)
     with torch.no_grad():
@@ -40,7 +41,7 @@ def transitions_of(product: Product):
 def test_the_cost_of_a_transition_is_the_output_of_the_shown_weights_times_its_features(seed, activation, kind):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
     model = randomised(kind, product, seed, activation)
-    (table,) = model.weights(product.world)
+    (table,) = weights_of(model, product.world)
     costs = model.as_cost()(product)
     assert table.rows == ("one", "enters mud", "constant")
     for node, control, features in transitions_of(product):
@@ -54,7 +55,7 @@ def test_the_cost_of_a_transition_is_the_output_of_the_shown_weights_times_its_f
 def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_features(seed):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
     model = randomised(PricesCost, product, seed)
-    (table,) = model.weights(product.world)
+    (table,) = weights_of(model, product.world)
     costs, document = model.as_cost()(product), table.to_document()
     for node, control, features in transitions_of(product):
         expected = document["one"] * features[0] + document["enters mud"] * features[1]
@@ -66,7 +67,7 @@ def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_featu
 def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed, kind):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
     model = randomised(kind, product, seed)
-    shown = next(table for table in model.explain(product.world) if table.name == "transition costs").to_document()
+    shown = next(table for table in cost_tables(model, product.world) if table.name == "transition costs").to_document()
     costs, world = model.as_cost()(product), product.world
     for node, control, (_, mud) in transitions_of(product):
         row = shown["one, enters mud" if mud else "one"]
@@ -78,9 +79,9 @@ def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed, 
 
 def test_a_network_has_no_weights_to_show_and_too_many_kinds_of_transitions_are_not_listed():
     world = find_task("doorkey").make_world(0)
-    assert LocalCost().explain(world) == ()
+    assert cost_tables(LocalCost(), world) == ()
     features = len(world.feature_names)
-    (table,) = SharedLinearCost(features).explain(world)
+    (table,) = cost_tables(SharedLinearCost(features), world)
     assert table.name == "weights"
     assert table.rows == (*world.feature_names, "constant")
 

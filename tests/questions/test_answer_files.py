@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfairl.core.demonstrations.answers import Answer, BrokenAnswersError, read_answers, write_answers
+from wfairl.core.demonstrations.answers import Answer, BrokenAnswersError
+from wfairl.questions.answer_files import read_answers, write_answers
 
 LABELS = st.frozensets(st.sampled_from(["a", "b", "c"]))
 
