@@ -20,7 +20,7 @@ from experiments.method_comparison.measures import MEASURES, probe_labels
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
 from experiments.method_comparison.training import DEMONSTRATIONS
-from wfairl.core.automata.guarded import GuardedAutomaton, restrict
+from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.demonstrations import load
 from wfairl.core.planning import Policy, build_product, expert_policy
 from wfairl.core.planning.cost import true_cost
@@ -38,6 +38,7 @@ from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
 from wfairl.pages.text import Text, capitalised, counted, number
+from wfairl.questions.corrections import restrict
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""

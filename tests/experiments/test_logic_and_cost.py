@@ -13,11 +13,11 @@ from experiments.harness.tables import to_texts
 from experiments.method_comparison.logic_and_cost import ENTRIES, FULL, LOGIC_AND_COST, QUICK, TASKS, TRANSFERS
 from experiments.method_comparison.protocol import Curve
 from experiments.method_comparison.tables import ComparisonTables
-from wfairl.core.automata.guarded import restrict
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.support.files import read_json
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.corrections import restrict
 
 LITTLE = {name: ENTRIES[name].changed(epochs=2) for name in ("rational", "spectral", "no-automaton")}
 

@@ -12,8 +12,7 @@ from corridors import corridor_task
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, text
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import TASK_MODEL_FORM
+from wfairl.core.automata.task_model import TASK_MODEL_FORM, TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import DemonstratedWords

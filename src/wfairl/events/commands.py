@@ -16,6 +16,7 @@ from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.event_logs import LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
+from wfairl.events.unknown_propositions import unknown_propositions
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
 EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]
@@ -47,7 +48,7 @@ def score(
     """
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     model = TaskModel.load(task_model)
-    verdicts, unknown = model.judge_all(data.words), model.unknown_propositions(data.words)
+    verdicts, unknown = model.judge_all(data.words), unknown_propositions(model, data.words)
     if differing and data.scores is None:
         raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and this file has none")
     given = None if data.scores is None else [score >= model.threshold for score in data.scores]

@@ -7,7 +7,7 @@ A correction is used in one of two ways:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, restrict
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, is_taken
 from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
@@ -235,6 +235,27 @@ def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAu
         if state not in accepted
     )
     return corrected if any(edge.target == ACCEPTED for edge in corrected.edges) else CompactAutomaton(1, ())
+
+
+def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
+    """The part of an automaton that words of these labels reach until they are accepted.
+
+    States are numbered anew in the order in which edges lead to them, accepting ones last.
+    """
+    relevant = [
+        ()
+        if automaton.accepting[state]
+        else tuple(edge for edge in row if any(is_taken(row, edge, one) for one in labels))
+        for state, row in enumerate(automaton.edges)
+    ]
+    reached = [0]
+    for state in reached:  # which grows meanwhile
+        targets = dict.fromkeys(edge.target for edge in relevant[state])
+        reached += [target for target in targets if target != DEAD and target not in reached]
+    order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
+    number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
+    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
+    return GuardedAutomaton(tuple(rows), automaton.accepting[order])
 
 
 def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> Support:

@@ -6,9 +6,9 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.unknown_propositions import UnknownPropositions, list_names
 from wfairl.core.automata.words import Word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
+from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
 
 MOST_NAMED = 4
@@ -76,7 +76,7 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
             break
     accepted = model.judge(word).accepted
     conclusion = _conclusion(model, word, state, len(read), accepted)
-    return WordExplanation(accepted, tuple(read), conclusion, model.unknown_propositions([word]))
+    return WordExplanation(accepted, tuple(read), conclusion, unknown_propositions(model, [word]))
 
 
 def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, label: Label, after: int) -> bool:

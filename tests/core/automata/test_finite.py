@@ -86,7 +86,9 @@ def test_columns_and_rows_follow_the_transitions(scored):
         known = label in finite.alphabet
         after = finite.transitions[state, finite.alphabet.index(label)] if known else DEAD
         assert finite.column(label)[state] == finite.read(state, label) == after
-        assert finite.successor_row(label)[state] == (ACCEPTED if after != DEAD and finite.accepting[after] else after)
+        assert finite.column_with_acceptance(label)[state] == (
+            ACCEPTED if after != DEAD and finite.accepting[after] else after
+        )
 
 
 @given(scored_words, st.lists(words, max_size=10))
@@ -142,11 +144,11 @@ def test_a_threshold_out_of_reach_is_a_named_error():
         quotient(automaton, threshold=2.0)
 
 
-def test_expected_labels_lead_to_other_live_states():
+def test_a_state_waits_for_labels_that_lead_to_other_live_states():
     a, b = frozenset("a"), frozenset("b")
     finite = quotient(learn({(a, b): 1.0, (b,): 0.0})[0])
-    assert finite.expected(0) == (a,)
-    assert finite.expected(finite.read(0, a)) == (b,)
+    assert finite.lacking(0, ()) == ("a",)
+    assert finite.lacking(finite.read(0, a), ()) == ("b",)
     assert finite.read(0, b) == DEAD
     assert finite.read(DEAD, a) == DEAD
 

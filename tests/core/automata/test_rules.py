@@ -120,7 +120,7 @@ def test_the_first_guard_that_holds_decides(automaton, word):
             state = holding[0].target if holding else state
         assert after == state
         if state != DEAD:
-            shown = automaton.successor_row(label)
+            shown = automaton.column_with_acceptance(label)
             assert shown.shape == (automaton.states,)
     accepted = state != DEAD and automaton.accepting[state]
     assert automaton.accepts(word) == accepted
@@ -135,8 +135,8 @@ def test_the_conjunction_of_any_two_is_their_intersection(one, other, tried):
 
 
 @given(guarded_automata(), st.frozensets(names))
-def test_a_successor_row_says_where_the_task_is_fulfilled(automaton, label):
-    for after, row in zip(automaton.column(label), automaton.successor_row(label), strict=True):
+def test_a_column_with_acceptance_says_where_the_task_is_fulfilled(automaton, label):
+    for after, row in zip(automaton.column(label), automaton.column_with_acceptance(label), strict=True):
         assert row == (ACCEPTED if after != DEAD and automaton.accepting[after] else after)
 
 

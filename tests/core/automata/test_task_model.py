@@ -13,8 +13,7 @@ from strategies_automata import words
 from wfairl.core.automata.finite import TooManyStatesError
 from wfairl.core.automata.rules import all_of, visit_all, visit_in_order
 from wfairl.core.automata.rules import avoid as avoid_all
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import TASK_MODEL_FORM, BrokenTaskModelError
+from wfairl.core.automata.task_model import TASK_MODEL_FORM, BrokenTaskModelError, TaskModel
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.documents import canonical

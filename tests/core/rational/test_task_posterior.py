@@ -7,8 +7,7 @@ import pytest
 from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import BrokenTaskModelError
+from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
 from wfairl.core.rational.task_posterior import Rival
 

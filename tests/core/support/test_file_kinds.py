@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import BrokenTaskModelError
+from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.demonstrations import load
 from wfairl.core.demonstrations.storage import BrokenDatasetError
 from wfairl.core.support.files import kind_of

@@ -1,11 +1,10 @@
 """The contract of a task automaton, deterministic and finite, and the labels it reads.
 
-One function defines an automaton:
-
     column(label)     the state after reading a label, from each state
 
-A planner asks for the columns of the labels of its world only. So an automaton may have any number of propositions:
-nothing is tabulated over all sets of them.
+says what an automaton does; its other abstract members are for files, drawings and messages. A planner asks for the
+columns of the labels of its world only. So an automaton may have any number of propositions: nothing is tabulated over
+all sets of them.
 """
 
 from abc import ABC, abstractmethod
@@ -25,14 +24,14 @@ Label = frozenset[str]
 DEAD = -1
 """In a table of successors: from here the task can never be fulfilled."""
 
-StateNumber = Annotated[int, Ge(DEAD), Lt(2**31)]
-"""The number of a state, or `DEAD`."""
-
 ACCEPTED = -2
 """In a table of successors: the transition fulfils the task."""
 
 UNAVAILABLE = -3
 """In a table of successors: the control cannot be chosen here."""
+
+StateNumber = Annotated[int, Ge(DEAD), Lt(2**31)]
+"""The number of a state, or `DEAD`."""
 
 
 class ForeignLabelError(BadInputError):
@@ -96,7 +95,8 @@ class Automaton(ABC):
 
     Attributes:
         accepting: whether a word that ends in a state is accepted, shape [states] of bool.
-        keep_repeats: whether a label that repeats the one before it is read again.
+        keep_repeats: whether words are read label by label. If not, consecutive equal labels are meant as one: the
+            automaton stays in its state at a repeated label, and `words.as_read` leaves them out.
     """
 
     accepting: NDArray[np.bool_]
@@ -113,11 +113,7 @@ class Automaton(ABC):
 
     @abstractmethod
     def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
-        """Source, guard and target of every edge between two different live states.
-
-        Args:
-            propositions: of the world whose labels are read; a guard may ask that some of them do not hold.
-        """
+        """Source, guard and target of every edge between two different live states, in a world of some propositions."""
 
     @abstractmethod
     def arrows(self) -> list[Arrow]:
@@ -129,7 +125,7 @@ class Automaton(ABC):
 
     @abstractmethod
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        """The labels or guards, as text, that lead from a state to another live one and that no given label meets."""
+        """What a state still waits for: the edges to other live states, as text, that no given label takes."""
 
     @property
     def states(self) -> int:
@@ -152,6 +148,10 @@ class Automaton(ABC):
         state = self.run(word)[-1]
         return state != DEAD and bool(self.accepting[state])
 
+    def accepts_all(self, words: Sequence[tuple[Label, ...]]) -> NDArray[np.bool_]:
+        """Whether each of many words is accepted, shape [words]."""
+        return np.array([self.accepts(word) for word in words], bool)
+
     def fulfilled_at(self, word: Sequence[Label]) -> int | None:
         """The number of labels after which the word is accepted for the first time, None if it never is."""
         state = 0
@@ -163,17 +163,13 @@ class Automaton(ABC):
                 return position
         return None
 
-    def successor_row(self, label: Label) -> NDArray[np.int32]:
-        """As `column`, for a search: `ACCEPTED` where the state after the label is accepting; shape [states]."""
+    def column_with_acceptance(self, label: Label) -> NDArray[np.int32]:
+        """As `column`, with `ACCEPTED` where the state after the label is accepting; shape [states]."""
         after = self.column(label)
         return np.where((after != DEAD) & self.accepting[after], np.int32(ACCEPTED), after)
 
     def check_propositions(self, propositions: Sequence[str]) -> None:
-        """Refuse a world that lacks propositions of the automaton.
-
-        Raises:
-            ForeignLabelError: names them.
-        """
+        """Raise `ForeignLabelError` for a world that lacks propositions of the automaton."""
         foreign = sorted(self.propositions - set(propositions))
         if foreign:
             raise ForeignLabelError(

@@ -1,7 +1,7 @@
 """FiniteAutomaton: the finite quotient of a weighted automaton that a planner can search.
 
 Words are compressed: consecutive equal labels count once. So a state is the pair (WFA state alpha, last label), and
-reading the last label again leaves it as it is. No other module knows of that.
+reading the last label again leaves it as it is.
 
 A state u is identified by the values of its continuations, h(u v) for a finite set of suffixes v that tells all WFA
 states apart. States with the same last label are merged when these values agree within a tolerance. A state is live
@@ -67,15 +67,14 @@ class FiniteDocument:
 
 @dataclass(frozen=True, eq=False)
 class FiniteAutomaton(Automaton):
-    """A table over the live states; state 0 is the initial one, and labels outside the alphabet lead to `DEAD`.
+    """A table over the live states; labels outside the alphabet lead to `DEAD`.
 
     Attributes:
         alphabet: the labels it can read.
         transitions: next state or `DEAD`, shape [states, labels] of int32.
-        accepting: whether a word that ends here is accepted, shape [states] of bool.
+        accepting, keep_repeats: see `Automaton`.
         values: value of a word that ends here, shape [states].
         last_labels: the label that was read last, None where that does not matter; [states].
-        keep_repeats: whether a repeated label is read again.
         closed: whether every reachable state was explored; if not, unexplored ones count as dead.
         tolerance: states were merged within this difference of values.
         deviation: largest difference measured between `values` and the weighted automaton.
@@ -120,9 +119,7 @@ class FiniteAutomaton(Automaton):
         return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
 
     def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
-        """Whether each of many words is accepted, at once; shape [words]."""
-        corpus = encode(words, self.alphabet)
-        ends = end_states(self.transitions, corpus)
+        ends = end_states(self.transitions, encode(words, self.alphabet))
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
@@ -144,11 +141,7 @@ class FiniteAutomaton(Automaton):
 
     @classmethod
     def from_document(cls, document: Any) -> "FiniteAutomaton":
-        """Read an automaton.
-
-        Raises:
-            ValueError: the document is not one.
-        """
+        """The automaton that `to_document` wrote."""
         read: FiniteDocument = parse(FiniteDocument, document)
         arrays = {
             "transitions": np.array(read.transitions, np.int32).reshape(len(read.accepting), len(read.alphabet)),
@@ -158,12 +151,9 @@ class FiniteAutomaton(Automaton):
         return cls(**{name: arrays.get(name, value) for name, value in vars(read).items() if name != "kind"})
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        return tuple(format_label(label) for label in self.expected(state) if label not in labels)
-
-    def expected(self, state: int) -> tuple[Label, ...]:
-        """The labels that lead from a state to another live one."""
-        row = self.transitions[state]
-        return tuple(label for label, after in zip(self.alphabet, row, strict=True) if after not in (DEAD, state))
+        row = zip(self.alphabet, self.transitions[state], strict=True)
+        leads_on = (label for label, after in row if after not in (DEAD, state))
+        return tuple(format_label(label) for label in leads_on if label not in labels)
 
     def edges(self) -> list[tuple[int, Label, int]]:
         """Source, label and target of each live transition, without loops that read the last label again."""
@@ -246,19 +236,12 @@ def does_not_close(automaton: WeightedAutomaton, tolerance: float, max_states: i
 
 @dataclass(frozen=True)
 class _Explored:
-    """All states met, live or not; `DEAD` is the state from which every value is zero.
+    """All states met, live or not; `DEAD` is the state from which every value is zero."""
 
-    Attributes:
-        transitions: shape [states, labels] of int32.
-        values: h of the word that led to each state first, shape [states].
-        last_labels: index of the last label or `NO_LABEL`, shape [states].
-        closed: whether all successors of all states were explored.
-    """
-
-    transitions: NDArray[np.int32]
-    values: NDArray[np.float64]
-    last_labels: NDArray[np.int64]
-    closed: bool
+    transitions: NDArray[np.int32]  # [states, labels]
+    values: NDArray[np.float64]  # h of the word that led to each state first
+    last_labels: NDArray[np.int64]  # index of the last label or `NO_LABEL`
+    closed: bool  # whether all successors of all states were explored
 
 
 def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:

@@ -46,12 +46,11 @@ class GuardedDocument:
 
 @dataclass(frozen=True, eq=False)
 class GuardedAutomaton(Automaton):
-    """A deterministic automaton with guards; state 0 is the initial one.
+    """A deterministic automaton with guards.
 
     Attributes:
         edges: of each state, in the order in which they are tried.
-        accepting: whether a word that ends in a state is accepted, shape [states] of bool.
-        keep_repeats: True: a label read twice takes edges twice.
+        accepting, keep_repeats: see `Automaton`; a label read twice takes edges twice.
     """
 
     kind: ClassVar[str] = "guarded"  # in files
@@ -91,7 +90,7 @@ class GuardedAutomaton(Automaton):
 
     def arrows(self) -> list[Arrow]:
         return [
-            Arrow(source, edge.target, str(edge.guard), partial(_takes, row, edge))
+            Arrow(source, edge.target, str(edge.guard), partial(is_taken, row, edge))
             for source, row in enumerate(self.edges)
             for edge in row
             if edge.target != source
@@ -106,11 +105,7 @@ class GuardedAutomaton(Automaton):
 
     @classmethod
     def from_document(cls, document: Any) -> "GuardedAutomaton":
-        """Read an automaton.
-
-        Raises:
-            ValueError: the document is not one.
-        """
+        """The automaton that `to_document` wrote."""
         read: GuardedDocument = parse(GuardedDocument, document)
         rows = (tuple(Edge(Guard(one.true, one.false), one.target) for one in row) for row in read.edges)
         return cls(tuple(rows), np.array(read.accepting, bool))
@@ -120,7 +115,8 @@ class GuardedAutomaton(Automaton):
         return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in labels))
 
 
-def _takes(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
+def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
+    """Whether an edge is the first of its state whose guard holds."""
     return next((one for one in row if one.guard.holds(label)), None) is edge
 
 
@@ -175,24 +171,3 @@ def _needed_edges(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
     while needed and needed[-1].target == state:
         needed.pop()
     return tuple(needed)
-
-
-def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
-    """The part of an automaton that words of these labels reach until they are accepted.
-
-    States are numbered anew in the order in which edges lead to them, accepting ones last.
-    """
-    relevant = [
-        ()
-        if automaton.accepting[state]
-        else tuple(edge for edge in row if any(_takes(row, edge, one) for one in labels))
-        for state, row in enumerate(automaton.edges)
-    ]
-    reached = [0]
-    for state in reached:  # which grows meanwhile
-        targets = dict.fromkeys(edge.target for edge in relevant[state])
-        reached += [target for target in targets if target != DEAD and target not in reached]
-    order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
-    number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
-    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
-    return GuardedAutomaton(tuple(rows), automaton.accepting[order])

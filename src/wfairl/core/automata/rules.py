@@ -22,11 +22,7 @@ MOST_IN_ANY_ORDER = 10
 
 
 def visit_in_order(*propositions: str) -> GuardedAutomaton:
-    """The propositions come true one after the other; state i has seen the first i of them.
-
-    Raises:
-        BadInputError: there are none.
-    """
+    """The propositions come true one after the other; state i has seen the first i of them."""
     _check(propositions, "visit_in_order")
     last = len(propositions)
     rows = [
@@ -37,11 +33,7 @@ def visit_in_order(*propositions: str) -> GuardedAutomaton:
 
 
 def visit_all(*propositions: str) -> GuardedAutomaton:
-    """Every proposition comes true at some time, in any order.
-
-    Raises:
-        BadInputError: there are none, or too many for a state for every set of them.
-    """
+    """Every proposition comes true at some time, in any order."""
     _check(propositions, "visit_all")
     if len(propositions) > MOST_IN_ANY_ORDER:
         raise BadInputError(f"visit_all takes at most {MOST_IN_ANY_ORDER} propositions, not {len(propositions)}")
@@ -55,11 +47,7 @@ def visit_all(*propositions: str) -> GuardedAutomaton:
 
 
 def avoid(*propositions: str) -> GuardedAutomaton:
-    """None of the propositions ever comes true; accepted until one does.
-
-    Raises:
-        BadInputError: there are none.
-    """
+    """None of the propositions ever comes true; accepted until one does."""
     _check(propositions, "avoid")
     lost = tuple(Edge(Guard(frozenset({proposition})), DEAD) for proposition in propositions)
     return GuardedAutomaton((lost,), np.array([True]))
@@ -73,11 +61,7 @@ def before(first: str, second: str) -> GuardedAutomaton:
 
 
 def all_of(*rules: GuardedAutomaton) -> GuardedAutomaton:
-    """All rules hold at once.
-
-    Raises:
-        BadInputError: there are none.
-    """
+    """All rules hold at once."""
     if not rules:
         raise BadInputError("all_of needs at least one rule")
     return reduce(intersect, rules)
@@ -103,7 +87,7 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
 
 
 def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The task without what must precede its goal: a label, of these propositions, that can fulfil the rule last."""
+    """The task of producing any label, of these propositions, that can be the last one of a rule."""
     guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
     weakest = [
         guard

@@ -5,10 +5,10 @@ that, which gives words their values; without one, words have the value 1 or 0.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,10 +22,16 @@ from wfairl.core.automata.finite import (
     quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.task_model_file import TASK_MODEL_FORM, BrokenTaskModelError, FitSummary, LearnerRecord
-from wfairl.core.automata.unknown_propositions import UnknownPropositions, unknown_propositions
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word, as_read
+from wfairl.core.support.bounds import Count, NotNegative
+from wfairl.core.support.documents import Form
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.registry import Registry
+
+
+class BrokenTaskModelError(BadInputError):
+    """A file is not a task model, or one that was cut or changed."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,66 @@ class Verdict:
     accepted: bool
     lost_at: int | None
     expected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """How the automaton was learned.
+
+    Attributes:
+        words: number of words it was learned from.
+        successes: how many of them have a score that reaches the threshold.
+        loss: mean squared error on the words it was learned from, eq. (2).
+        states: number of states of the automaton.
+        closed: whether that automaton holds all of them, within `max_states`.
+        rank: number of states of the weighted automaton; None, as all that follow, where there is none.
+        rows: length of the longest prefix of the basis.
+        cols: length of the longest suffix of the basis.
+        condition: largest over smallest singular value used.
+        deviation: largest difference measured between the finite automaton and the weighted one.
+    """
+
+    words: Count
+    successes: Count
+    loss: NotNegative
+    states: Count
+    closed: bool = True
+    rank: Count | None = None
+    rows: Count | None = None
+    cols: Count | None = None
+    condition: float | None = None
+    deviation: NotNegative | None = None
+
+
+class LearnerRecord(Protocol):
+    """What a learner knows of a task beyond the automaton."""
+
+    kind: ClassVar[str]
+    """In files, and in `RECORDS`."""
+
+    @property
+    def labels(self) -> Collection[Label]:
+        """The labels of the scenes that the task was learned in."""
+        ...
+
+    def to_document(self) -> dict[str, Any]:
+        """The record as a JSON object with its `kind`."""
+        ...
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":
+        """Read what `to_document` gave, in a task model with an automaton.
+
+        Raises:
+            BadInputError: the document is no such record, or the record of another automaton.
+        """
+        ...
+
+
+RECORDS: Registry[type[LearnerRecord]] = Registry(
+    "record of a learner", {"rational": "wfairl.core.rational.task_posterior:TaskPosterior"}
+)
+"""The kinds of records that a file may hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +141,17 @@ class TaskModel:
     sentences: tuple[str, ...] = ()
     record: LearnerRecord | None = None
 
-    @cached_property
+    @property
     def finite(self) -> Automaton:
         """The automaton for the planner.
 
         Raises:
-            TooManyStatesError, NoAcceptedWordError: see `quotient`.
+            TooManyStatesError: the weighted automaton does not close.
         """
-        if self.automaton is not None:
-            return self.automaton
-        assert self.weighted is not None  # `StoredTaskModel` and the learners see to it
-        if not self.summary.closed:  # it was tried when the model was learned
+        if self.automaton is None:
+            assert self.weighted is not None  # `_StoredTaskModel` and the learners see to it
             raise does_not_close(self.weighted, self.tolerance, self.max_states)
-        return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
+        return self.automaton
 
     @property
     def alphabet(self) -> tuple[Label, ...]:
@@ -105,17 +169,11 @@ class TaskModel:
         of_table = () if isinstance(self.automaton, GuardedAutomaton) else self.alphabet
         return frozenset((*(label for _, label in self.edge_counts), *in_scenes, *of_table))
 
-    def unknown_propositions(self, words: Collection[Word]) -> UnknownPropositions:
-        """The propositions of words that it does not know."""
-        known = (*self.alphabet, *self.labels_seen)
-        return unknown_propositions(words, known, isinstance(self.automaton, GuardedAutomaton))
-
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""
         read = as_read(words, self.keep_repeats)
-        if self.weighted is None:
-            return accepted_values(self.finite, read)
-        return [float(value) for value in self.weighted.values(read)]
+        values = self.finite.accepts_all(read) if self.weighted is None else self.weighted.values(read)
+        return [float(value) for value in values]
 
     def as_read(self, word: Word) -> Word:
         """The word as the automaton reads it."""
@@ -191,7 +249,7 @@ class TaskModel:
         summary = FitSummary(
             words=len(read),
             successes=len(successes),
-            loss=float(np.mean(np.square(np.array(accepted_values(automaton, read)) - flags))) if read else 0.0,
+            loss=float(np.mean(np.square(automaton.accepts_all(read) - flags))) if read else 0.0,
             states=automaton.states,
         )
         return cls(
@@ -256,13 +314,6 @@ class TaskModel:
         return cls(**{**vars(stored), **parts})
 
 
-def accepted_values(automaton: Automaton, words: Sequence[Word]) -> list[float]:
-    """1 for each word that is accepted, 0 for the others."""
-    if isinstance(automaton, FiniteAutomaton):
-        return automaton.accepts_all(words).astype(np.float64).tolist()
-    return [float(automaton.accepts(word)) for word in words]
-
-
 def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
     """How many of the words take each edge between two different states."""
     counts: Counter[tuple[int, Label]] = Counter()
@@ -271,3 +322,47 @@ def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, 
         taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
         counts.update(dict.fromkeys(taken, times))
     return dict(counts)
+
+
+@dataclass(frozen=True)
+class _StoredTaskModel:
+    """A task model on disk: the fields of `TaskModel`, with edge counts as a list of [state, label, count]."""
+
+    learner: str
+    threshold: float
+    keep_repeats: bool
+    tolerance: NotNegative
+    max_states: Count
+    summary: FitSummary
+    sentences: tuple[str, ...]
+    record: Mapping[str, Any] | None
+    edge_counts: tuple[tuple[Count, Label, Count], ...]
+    automaton: Mapping[str, Any] | None
+    weighted: Mapping[str, Any] | None
+
+    def parts(self) -> tuple[Automaton | None, WeightedAutomaton | None, LearnerRecord | None]:
+        """The automaton for a planner, the weighted one, and the record; one automaton at least is not None.
+
+        Raises:
+            KeyError, ValueError: there is no automaton, or a part is not what it should be.
+        """
+        if self.weighted is None and self.automaton is None:
+            raise ValueError("no automaton")
+        kind = None if self.automaton is None else AUTOMATON_KINDS[str(self.automaton.get("kind"))]
+        automaton = None if kind is None else kind.from_document(self.automaton)
+        weighted = None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
+        if self.record is None:
+            return automaton, weighted, None
+        if not self.sentences:
+            raise ValueError("the record of a learner without the rule itself in sentences")
+        record = RECORDS.find(str(self.record.get("kind")))
+        return automaton, weighted, record.from_document(self.record, automaton)
+
+
+AUTOMATON_KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
+    one.kind: one for one in (FiniteAutomaton, GuardedAutomaton)
+}
+
+TASK_MODEL_FORM = Form(
+    "wfairl-task-model", "a task model", 4, _StoredTaskModel, BrokenTaskModelError, "`wfairl learn-task` writes one"
+)

@@ -161,9 +161,8 @@ def span_of_products(
 ) -> NDArray[np.float64]:
     """A basis of the space of all products start^T M_1 .. M_k that consists of products, shortest first; [rank, m].
 
-    A product is in the basis if it is no linear combination of those before it, breadth first. Whether a further label
-    adds a direction is tested on the unit direction that the product itself added, so that rounding does not accumulate
-    along long products. A direction shorter than `tolerance`, relative to the vector it came from, is rounding.
+    Whether a further label adds a direction is tested on the unit direction that the product itself added, so that
+    rounding does not accumulate. A direction shorter than `tolerance`, relative to its vector, is rounding.
     """
     m = len(start)
     products, span = np.zeros((0, m)), np.zeros((0, m))

@@ -18,7 +18,7 @@ from wfairl.core.support.compiling import njit
 
 def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
     """The table of an automaton; accepting states keep their rows, though no label leads to them."""
-    columns = [automaton.successor_row(label) for label in labels]
+    columns = [automaton.column_with_acceptance(label) for label in labels]
     return np.ascontiguousarray(np.reshape(columns, (len(labels), automaton.states)).T, np.int32)
 
 

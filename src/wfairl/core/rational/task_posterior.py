@@ -7,7 +7,7 @@ pair of a state and a label. A task model holds it as its `record`: `posterior_o
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import MinLen
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.task_model_file import LearnerRecord
 from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count, NotNegative, Part
 from wfairl.core.support.documents import parse
@@ -104,7 +103,7 @@ class Rival:
 
 
 @dataclass(frozen=True, eq=False)
-class TaskPosterior(LearnerRecord):
+class TaskPosterior:
     """The probable automata of a task and their evidence.
 
     Attributes:
@@ -123,7 +122,7 @@ class TaskPosterior(LearnerRecord):
         not_told_apart: rules under other costs that are about as likely.
     """
 
-    kind = "rational"
+    kind: ClassVar[str] = "rational"
 
     alternatives: tuple[Alternative, ...]
     support: Support

@@ -141,5 +141,5 @@ class LabelTable:
         if number == before:
             if number == len(self._rows):
                 self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-            self._rows[number] = self.automaton.successor_row(label)
+            self._rows[number] = self.automaton.column_with_acceptance(label)
         return number

@@ -1,9 +1,10 @@
 """Propositions of words that a model does not know, such as misspelt ones."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
 
 MOST_NAMED = 20
@@ -35,10 +36,11 @@ class UnknownPropositions:
         return [f"The task model does not know {unknown} (it knows {known}), and {effect}."]
 
 
-def unknown_propositions(words: Collection[Word], known: Iterable[Label], are_ignored: bool) -> UnknownPropositions:
-    """The propositions of words that are in no known label."""
+def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPropositions:
+    """The propositions of words that a model does not know."""
     has: frozenset[str] = frozenset().union(*(label for word in set(words) for label in word))
-    knows: frozenset[str] = frozenset().union(*known)
+    knows: frozenset[str] = frozenset().union(*model.alphabet, *model.labels_seen)
+    are_ignored = isinstance(model.automaton, GuardedAutomaton)
     return UnknownPropositions(tuple(sorted(has - knows)), tuple(sorted(knows)), are_ignored)
 
 
