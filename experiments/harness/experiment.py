@@ -21,9 +21,9 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
     {
         "paper": "experiments.method_comparison.paper:PAPER_EXPERIMENT",
         "logic-and-cost": "experiments.method_comparison.logic_and_cost:LOGIC_AND_COST_EXPERIMENT",
-        "labyrinth": "experiments.estimations.labyrinth:LABYRINTH_EXPERIMENT",
-        "borlange": "experiments.estimations.borlange:BORLANGE_EXPERIMENT",
-        "shanghai": "experiments.estimations.shanghai:SHANGHAI_EXPERIMENT",
+        "labyrinth": "experiments.public_data.labyrinth:LABYRINTH_EXPERIMENT",
+        "borlange": "experiments.public_data.borlange:BORLANGE_EXPERIMENT",
+        "shanghai": "experiments.public_data.shanghai:SHANGHAI_EXPERIMENT",
         "task-learners": "experiments.procedures.task_learners:TASK_LEARNERS_EXPERIMENT",
         "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",

@@ -134,16 +134,6 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         self._observe(np.arange(self.num_envs))
         return self._columns.copy()
 
-    def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The state of every episode, copied; the bank and the random generator of scenes are not part of it."""
-        return {name: getattr(self, name).copy() for name in ("scenes", "states", "automaton_states", "steps")}
-
-    def restore(self, snapshot: dict[str, NDArray[Any]]) -> Columns:
-        """Restore every episode from a snapshot of the same pool, and empty the bank; see `forget`."""
-        for name in self.snapshot():
-            getattr(self, name)[...] = snapshot[name]
-        return self.forget()
-
     def _begin(self, rows: NDArray[np.int64], scenes: Sequence[int] | NDArray[np.int64] | None = None) -> None:
         """Begin episodes in some rows, in scenes that are drawn unless given."""
         self.scenes[rows] = self.np_random.integers(len(self.pool), size=len(rows)) if scenes is None else scenes

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from public_data_files import write_borlange, write_labyrinth, write_shanghai
 
-from experiments.estimations import borlange, labyrinth, shanghai
 from experiments.harness import Cell, Options, experiment, mean_and_spread, run_experiment
 from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_markdown
+from experiments.public_data import borlange, labyrinth, shanghai
 from experiments.public_data.labyrinth import trajectories_of
 from experiments.public_data.shanghai import read_shanghai
 from experiments.public_data.source import NoDataError, PublicSource, WrongSourceError

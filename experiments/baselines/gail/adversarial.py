@@ -1,9 +1,8 @@
 """GAIL with one reward: generator and discriminator are trained in turns.
 
 The generator starts as a clone of the demonstrations. An iteration is a rollout under the current discriminator's
-reward, PPO on it, then some discriminator steps on the same rollout. No random state is kept between iterations: all
-draws follow from the seed and the iteration. So a checkpoint holds only weights, Adam's moments and the state of the
-episodes, and a training that resumes from one ends as if it had never stopped, bit for bit.
+reward, PPO on it, then some discriminator steps on the same rollout. All draws follow from the seed and the iteration:
+a training that was killed begins again, and ends as if it had never stopped, bit for bit.
 """
 
 from collections.abc import Sequence
@@ -38,9 +37,6 @@ LAST_RATE = 0.1
 
 ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit, a single number that is no weight of a network."""
-
-GROUPS = ("policy", "best", "policy_adam", "discriminator", "discriminator_adam", "environment")
-"""The tensors of a checkpoint."""
 
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
 """The random streams of a training."""
@@ -141,9 +137,7 @@ class AdversarialTraining:
         loss = self._train_discriminator(np.random.default_rng([config.seed, _DISCRIMINATOR, iteration]))
         weights = (*self._network.state_dict().values(), *self._discriminator.state_dict().values())
         if not all(tensor.isfinite().all() for tensor in weights):
-            raise DivergedError(
-                "training diverged: weights are no longer finite. The last checkpoint is kept; lower the learning rates"
-            )
+            raise DivergedError("training diverged: weights are no longer finite; lower the learning rates")
         is_due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
         returns = self._validate() if is_due else None
         ended = [one.true_return for one in environment.ended]
@@ -198,38 +192,17 @@ class AdversarialTraining:
             self.best_returns = returns
 
     def save(self, path: Path, fingerprint: str) -> None:
-        """Replace the checkpoint, atomically."""
-        arrays = {**self._environment.environment.snapshot(), "starts": np.array(self._ppo._last_episode_starts, bool)}
-        tensors = {
-            "policy": self._network.state_dict(),
-            "best": self.best,
-            "policy_adam": _optimizer_tensors(self._ppo.policy.optimizer),
-            "discriminator": self._discriminator.state_dict(),
-            "discriminator_adam": _optimizer_tensors(self._optimizer),
-            "environment": {name: torch.from_numpy(array) for name, array in arrays.items()},
-        }
-        header = {
-            "best_iteration": self.best_iteration,
-            "best_returns": self.best_returns,
-            "history": self.history,
-        }
-        write_groups(path, fingerprint, tensors, header)
+        """Write what came of a finished training, atomically."""
+        header = {"iteration": self.best_iteration, "returns": self.best_returns, "history": self.history}
+        write_groups(path, fingerprint, {"best": self.best}, header)
 
     def resume(self, path: Path, fingerprint: str) -> bool:
-        """Continue from the checkpoint, if there is one; errors as in `read_groups`."""
-        return bool(read_groups(path, fingerprint, GROUPS, self._restore))
+        """Read what came of the training, if it has finished; errors as in `read_groups`."""
+        return bool(read_groups(path, fingerprint, ("best",), self._restore))
 
     def _restore(self, tensors: dict[str, Tensors], header: dict[str, Any]) -> bool:
-        self.history, self.best_returns = header["history"], header["best_returns"]
-        self.best, self.best_iteration = tensors["best"], header["best_iteration"]
-        self._network.load_state_dict(tensors["policy"])
-        self._discriminator.load_state_dict(tensors["discriminator"])
-        _restore_optimizer(self._ppo.policy.optimizer, tensors["policy_adam"])
-        _restore_optimizer(self._optimizer, tensors["discriminator_adam"])
-        environment = {name: one.numpy() for name, one in tensors["environment"].items()}
-        self._ppo._last_episode_starts = environment.pop("starts")
-        self._environment.environment.restore(environment)
-        self._ppo.num_timesteps = self.history[-1]["steps"]
+        self.best, self.best_iteration = tensors["best"], header["iteration"]
+        self.best_returns, self.history = header["returns"], header["history"]
         return True
 
 
@@ -252,17 +225,3 @@ def clone(
         chosen = [demonstrations[i].mirrored(encoder) if rng.integers(2) else demonstrations[i] for i in order]
         rate = CLONING_RATE * (1 - epoch / epochs)
         clone_epoch(network, adam, chosen, CLONING_BATCH, len(encoder.controls), dropout, rate)
-
-
-def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
-    """The moments and steps of Adam, by the number of the parameter."""
-    state = optimizer.state_dict()["state"]
-    return {f"{number}.{name}": torch.as_tensor(one) for number, entry in state.items() for name, one in entry.items()}
-
-
-def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
-    state: dict[int, dict[str, Any]] = {}
-    for name, tensor in tensors.items():
-        number, _, entry = name.partition(".")
-        state.setdefault(int(number), {})[entry] = tensor
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

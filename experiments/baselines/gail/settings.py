@@ -33,7 +33,7 @@ class GailConfig:
         discriminator_rate: learning rate of the discriminator.
         smoothing: label smoothing of the discriminator.
         validation_scenes: number of scenes to choose the reward, the iteration and the temperature on.
-        validate_every: iterations between two validations, each of which is followed by a checkpoint.
+        validate_every: iterations between two validations.
         seed: random seed.
     """
 

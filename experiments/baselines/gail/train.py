@@ -63,15 +63,16 @@ def train_gail(request: TrainingRequest, config: GailConfig) -> NetworkRun:
         for reward in config.rewards:
             path = directory / "checkpoint" / f"{reward}.safetensors"
             training = trainings[reward] = AdversarialTraining(data, reward, config)
-            if not training.resume(path, fingerprint):
-                training.begin()
-            bar.update(meter, advance=len(training.history), description=f"GAIL, {reward}")
-            for iteration in range(len(training.history), config.iterations):
+            bar.update(meter, description=f"GAIL, {reward}")
+            if training.resume(path, fingerprint):
+                bar.advance(meter, config.iterations)
+                continue
+            training.begin()
+            for iteration in range(config.iterations):
                 training.iterate(iteration)
-                if training.history[-1]["held_out"] is not None:
-                    training.save(path, fingerprint)
-                    write_lines(directory / METRICS, [line for one in trainings.values() for line in one.history])
                 bar.advance(meter)
+            training.save(path, fingerprint)
+    write_lines(directory / METRICS, [line for training in trainings.values() for line in training.history])
     validations = {reward: training.best_returns for reward, training in trainings.items()}
     reward = max(validations, key=lambda one: max(validations[one].values()))  # the first of equals
     best, returns = trainings[reward], validations[reward]

@@ -1,1 +1,0 @@
-"""What people and mice were after, estimated from public data, beside the published figures."""
