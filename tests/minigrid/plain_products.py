@@ -12,7 +12,9 @@ from wfairl.minigrid.product_nodes import NOT_EXPANDED
 
 def solve_plain(world, automaton, cost, **limits) -> FocusedSolution:
     """What the focused planner would give for a plain world."""
-    return FocusedSolution(FocusedSearch(PlainProduct(world, automaton, (world.initial_state, 0)), **limits), cost)
+    search = FocusedSearch(PlainProduct(world, automaton, (world.initial_state, 0)), **limits)
+    search.price(cost)
+    return FocusedSolution(search)
 
 
 class PlainProduct:

@@ -21,8 +21,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused import FocusedPlanner
-from wfairl.minigrid.focused.anytime import SEARCH_WEIGHTS
-from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
+from wfairl.minigrid.focused.focused_search import SEARCH_WEIGHTS, TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedSolution
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying
 from wfairl.specifications.formats.ltlf import from_ltlf, to_ltlf
@@ -183,7 +182,6 @@ def test_bounds_never_exceed_the_cost_to_go(task: Task, cost, is_refined: bool):
     world = task.make_world(seed=3)
     exact = ExactPlanner().solve(world, task.rule, cost)
     search = FocusedPlanner().solve(world, task.rule, cost).search
-    search.price(cost)
     if is_refined:
         search.product.guide.refine(stage=1, start=0)
     nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)

@@ -43,7 +43,6 @@ def explore_paths(
     for order in likely_orders(words):
         rule = visit_in_order(*order)
         search = FocusedPlanner(MOST_NODES_PER_ORDER).solve(world, rule, cost).search
-        search.price(cost)
         rule_states = [0, *rule.run(labels)[1:]]
         with suppress(TooManyNodesMetError):  # the states found so far must do
             for state, rule_state in reversed(list(zip(states[:-1], rule_states, strict=False))):

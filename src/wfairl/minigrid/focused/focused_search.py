@@ -2,20 +2,25 @@
 
 The product is built while it is searched (`SceneProduct`) and kept. The lower bounds that direct the searches come from
 the guide of the product, where it has one.
+
+Beyond its expansion limit a search finds some path, and better paths while that is easy: weighted A* with lower and
+lower weights, directed by estimates. Where this gets stuck, a path is joined from segments, each of which ends with the
+next change of the automaton state.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, Automaton
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.path import follow
 from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.support.errors import FailedRunError
 from wfairl.minigrid.focused import search_kernel as kernel
-from wfairl.minigrid.focused.anytime import find_paths
 from wfairl.minigrid.focused.scene_product import SceneProduct
 from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
 from wfairl.minigrid.product_nodes import NOT_EXPANDED
@@ -33,8 +38,18 @@ REFINE_AT = (1_000, 30_000)
 LEAST_EXPANSIONS = 1_000
 """Nodes that any search may expand, however many other searches have, unless the expansion limit is less."""
 
+SEARCH_WEIGHTS = (3.0, 2.0, 1.5, 1.2, 1.1)
+"""Weights of the estimates beyond the expansion limit, one search after the other."""
+
+FIRST_NODES = 30_000
+"""New nodes that the first weighted search may reach before a path is joined from segments."""
+
+MAX_SEGMENTS = 20
+
 SEGMENT_NODES = 300_000
 """Nodes that the searches for one segment of a path may reach."""
+
+NO_LIMIT = 2**63 - 1
 
 EXPAND_AT_ONCE = 4096
 """Nodes expanded together, at most."""
@@ -116,7 +131,7 @@ class FocusedSearch:
     def cost_to_go(self, node: int) -> float:
         """The cost of the best path found from a node, inf without one; it is V if it equals the lower bound."""
         self._add_new_nodes()
-        if not self.is_proven(node) and node not in self._searched:
+        if not self._is_proven(node) and node not in self._searched:
             self._search(node)
             self._searched.add(node)
         return float(self._nodes.upper_bounds[node])
@@ -142,14 +157,6 @@ class FocusedSearch:
             node = int(self.product.successors[node, controls[-1]])
         return controls, min(cost, total)
 
-    def has_path(self, node: int) -> bool:
-        """Whether a path from a node to acceptance is known."""
-        return bool(self._nodes.upper_bounds[node] < np.inf)
-
-    def is_proven(self, node: int) -> bool:
-        """Whether the exact cost-to-go of a node is known."""
-        return bool(self._nodes.upper_bounds[node] <= self._nodes.lower_bounds[node])
-
     def labels_by_automaton_state(self) -> dict[int, set[frozenset[str]]]:
         """The labels of transitions out of expanded nodes, by the automaton state that they leave."""
         product = self.product
@@ -174,7 +181,57 @@ class FocusedSearch:
                 nodes.upper_bounds[node], nodes.best_control[node] = ahead, control
             ahead = float(nodes.upper_bounds[node])
 
-    def find_segment(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
+    def _search(self, start: int) -> None:
+        before, guide = len(self.product), self.product.guide
+        for stage, new_nodes in enumerate(REFINE_AT, start=1):
+            if self._run_search(1.0, start, before + new_nodes, self._expansions_left(self.expansion_limit)):
+                return
+            if guide is not None and self.expansions < self.expansion_limit:
+                guide.refine(stage, start)
+                self._raise_lower_bounds(0)
+        if not self._run_search(1.0, start, self.max_nodes, self._expansions_left(self.expansion_limit)):
+            self._has_estimates = True
+            self._estimate(0)
+            self._find_paths(start)
+            self.unproven += not self._is_proven(start)
+
+    def _find_paths(self, start: int) -> None:
+        """Find a path from a node, and better ones until the expansion limit is reached a second time."""
+        max_nodes = len(self.product) + FIRST_NODES
+        is_done = self._run_search(SEARCH_WEIGHTS[0], start, max_nodes, NO_LIMIT)
+        if not is_done and self._nodes.upper_bounds[start] == np.inf:
+            self._join_segments(start)
+        if self._nodes.upper_bounds[start] == np.inf:
+            self._run_search(SEARCH_WEIGHTS[0], start, self.max_nodes, NO_LIMIT)
+        for weight in SEARCH_WEIGHTS[1:]:
+            left = self._expansions_left(2 * self.expansion_limit)
+            if self._is_proven(start) or not self._run_search(weight, start, self.max_nodes, left):
+                return
+
+    def _join_segments(self, start: int) -> None:
+        """Join a path from segments, each found by searches of its own, and use it as an upper bound."""
+        product = self.product
+        world, automaton, guide = product.world, product.automaton, product.guide
+        at, controls = (product.state(start), int(product.automaton_states[start])), []
+        for _ in range(MAX_SEGMENTS):
+            until_change = replace(automaton, accepting=np.arange(automaton.states) != at[1])  # type: ignore[type-var]
+            segment = self._find_segment(world, until_change, at)
+            if segment is None and guide is not None:
+                segments = (self._find_segment(other, rule, (at[0], 0)) for other, rule in guide.preparations(at[0]))
+                segment = next(filter(None, segments), None)
+            if segment is None:
+                return
+            path = follow(world, segment, automaton, at)
+            for control, automaton_state in zip(segment, path.automaton_states[1:], strict=True):
+                controls.append(control)
+                if automaton_state == DEAD:
+                    return
+                if automaton.accepting[automaton_state]:
+                    self.add_path(start, controls)
+                    return
+            at = path.states[-1], automaton_state
+
+    def _find_segment(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
         """The controls of a path for another task, by searches of its own; None if there is none or it is too hard."""
         if self._cost is None or self._is_segment:
             return None
@@ -187,11 +244,7 @@ class FocusedSearch:
         except TooManyNodesMetError:
             return None
 
-    def expansions_left(self, limit: int) -> int:
-        """The number of expansions up to a limit that are left, and at least a few."""
-        return max(min(LEAST_EXPANSIONS, self.expansion_limit), limit - self.expansions)
-
-    def run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
+    def _run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
         """One search with the present bounds; False if it was stopped by a limit."""
         self._search_number += 1
         nodes, open_list, priority = self._nodes, self._open_list, weight * self._nodes.lower_bounds[start]
@@ -222,19 +275,13 @@ class FocusedSearch:
                 nodes.lower_bounds[start] = np.inf
         return outcome != kernel.STOPPED
 
-    def _search(self, start: int) -> None:
-        before, guide = len(self.product), self.product.guide
-        for stage, new_nodes in enumerate(REFINE_AT, start=1):
-            if self.run_search(1.0, start, before + new_nodes, self.expansions_left(self.expansion_limit)):
-                return
-            if guide is not None and self.expansions < self.expansion_limit:
-                guide.refine(stage, start)
-                self._raise_lower_bounds(0)
-        if not self.run_search(1.0, start, self.max_nodes, self.expansions_left(self.expansion_limit)):
-            self._has_estimates = True
-            self._estimate(0)
-            find_paths(self, start)
-            self.unproven += not self.is_proven(start)
+    def _expansions_left(self, limit: int) -> int:
+        """The number of expansions up to a limit that are left, and at least a few."""
+        return max(min(LEAST_EXPANSIONS, self.expansion_limit), limit - self.expansions)
+
+    def _is_proven(self, node: int) -> bool:
+        """Whether the exact cost-to-go of a node is known."""
+        return bool(self._nodes.upper_bounds[node] <= self._nodes.lower_bounds[node])
 
     @property
     def _graph(self) -> kernel.Graph:

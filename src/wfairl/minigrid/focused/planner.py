@@ -2,10 +2,10 @@
 
     Q(s, u) = c(s, u) + V(T(s, u)),     V(s) by A* from s                                     `focused_search`
 
-Beyond the expansion limit, V(s) is the cost of the best path found, with a lower bound on the optimum (`anytime`).
+Beyond the expansion limit, V(s) is the cost of the best path found, with a lower bound on the optimum.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,11 @@ class FocusedPlanner:
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
     ) -> "FocusedSolution":
-        """See `Planner`; the search runs when the solution is asked.
+        """See `Planner`; searches run when the solution is asked.
 
         Raises:
             BadInputError: the world is no MiniGrid scene.
+            BadCostError: the costs are not all finite and above zero.
             TooManyNodesMetError: by the solution, see `max_nodes`.
             AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
         """
@@ -54,30 +55,23 @@ class FocusedPlanner:
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
         product = SceneProduct(world, automaton, begin, scope_of(cost))
-        return FocusedSolution(FocusedSearch(product, self.max_nodes, self.expansion_limit), cost)
+        search = FocusedSearch(product, self.max_nodes, self.expansion_limit)
+        search.price(cost)
+        return FocusedSolution(search)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class FocusedSolution:
-    """A solution that is computed as it is asked for.
-
-    Attributes:
-        search: the searches so far.
-        cost: of transitions.
-    """
+    """A solution that is computed as it is asked for, by searches that are kept."""
 
     search: FocusedSearch
-    cost: Cost
-    _is_priced: bool = field(default=False, repr=False)
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64]:
         """See `Solution`; never None."""
-        self._price()
         return self.search.control_cost_to_go(self.search.product.add(state, automaton_state))
 
     def plan(self) -> Plan:
         """See `Solution`; where the plan is not proven optimal, its lower bound is less than its cost."""
-        self._price()
         product = self.search.product
         if self.search.cost_to_go(0) == np.inf:
             raise unsatisfiable(product.automaton, self.search.labels_by_automaton_state())
@@ -85,8 +79,3 @@ class FocusedSolution:
         path = follow(product.world, controls, product.automaton, (product.state(0), int(product.automaton_states[0])))
         statistics = {"product_states": len(product), "expansions": self.search.expansions}
         return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])), statistics)
-
-    def _price(self) -> None:
-        if not self._is_priced:
-            self.search.price(self.cost)
-            self._is_priced = True
