@@ -18,11 +18,7 @@ Jobs = Annotated[int, typer.Option(help="Number of scenes or networks to process
 
 
 def parse_seeds(text: str) -> Sequence[int]:
-    """The seeds of `A:B` or `A,B,C`.
-
-    Raises:
-        BadInputError: the text is neither.
-    """
+    """The seeds of `A:B` or `A,B,C`. Raises `BadInputError` if the text is neither."""
     try:
         if ":" in text:
             first, end = map(int, text.split(":"))

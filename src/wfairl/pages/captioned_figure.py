@@ -10,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from wfairl.pages import style
+
 DOTS_PER_INCH = 300
 
 PIXELS_PER_INCH = 200
@@ -18,21 +20,27 @@ PIXELS_PER_INCH = 200
 MARGIN = 0.06
 """Inches of white around the drawing."""
 
-_SVG_SETTINGS = {
-    "svg.hashsalt": "wfairl",  # identifiers follow from the content, not from chance
-    "svg.fonttype": "path",  # letters as paths: the same on a machine without the font
+DARK = {
+    style.INK: "#e7e9ea",
+    style.GREY: "#9aa4ac",
+    style.PAPER: "#1b1f23",
+    "#14735a": "#5fcfa6",
+    "#b4552d": "#e58f66",
+    "#eeece7": "#2a3036",
 }
+"""The colours of a figure that adapts, each with its counterpart on a dark page."""
 
 
 @dataclass(frozen=True, eq=False)
 class CaptionedFigure:
-    """A figure and its texts; a block of a page, on a white card, since its colours are for white paper.
+    """A figure and its texts; a block of a page.
 
     Attributes:
         name: of its files, without a suffix.
         figure: the drawing.
         caption: for the reader.
         alt: a description, for readers who do not see it.
+        adapts: whether a page shows it in the colours of the page, light or dark; else it is on a white card.
     """
 
     template: ClassVar[str] = "figure"
@@ -40,20 +48,32 @@ class CaptionedFigure:
     figure: Figure
     caption: str
     alt: str
+    adapts: bool = False
 
     @property
     def source(self) -> str:
         """The figure as a data URI for an `<img>`, in which an SVG can neither run scripts nor load anything."""
-        return f"data:image/svg+xml;base64,{base64.b64encode(self.to_svg()).decode()}"
+        svg = self._adapted_svg() if self.adapts else self.to_svg()
+        return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
-    def to_svg(self) -> bytes:
-        """The figure as SVG, without a date."""
-        with matplotlib.rc_context(_SVG_SETTINGS):  # the writer has no other settings
+    def to_svg(self, text: str = "path") -> bytes:
+        """The figure as SVG, without a date; text as paths, the same on a machine without the font, or as `none`."""
+        # Identifiers follow from the content, not from chance. The writer has no other settings.
+        with matplotlib.rc_context({"svg.hashsalt": "wfairl", "svg.fonttype": text}):
             return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
         return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
+
+    def _adapted_svg(self) -> bytes:
+        """The figure without a background, in colours that depend on the browser's colour scheme; text as text."""
+        svg = self.to_svg("none").decode().replace(f"'{style.FONT}'", f"'{style.FONT}', sans-serif")
+        for number, light in enumerate(DARK):
+            svg = svg.replace(light, f"var(--c{number},{light})")
+        dark = "".join(f"--c{number}:{colour};" for number, colour in enumerate(DARK.values()))
+        own = f"@media(prefers-color-scheme:dark){{svg{{{dark}}}}}#patch_1{{display:none}}"
+        return svg.replace("<defs>", f"<style>{own}</style><defs>", 1).encode()
 
     def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float) -> bytes:
         stream = io.BytesIO()

@@ -27,14 +27,7 @@ FIRST_COLOUR, SECOND_COLOUR, TRACK_COLOUR = "#14735a", "#b4552d", "#eeece7"
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its standard error.
-
-    Attributes:
-        name: of the row.
-        mean: the mean, 0 or more.
-        error: the standard error of the mean; None for a single sample.
-        leading: whether the row is highlighted.
-    """
+    """A mean of 0 or more, with its standard error, None for a single sample; a leading one is highlighted."""
 
     name: str
     mean: float
@@ -75,7 +68,7 @@ def draw_intervals(intervals: Sequence[Interval], caption: str, largest: float =
         style.write(axes, -left / (WIDTH - left - right), row, one.name, TEXT, **settings)
         style.write(axes, 1 + right / (WIDTH - left - right), row, text, TEXT, ha="right", **settings)
     alt = "; ".join(f"{one.name}: {text}" for one, text in zip(intervals, numbers, strict=True))
-    return CaptionedFigure("means", figure, caption, f"Bars of means and standard errors. {alt}")
+    return CaptionedFigure("means", figure, caption, f"Bars of means and standard errors. {alt}", adapts=True)
 
 
 def draw_lines(
@@ -99,7 +92,7 @@ def draw_lines(
     if mark is not None:
         _mark_point(axes, *mark)
     ends = [f"{one.name} goes from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in series]
-    return CaptionedFigure("curves", figure, caption, f"{y_name} against {x_name}: {'; '.join(ends)}")
+    return CaptionedFigure("curves", figure, caption, f"{y_name} against {x_name}: {'; '.join(ends)}", adapts=True)
 
 
 def _mark_point(axes: Any, x: float, y: float, text: str) -> None:

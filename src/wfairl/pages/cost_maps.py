@@ -60,9 +60,7 @@ class CostMaps:
         places: pixels (x, y), shape [places, 2].
         headings: of the agent in degrees, NaN if unknown; shape [places].
         costs: mean costs, NaN where a control is unavailable or nothing arrives; shape [maps, places].
-        automaton_state: the state.
-        step: of the plan that enters it.
-        label: of that step, as text.
+        step, label: of the plan, where it enters the automaton state.
         image: of the scene at that moment, shape [height, width, 3].
     """
 
@@ -189,7 +187,7 @@ def draw_cost_maps(
         axes.set_ylim(top + height, top)
         axes.add_collection(_colour_places(maps, number, side, scale))
     _draw_scale(figure, scale)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps))
+    return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps), adapts=True)
 
 
 def _side(maps: CostMaps) -> float:
@@ -250,7 +248,8 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
     low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
     bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
     axes.tick_params(labelsize=style.NOTE, labelfontfamily=style.FONT, length=2, width=0.6, color=style.GREY, pad=2)
-    axes.set_title("cost", size=style.NOTE, family=style.FONT, loc="left", pad=4)
+    axes.tick_params(labelcolor=style.INK)
+    axes.set_title("cost", size=style.NOTE, family=style.FONT, color=style.INK, loc="left", pad=4)
 
 
 def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:

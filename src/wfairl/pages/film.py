@@ -47,11 +47,9 @@ FUTURE_INK, PAST_FILL, PRESENT_FILL = "#9a9a9a", "#c9d7f0", "#f2a33a"
 
 @dataclass(frozen=True)
 class Film:
-    """A path with images of its states.
+    """A path of T controls with images of its states.
 
     Attributes:
-        path: the path, T controls.
-        control_names: the names of the world's controls.
         frames: the rendered states, T + 1 images of shape [height, width, 3] of uint8.
         traces: the pixels that the agent passes in each step, T; None if the world does not locate it.
     """
@@ -69,11 +67,7 @@ def check_format(output: FilePath) -> None:
 
 
 def film_path(world: World[Any], path: Path) -> Film:
-    """Render the states along a path.
-
-    Raises:
-        NoRendererError: the world cannot render its states.
-    """
+    """Render the states along a path. Raises `NoRendererError` if the world cannot render its states."""
     rendering = need_rendering(world)
     frames = tuple(np.asarray(rendering.render(state), np.uint8) for state in path.states)
     traces = None if rendering.places is None else rendering.places.trace(path.states)

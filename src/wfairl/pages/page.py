@@ -46,16 +46,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page.
-
-    Attributes:
-        title: the heading, and the title of the window.
-        subtitle: one line below it.
-        sections: from top to bottom.
-        kind: of page, above the heading.
-        footer: one line at the end.
-        notice: a warning below the heading.
-    """
+    """A page; `kind` is the line above its title, and `notice` a warning below it."""
 
     title: str
     subtitle: Text

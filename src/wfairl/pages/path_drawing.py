@@ -23,14 +23,8 @@ from wfairl.pages.automata.label_differences import format_difference
 MOST_PARTS = 16
 """Beyond this, only changes of the automaton state begin a part."""
 
-ROW = 0.32
-"""Inches of the list: the height of a part."""
-
-RADIUS = 0.08
-"""Inches of the circle of a part."""
-
-TEXT_LEFT = 0.4
-"""Inches of the list: where its text begins."""
+ROW, RADIUS, TEXT_LEFT = 0.32, 0.08, 0.4
+"""Inches of the list of parts: the height of a part, the radius of its circle, and where its text begins."""
 
 LANE = 0.11
 """Distance between parts that share their way, in steps of the agent; more where lines would touch."""
@@ -90,9 +84,7 @@ class PartsDrawing:
     """The parts of a path as they are drawn, over an image and as a list.
 
     Attributes:
-        parts: the parts.
-        marks: the text in the circle of each.
-        notes: the text beside its circle in the list.
+        marks, notes: the text in the circle of each part, and beside its circle in the list.
         is_accepted: whether the path ends in acceptance, which the last circle shows by two rings.
     """
 

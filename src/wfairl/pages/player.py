@@ -42,14 +42,7 @@ LONGEST_STATE = 200
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """An episode of T controls, from its beginning to its end: T + 1 moments.
-
-    Attributes:
-        task: the task.
-        policy: the name of the policy.
-        trajectory: the states, controls and labels of the episode.
-        automaton: of the policy; None for a policy without one.
-    """
+    """An episode of T controls of a policy, which has T + 1 moments; `automaton` is None for a policy without one."""
 
     task: Task
     policy: str
@@ -137,12 +130,7 @@ class NothingToPlayError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class EpisodePlayer:
-    """Episodes to step through.
-
-    Attributes:
-        recordings: the reader chooses one by its policy and its scene.
-        first: the index of the recording that is shown first.
-    """
+    """Episodes to step through; the reader chooses one by its policy and scene, and sees `first` at first."""
 
     template: ClassVar[str] = "player"
     recordings: tuple[Recording, ...]

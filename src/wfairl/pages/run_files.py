@@ -28,13 +28,11 @@ class RunFiles:
     """The files of a run.
 
     Attributes:
-        directory: where they are.
-        config: what was trained and how.
         experiment: the settings of the whole experiment; None if the run was not made by `wfairl run`.
         evaluation: evaluations by the name of the policy.
-        task_model: the automaton; None for a method without one.
+        task_model: None for a method without one.
         metrics: one entry per epoch.
-        dataset: the demonstrations; None if they are not in the directory.
+        dataset: None if the demonstrations are not in the directory.
     """
 
     directory: Path

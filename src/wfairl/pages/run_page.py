@@ -76,11 +76,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
 
 
 def task_of(run: RunFiles) -> Task:
-    """The task of a run.
-
-    Raises:
-        BadInputError: it is unknown in this process.
-    """
+    """The task of a run. Raises `BadInputError` if it is unknown in this process."""
     try:
         return find_task(run.config.task)
     except BadInputError as error:

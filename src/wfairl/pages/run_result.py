@@ -11,7 +11,7 @@ from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import Estimate, compare_evaluations
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
-from wfairl.pages.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
+from wfairl.pages.text import Code, Text, capitalised, counted, number, percent
 
 NO_NUMBER = "–"  # noqa: RUF001
 """A missing number in a table."""
@@ -32,7 +32,7 @@ def result_section(run: RunFiles, task: Task) -> Section:
         "Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
     )
     blocks: tuple[Block, ...] = (
-        prose(_headline(run.evaluation, learned, task)),
+        *([] if learned else [prose("Only reference policies were evaluated.")]),
         KeyFigures(tuple(_key_figures(run, learned, task))),
         chart,
         evaluation_table(run.evaluation, learned, task),
@@ -95,32 +95,6 @@ def _with_interval(estimate: Estimate, digits: int) -> Text:
     if estimate.low == estimate.high:
         return value
     return (value, " [", number(estimate.low + 0.0, digits), ", ", number(estimate.high + 0.0, digits), "]")
-
-
-def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
-    """One sentence: the first learned policy and the references."""
-    if not learned:
-        return "Only reference policies were evaluated."
-    first = evaluations[learned[0]]
-    has_cost = task.true_cost is not None
-    scenes = counted(len(first.episodes), "scene")
-    others: list[Inline] = []
-    for name in ("optimal", "expert", "random"):
-        if name in evaluations:
-            start = "; " if others else ". For comparison: "
-            one = evaluations[name]
-            others += [f"{start}{policy_title(name, task)} ", number(one.mean_return)]
-            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
-    return (
-        f"On {scenes} that it has never seen, the learned policy "
-        f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
-        percent(first.success_rate),
-        " and returns ",
-        *with_error(first.mean_return, _error_of(first)),
-        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
-        *others,
-        ".",
-    )
 
 
 def _error_of(evaluation: Evaluation) -> float | None:

@@ -61,11 +61,7 @@ def rendering_of(world: Any) -> Rendering | None:
 
 
 def need_rendering(world: Any) -> Rendering:
-    """How a world looks.
-
-    Raises:
-        NoRendererError: the world cannot be shown; the error says what to add.
-    """
+    """How a world looks. Raises `NoRendererError` if the world cannot be shown; the error says what to add."""
     rendering = rendering_of(world)
     if rendering is None:
         raise NoRendererError(f"{_class_to_extend(world)} has no renderer: give it a property `rendering` -> Rendering")

@@ -86,7 +86,9 @@ class SessionController:
             "ask": self._ask,
             "answer": lambda: self._answer(message["right"]),
             "correct": lambda: self._correct(correction_of_document(message["correction"]), message["law"]),
-            "edge": lambda: self._remove_edge(message),
+            "edge": lambda: self._correct(
+                without_edge(self._model, int(message["source"]), str(message["text"])), message["law"]
+            ),
             "try": self._try_scenes,
             "cost": self._learn_cost,
             "map": lambda: self._toggle_map(message["kind"], int(message.get("state", 0))),
@@ -260,9 +262,6 @@ class SessionController:
         await self._do_event({"do": "correct", "correction": document, "law": is_law, "answers": paths})
         await self._learn()
         self.notice = f"Correction added as {'law' if is_law else 'evidence'}: {correction.sentence}."
-
-    async def _remove_edge(self, message: Mapping[str, Any]) -> None:
-        await self._correct(without_edge(self._model, int(message["source"]), str(message["text"])), message["law"])
 
     async def _learn_cost(self) -> None:
         summary = await self._run("learning the cost", jobs.learn_cost, self.session.directory / RUN)

@@ -170,11 +170,7 @@ class CorrectionWithdrawn(Event, do="withdraw", changes_dataset=True):
 
 
 def event_of_document(document: Any) -> Event:
-    """Parse an unchecked document.
-
-    Raises:
-        BadInputError: it is no event.
-    """
+    """Parse an unchecked document. Raises `BadInputError` if it is no event."""
     kind = document.get("do") if isinstance(document, Mapping) else None
     if not isinstance(kind, str) or kind not in Event.kinds:
         raise BadInputError(f"there is no event {kind!r}")
@@ -188,10 +184,7 @@ class SessionState:
 
     Attributes:
         spec: the task; unset before the first event.
-        seed: the current scene.
-        controls: of the current, unfinished demonstration.
-        demonstrations: those that were saved.
-        answers: to questions.
+        seed, controls: of the current, unfinished demonstration.
         corrections: those that were not withdrawn.
         judge: what decides whether a demonstration is right.
     """

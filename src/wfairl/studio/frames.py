@@ -47,14 +47,7 @@ class FrameEncoder:
 
 @dataclass(frozen=True)
 class EncodedFilm:
-    """The states of a path for the browser.
-
-    Attributes:
-        frames: one per state.
-        tiles: of the frames.
-        corner: the cell in the upper left corner of the frames; None if the world has no cells.
-        instruction: of the scene, if it has one.
-    """
+    """The states of a path for the browser: a frame for each, their tiles, and what `corner_of` its world says."""
 
     frames: tuple[dict[str, Any], ...]
     tiles: tuple[str, ...]

@@ -47,11 +47,7 @@ class Journal:
             raise BadInputError(f"{self.path}: cannot be written ({error.strerror})") from None
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """The events so far.
-
-        Raises:
-            BrokenJournalError: a line is no event; names the line.
-        """
+        """The events so far. Raises `BrokenJournalError` if a line is no event; names the line."""
         if not self.path.exists():
             return
         for number, line in enumerate(read_text(self.path).splitlines(), start=1):

@@ -41,11 +41,7 @@ class Inventive(Protocol):
         ...
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """The cell at a pixel of the scene's image.
-
-        Raises:
-            BadInputError: the agent can never be there.
-        """
+        """The cell at a pixel of the scene's image. Raises `BadInputError` if the agent can never be there."""
         ...
 
 
@@ -55,11 +51,7 @@ def environments() -> dict[str, str]:
 
 
 def check_name(name: str) -> str:
-    """Return a valid name.
-
-    Raises:
-        BadInputError: it is not valid, a path for example.
-    """
+    """Return a valid name. Raises `BadInputError` if it is not valid, a path for example."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise BadInputError("a name has at most 60 lower-case letters, digits and hyphens, such as corner-before-goal")
     return name
@@ -92,11 +84,7 @@ class TaskSpec:
 
     @property
     def task(self) -> Task:
-        """The task; the same object for equal specs.
-
-        Raises:
-            BadInputError: there is no such task.
-        """
+        """The task; the same object for equal specs. Raises `BadInputError` if there is no such task."""
         if not self.is_invented:
             return find_task(self.name)
         return _invented_task(json.dumps(self.to_document(None)))

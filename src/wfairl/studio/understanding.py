@@ -28,8 +28,6 @@ class EdgeEvidence:
     """An edge of the learned automaton with its evidence.
 
     Attributes:
-        arrow: the edge.
-        key: the same as text.
         certainty: posterior probability of the automata that have this edge; None if a learner keeps no alternatives.
         demonstrations: indices of the demonstrations that took it.
     """

@@ -31,11 +31,8 @@ class ViewState:
     Attributes:
         mode: one of `MODES`.
         encoder, encoder_seed: encodes the frames of the scene that is demonstrated in.
-        proposal: the scene that was proposed last.
-        watched_seed: the scene that the agent was watched in last.
-        episode: the agent's episode there.
-        question: the current question.
-        films: the films of episode and question, by mode.
+        watched_seed, episode: the scene that the agent was watched in last, and its episode there.
+        films: of episode and question, by mode.
         trials: seed, outcome and steps of each scene that was tried.
         map: numbers over the cells of the scene.
     """

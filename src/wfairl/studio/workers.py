@@ -70,11 +70,7 @@ class JobRunner:
             self._processes.submit(int)  # starts a process
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
-        """Run a module-level function.
-
-        Raises:
-            TooBusyError: too many jobs are waiting.
-        """
+        """Run a module-level function. Raises `TooBusyError` if too many jobs are waiting."""
         slot = next((slot for slot in range(SLOTS) if slot not in self._used_slots), None)
         if slot is None:
             raise TooBusyError("too many jobs are waiting; try again in a moment")

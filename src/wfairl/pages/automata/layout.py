@@ -35,13 +35,7 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 @dataclass(frozen=True)
 class LabelledEdge:
-    """An edge, with all labels that lead from one state to another.
-
-    Attributes:
-        source, target: the states.
-        lines: the text, one line per label.
-        count: successful words that took it, 0 if unknown.
-    """
+    """An edge: a line for each label that leads from one state to another, and how many words took it (0: unknown)."""
 
     source: int
     target: int
