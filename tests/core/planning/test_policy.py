@@ -8,7 +8,6 @@ from wfairl.core.planning.policy import (
     log_probabilities,
     probabilities,
     sample_control,
-    sample_controls,
 )
 from wfairl.core.support.errors import BadInputError
 
@@ -68,7 +67,8 @@ def test_bad_temperature_is_refused(temperature: float):
 @pytest.mark.parametrize("temperature", [0.0, 0.5, np.inf])
 def test_sampled_controls_have_the_frequencies_of_the_policy(temperature: float):
     costs = np.array([1.0, 2.0, 1.0, np.inf])
-    draws = sample_controls(np.tile(costs, (20_000, 1)), temperature, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    draws = [sample_control(costs, temperature, rng) for _ in range(20_000)]
     frequencies = np.bincount(draws, minlength=4) / len(draws)
     expected = probabilities(costs, temperature)
     assert (np.abs(frequencies - expected) <= 5 * np.sqrt(expected * (1 - expected) / len(draws))).all()

@@ -8,7 +8,7 @@ import pytest
 
 from wfairl.core.worlds import BrokenLawError, check_task, check_world
 from wfairl.core.worlds.rendering import Places, Rendering, offered_rendering
-from wfairl.core.worlds.world import LimitedWorld, World, available_controls
+from wfairl.core.worlds.world import World, available_controls
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_world.py"
 
@@ -87,7 +87,6 @@ def test_what_cannot_be_chosen_is_not_looked_at():
         return (state + control) % 6
 
     limited = broken(step=step, is_available=lambda _, state, control: control == 1 or state % 2 == 1)
-    assert isinstance(limited, LimitedWorld)
     assert check_world(limited) == 6
     assert [available_controls(limited, state).tolist() for state in (0, 1)] == [[False, True], [True, True]]
     assert available_controls(Counter(), 0).tolist() == [True, True]
@@ -98,4 +97,3 @@ def test_what_a_world_may_offer_besides_is_seen_in_it():
     for world, offered in ((Counter(), None), (broken(rendering=None), None), (broken(rendering=look), look)):
         assert isinstance(world, World)
         assert offered_rendering(world) is offered
-        assert not isinstance(world, LimitedWorld)

@@ -32,7 +32,6 @@ _MODULES = {
     "reverse_graph": "shortest_path",
     "roll_out": "rollout",
     "sample_control": "policy",
-    "sample_controls": "policy",
     "true_cost": "cost",
     "unit_cost": "cost",
 }

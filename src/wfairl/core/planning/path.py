@@ -44,23 +44,14 @@ class BadControlError(BadInputError):
 
 @dataclass(frozen=True)
 class Path:
-    """T controls, and the T + 1 states between them.
-
-    Attributes:
-        world: the world.
-        automaton: the automaton that reads the labels.
-        controls: the controls, T.
-        states: the world states, T + 1.
-        labels: the labels, T.
-        automaton_states: the automaton states, T + 1; `DEAD` once the task is lost.
-    """
+    """T controls, and the T + 1 states between them."""
 
     world: World[Any] = field(repr=False, compare=False)
-    automaton: Automaton = field(repr=False, compare=False)
-    controls: tuple[int, ...]
-    states: tuple[Any, ...]
-    labels: tuple[Label, ...]
-    automaton_states: tuple[int, ...]
+    automaton: Automaton = field(repr=False, compare=False)  # it reads the labels
+    controls: tuple[int, ...]  # T
+    states: tuple[Any, ...]  # of the world, T + 1
+    labels: tuple[Label, ...]  # T
+    automaton_states: tuple[int, ...]  # T + 1; `DEAD` once the task is lost
 
     def __len__(self) -> int:
         """The number of controls."""
@@ -123,13 +114,7 @@ def follow(
     automaton: Automaton = IGNORE_LABELS,
     start: Start | None = None,
 ) -> Path:
-    """The path of controls in a world.
-
-    Args:
-        world: the world, which is its own simulator.
-        controls: by index or by name.
-        automaton: reads the labels; unless given, one that ignores them.
-        start: world state and automaton state; the initial ones unless given.
+    """The path of controls, by index or by name, in a world that is its own simulator.
 
     Raises:
         BadControlError: a control is none of the world's, or is not available in its state.

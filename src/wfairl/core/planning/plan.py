@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,30 +50,48 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
     Raises:
         UnsatisfiableTaskError: there is no path; says which labels could never be produced.
     """
-    return follow_best(product, cost_to_go(product.graph, costs))
+    return ProductSolution(product, cost_to_go(product.graph, costs)).plan()
 
 
-def follow_best(product: Product, solution: CostToGo) -> Plan:
-    """A cheapest path from the start of a solved product; see `find_plan`."""
-    check_satisfiable(product, solution)
-    cost = float(solution.cost_to_go[0])
-    path = follow(product.world, best_controls(product, solution), product.automaton, product.start)
-    return Plan(path, cost, cost, {"product_states": len(product)})
+@dataclass(eq=False)
+class ProductSolution:
+    """A product and its cost-to-go."""
 
+    product: Product
+    solution: CostToGo
+    _last: int = field(default=0, repr=False)
 
-def best_controls(product: Product, solution: CostToGo) -> list[int]:
-    """The controls of a cheapest path from the start, which must reach acceptance."""
-    node, controls = 0, []
-    while node >= 0:
-        controls.append(int(solution.best_control[node]))
-        node = int(product.successors[node, controls[-1]])
-    return controls
+    def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
+        """Q of every control; None for a pair of states that is no node of the product."""
+        node = self._find(state, automaton_state)
+        if node is None:
+            return None
+        self._last = node
+        return self.solution.control_cost_to_go[node]
 
+    def plan(self) -> Plan:
+        """A cheapest path from the start to acceptance; see `find_plan`."""
+        cost, product = float(self.solution.cost_to_go[0]), self.product
+        path = follow(product.world, self.best_controls(), product.automaton, product.start)
+        return Plan(path, cost, cost, {"product_states": len(product)})
 
-def check_satisfiable(product: Product, solution: CostToGo) -> None:
-    """Raise `UnsatisfiableTaskError` if the start cannot reach acceptance."""
-    if solution.cost_to_go[0] == np.inf:
-        raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
+    def best_controls(self) -> list[int]:
+        """The controls of a cheapest path from the start to acceptance; see `find_plan`."""
+        if self.solution.cost_to_go[0] == np.inf:
+            raise unsatisfiable(self.product.automaton, self.product.labels_by_automaton_state())
+        node, controls = 0, []
+        while node >= 0:
+            controls.append(int(self.solution.best_control[node]))
+            node = int(self.product.successors[node, controls[-1]])
+        return controls
+
+    def _find(self, state: Any, automaton_state: int) -> int | None:
+        """The node of a pair of states: nearly always the last one asked for or a successor of it."""
+        for node in (self._last, *self.product.successors[self._last]):
+            is_candidate = node >= 0 and self.product.automaton_states[node] == automaton_state
+            if is_candidate and self.product.state(int(node)) == state:
+                return int(node)
+        return self.product.find(state, automaton_state)
 
 
 def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:

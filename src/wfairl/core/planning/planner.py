@@ -5,11 +5,12 @@
     solution.plan()                                          a cheapest path to acceptance
 
 A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. `ExactPlanner` solves
-the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own.
+the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own. To add a
+planner by name, call `PLANNERS.register(name, factory)`. Training has a contract of its own, `costs.scene.Solver`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,9 +19,9 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import Start
-from wfairl.core.planning.plan import Plan, follow_best
+from wfairl.core.planning.plan import Plan, ProductSolution
 from wfairl.core.planning.product import DEFAULT_MAX_STATES, Product, ProductTooLargeError, build_product
-from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
+from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.world import World
 
@@ -58,51 +59,13 @@ class Planner(Protocol):
 
 @dataclass(frozen=True)
 class ExactPlanner:
-    """Builds the whole product and solves it exactly.
+    """Builds the whole product and solves it exactly."""
 
-    Attributes:
-        max_states: the largest number of nodes to build.
-    """
+    max_states: int = DEFAULT_MAX_STATES  # the largest number of nodes to build
 
-    max_states: int = DEFAULT_MAX_STATES
-
-    def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
-    ) -> "ProductSolution":
+    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> ProductSolution:
         product = build_product(world, automaton, self.max_states, start)
         return ProductSolution(product, cost_to_go(product.graph, cost(product)))
-
-
-@dataclass(eq=False)
-class ProductSolution:
-    """A product and its cost-to-go.
-
-    Attributes:
-        product: of world and automaton.
-        solution: the cost-to-go of every node.
-    """
-
-    product: Product
-    solution: CostToGo
-    _last: int = field(default=0, repr=False)
-
-    def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
-        node = self._find(state, automaton_state)
-        if node is None:
-            return None
-        self._last = node
-        return self.solution.control_cost_to_go[node]
-
-    def plan(self) -> Plan:
-        return follow_best(self.product, self.solution)
-
-    def _find(self, state: Any, automaton_state: int) -> int | None:
-        """The node of a pair of states: nearly always the last one asked for or a successor of it."""
-        for node in (self._last, *self.product.successors[self._last]):
-            is_candidate = node >= 0 and self.product.automaton_states[node] == automaton_state
-            if is_candidate and self.product.state(int(node)) == state:
-                return int(node)
-        return self.product.find(state, automaton_state)
 
 
 class OwnPlanning(Protocol):
@@ -124,12 +87,10 @@ class OwnPlanning(Protocol):
     def explore_paths(
         self, states: Sequence[Any], labels: Sequence[Label], words: Sequence[Sequence[Label]], cost: Cost
     ) -> Product:
-        """The part of the world around a demonstration: all transitions between states that cheap plans pass.
+        """The part of the world around the T + 1 states and T labels of a demonstration.
 
-        Args:
-            states, labels: of the demonstration, T + 1 and T.
-            words: of all successful demonstrations: what the task may be about.
-            cost: of transitions.
+        It has all transitions between states that cheap plans pass. The words are those of all successful
+        demonstrations: what the task may be about.
         """
         ...
 
@@ -148,13 +109,9 @@ def planning_of_large_world(world: World[Any]) -> OwnPlanning | None:
 
 @dataclass(frozen=True)
 class AutoPlanner:
-    """The exact planner, or the world's own where the product is too large to enumerate.
+    """The exact planner, or the world's own where the product is too large to enumerate."""
 
-    Attributes:
-        max_states: of the product.
-    """
-
-    max_states: int = DEFAULT_MAX_STATES
+    max_states: int = DEFAULT_MAX_STATES  # of the product
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
         own = own_planning(world)

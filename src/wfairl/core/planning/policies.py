@@ -46,17 +46,9 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class PlannedPolicy:
-    """Plans with an automaton and a cost; the Boltzmann policy of equation (3).
+    """Plans with an automaton and a cost; the Boltzmann policy of equation (3)."""
 
-    Attributes:
-        name: for people and reports.
-        automaton: the task's logic.
-        cost: the cost of every transition of a product.
-        temperature: eta.
-        planner: computes the cost-to-go.
-    """
-
-    name: str
+    name: str  # for people and reports
     automaton: Automaton
     cost: Cost
     temperature: float

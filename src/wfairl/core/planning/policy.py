@@ -66,25 +66,13 @@ def log_probabilities(
     return -excess - np.log(np.exp(-excess).sum(axis=-1, keepdims=True))
 
 
-def sample_controls(
-    control_cost_to_go: NDArray[np.float64],
-    temperature: float,
-    rng: np.random.Generator,
-    available: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int64]:
-    """Draw a control for every state from the policy; shape [...] for Q of shape [..., controls]."""
-    cumulative = probabilities(control_cost_to_go, temperature, available).cumsum(axis=-1)
-    cumulative /= cumulative[..., -1:]
-    # The first control whose cumulative probability lies above the draw, which is never one of probability 0.
-    draw = rng.random(cumulative.shape[:-1])
-    return (cumulative <= draw[..., None]).sum(axis=-1)
-
-
 def sample_control(
     control_cost_to_go: NDArray[np.float64],
     temperature: float,
     rng: np.random.Generator,
     available: NDArray[np.bool_] | None = None,
 ) -> int:
-    """Draw one control from the policy of one state, Q of shape [controls]."""
-    return int(sample_controls(control_cost_to_go, temperature, rng, available))
+    """Draw a control from the policy of one state, Q of shape [controls]."""
+    cumulative = probabilities(control_cost_to_go, temperature, available).cumsum()
+    # The first control whose cumulative probability lies above the draw, which is never one of probability 0.
+    return int((cumulative / cumulative[-1] <= rng.random()).sum())

@@ -151,11 +151,7 @@ def build_product(
     state, automaton_state = (world.initial_state, 0) if start is None else start
     try:
         if isinstance(world, CompiledWorld):
-            explored = world.explore(automaton, max_states, state, automaton_state)
-            return Product(
-                world, automaton, explored.states, explored.automaton_states,
-                explored.successors, explored.label_index, explored.labels,
-            )  # fmt: skip
+            return Product(world, automaton, **vars(world.explore(automaton, max_states, state, automaton_state)))
         return _explore_plain(world, automaton, max_states, (state, automaton_state))
     except TooManyNodesError:
         raise ProductTooLargeError(

@@ -60,13 +60,6 @@ def act(actor: Actor, simulator: Simulator, rule: Automaton, horizon: int, seed:
 
     The simulator decides on success, if it has `succeeded`; otherwise the rule does, by the labels of the simulator.
     The actor's own automaton never does.
-
-    Args:
-        actor: at the beginning of the scene.
-        simulator: of the scene.
-        rule: the task.
-        horizon: the most controls to take.
-        seed: of the scene.
     """
     walk, probabilities, status = Walk(simulator, rule), [], Status.RUNNING
     while status is Status.RUNNING and len(walk) < horizon:

@@ -13,7 +13,9 @@ that one fails as well. The doubt of a plan is the probability that it fails:
 
     doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
 
-If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
+A label that is read twice is paid for twice, but can fail once only. If even the best plan is too doubtful, the agent
+refuses to act and gives the reasons. In scenes too large for all this, it plans for the most probable automaton alone
+and refuses nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,8 +32,8 @@ from wfairl.core.automata.words import Word, format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import nodes_along
-from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls, check_satisfiable
-from wfairl.core.planning.planner import ExactPlanner, ProductSolution, planning_of_large_world
+from wfairl.core.planning.plan import ProductSolution, UnsatisfiableTaskError
+from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
@@ -89,10 +91,8 @@ class CautiousPolicy:
     """Follows a demonstrated word, or plans for several probable automata at once, where that is worth its price.
 
     Attributes:
-        name: for people and reports.
+        name, cost, temperature: see `PlannedPolicy`.
         model: the task; one without a posterior is planned for as it is.
-        cost: what transitions cost.
-        temperature: eta.
         price: of a failure, in mean costs of a step.
         horizon: steps within which a plan must end, if there is one that does; None for any number.
         largest_doubt: plans that fail with a larger probability are refused; 1 to refuse none.
@@ -129,7 +129,7 @@ class CautiousPolicy:
             return Choice(self.automaton, self.cost)
         alone = chosen_alone(posterior)
         plain = ExactPlanner().solve(world, alone.automaton, self.cost)
-        check_satisfiable(plain.product, plain.solution)
+        plain.best_controls()  # which raises if there are none
         price = self.price * float(self.cost(plain.product).mean())
         if 2 * len(plain.product) > MOST_PRODUCT_NODES:
             priced = self._priced(LabelRisks(posterior.support), alone, price)
@@ -178,10 +178,10 @@ class CautiousPolicy:
         """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
         costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
         for fraction in PRICE_FRACTIONS:
-            solution = cost_to_go(product.graph, costs + fraction * price * risk)
-            if solution.cost_to_go[0] == np.inf:
+            solution = ProductSolution(product, cost_to_go(product.graph, costs + fraction * price * risk))
+            if solution.solution.cost_to_go[0] == np.inf:
                 return
-            controls = best_controls(product, solution)
+            controls = solution.best_controls()
             path = nodes_along(product, controls)[:-1], controls
             read: dict[Label, float] = {}
             word = tuple(product.labels[i] for i in product.label_index[path])
@@ -191,7 +191,7 @@ class CautiousPolicy:
             yield Choice(
                 goal.joint.automaton,
                 self._priced(risks, goal.joint, fraction * price),
-                ProductSolution(product, solution),
+                solution,
                 is_late,
                 total=float(costs[path].sum() + price * (risk[path].sum() + goal.missing)),
                 doubt=_doubt(goal.missing, read),

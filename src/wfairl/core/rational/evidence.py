@@ -18,9 +18,13 @@ With a small probability e a demonstration follows no task, and its controls are
 
     evidence_i(A, eta) = log((1 - e) prod_t pi_A(u_t | s_t) + e / prod_t number of controls available at s_t)
 
-If A does not accept a demonstration exactly at its last step, the first part is 0. The temperature eta is unknown, so
-that the evidence is averaged over a grid of temperatures; Q_A does not depend on eta and is computed once. Failed
-demonstrations and answers to questions are verdicts on words, which are wrong with a small probability:
+A reads every label, also a repeated one. If A does not accept a demonstration exactly at its last step, the first part
+is 0. Of a large world only the part near the demonstration is planned through (`max_world_states`), and where all costs
+are 1, a control that loses more than `SLACK_STEPS` steps counts as leading nowhere.
+
+The temperature eta is unknown, so that the evidence is averaged over a grid of temperatures; Q_A does not depend on eta
+and is computed once. Failed demonstrations and answers to questions are verdicts on words, which are wrong with a small
+probability:
 
     log P(observations | A) = log mean over eta of prod_i exp(evidence_i(A, eta))
                             + log P(failures | A)                  each one that A accepts costs log(failure_error)
@@ -44,12 +48,8 @@ from wfairl.core.rational.tables import count_visits, read_word
 class Evidence:
     """Evaluates automata, given as tables [states, labels] over the labels of the observations.
 
-    Args:
-        observations: demonstrations, failures and answers.
-        temperatures: the grid of eta, shape [temperatures].
-        settings: probabilities of errors, and how much of each scene is planned through.
-
     Attributes:
+        temperatures: the grid of eta, shape [temperatures].
         log_uniform: log(1 / prod_t available controls), of controls drawn uniformly; shape [scenes].
         log_outlier: log(e) + log_uniform, shape [scenes].
     """

@@ -42,13 +42,6 @@ def observe(
 ) -> Observations:
     """The observations of demonstrations of one task, and of answers to questions about it.
 
-    Args:
-        demonstrations: of one task.
-        make_world: the world of a demonstration's seed.
-        cost: of transitions.
-        n_jobs: worlds to explore at once.
-        answers: of a person.
-
     Raises:
         BadDemonstrationError: a world gives other labels than a demonstration has, or cannot follow it.
     """

@@ -39,8 +39,7 @@ def neighbours(
         labels: those that occur; they decide whether the order of two edges matters.
         visits: how many demonstrations read a label in a state of the automaton, [states, labels]. A detour that no
             demonstration takes is not tried, and neither are rare events in a row.
-        max_states: of the results.
-        max_literals: of their guards.
+        max_states, max_literals: see `RationalSettings`.
     """
     guards = [Guard(frozenset({p})) for p in propositions]
     moves: list[Iterable[Edges]] = [

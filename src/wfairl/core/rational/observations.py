@@ -59,12 +59,7 @@ class ArrayWorld:
 
 @dataclass(frozen=True, eq=False)
 class DemonstratedScene:
-    """A successful demonstration and the world in which it happened.
-
-    Attributes:
-        world: the world; the demonstration begins in its initial state.
-        controls: the demonstrated controls, [steps].
-    """
+    """A successful demonstration, controls [steps] from the initial state of a world."""
 
     world: ArrayWorld
     controls: NDArray[np.integer]
@@ -116,19 +111,12 @@ class JudgedWord:
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What is known of a task.
-
-    Attributes:
-        labels: what the label indices of worlds and words mean.
-        scenes: the successful demonstrations.
-        failures: words of the failed demonstrations, each [steps].
-        answers: words that a person has judged.
-    """
+    """What is known of a task; `labels` is what the label indices of worlds and words mean."""
 
     labels: tuple[Label, ...]
-    scenes: tuple[DemonstratedScene, ...]
-    failures: tuple[NDArray[np.int32], ...] = ()
-    answers: tuple[JudgedWord, ...] = ()
+    scenes: tuple[DemonstratedScene, ...]  # the successful demonstrations
+    failures: tuple[NDArray[np.int32], ...] = ()  # words of the failed demonstrations, each [steps]
+    answers: tuple[JudgedWord, ...] = ()  # words that a person has judged
 
     def with_possible_labels(self) -> "Observations":
         """The same observations over those labels alone that a transition or a word has."""

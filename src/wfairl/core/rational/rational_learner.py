@@ -62,8 +62,8 @@ class RationalLearner:
     settings: RationalSettings = DEFAULT_SETTINGS
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
-        price = nominal_cost(task) if cost is None else cost
-        observations = observe(dataset.demonstrations, task.make_world, price, n_jobs, dataset.answers)
+        assumed = nominal_cost(task) if cost is None else cost
+        observations = observe(dataset.demonstrations, task.make_world, assumed, n_jobs, dataset.answers)
         try:
             posterior = learn_posterior(observations, self.settings, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones
@@ -89,12 +89,9 @@ def learn_posterior(
     settings: RationalSettings = DEFAULT_SETTINGS,
     n_jobs: int = 1,
 ) -> TaskPosterior:
-    """The automata that explain observations of one task best.
+    """The automata that explain observations of one task best; see `RationalLearner`.
 
-    Args:
-        observations: of one task.
-        settings: see `RationalSettings`.
-        n_jobs: automata to evaluate at once; it changes nothing in the result.
+    `n_jobs` automata are evaluated at once, which changes nothing in the result.
 
     Raises:
         NothingExplainedError: no automaton explains any demonstration better than chance.

@@ -42,12 +42,7 @@ class LabelRisks:
 
     @classmethod
     def in_scene(cls, posterior: TaskPosterior, build: Callable[[Automaton], Product]) -> "LabelRisks":
-        """The risks in a scene.
-
-        Args:
-            posterior: the probable automata and their support.
-            build: makes the product of the scene and an automaton; automata whose product is too large do not count.
-        """
+        """The risks in the scene whose product with an automaton `build` makes; too large products do not count."""
         support = posterior.support
         risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
         without, total = dict.fromkeys(risky, 0.0), 0.0

@@ -131,13 +131,7 @@ class Evaluator:
     def evaluate_all(
         self, automata: Iterable[CompactAutomaton], needed: float = -inf, parent: Candidate | None = None
     ) -> None:
-        """Evaluate automata that may reach a log posterior.
-
-        Args:
-            automata: candidates, also repeated ones.
-            needed: below this log posterior they are of no interest.
-            parent: the candidate that they come from.
-        """
+        """Evaluate automata, the neighbours of `parent`; a log posterior below `needed` is of no interest."""
         pending = self._new(automata, needed)
         while batch := list(islice(pending, BATCH_SIZE)):
             first: dict[bytes, _Pending] = {}

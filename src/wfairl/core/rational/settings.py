@@ -1,8 +1,13 @@
 """The settings of the rational learner."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from wfairl.core.support.errors import BadInputError
+from annotated_types import Gt, Lt
+
+from wfairl.core.support.bounds import Positive, check_bounds
+
+Probability = Annotated[float, Gt(0), Lt(1)]
 
 
 @dataclass(frozen=True)
@@ -24,10 +29,10 @@ class RationalSettings:
         max_literals: of a guard.
     """
 
-    temperature: float | None = None
-    outlier_probability: float = 0.01
-    failure_error: float = 0.05
-    answer_error: float = 0.02
+    temperature: Positive | None = None
+    outlier_probability: Probability = 0.01
+    failure_error: Probability = 0.05
+    answer_error: Probability = 0.02
     deadly_odds: float = 0.125
     needed_odds: float = 0.25
     max_world_states: int = 200_000
@@ -38,8 +43,4 @@ class RationalSettings:
     max_literals: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("outlier_probability", "failure_error", "answer_error"):
-            if not 0 < getattr(self, name) < 1:
-                raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
-        if self.temperature is not None and not self.temperature > 0:
-            raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
+        check_bounds(self)

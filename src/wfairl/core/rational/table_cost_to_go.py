@@ -58,13 +58,9 @@ class ReversibleTable(NamedTuple):
 def pack_world(
     successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
-    """Sort the transitions of a world for backward searches; of several controls that do the same the cheapest counts.
+    """Sort the transitions of an `ArrayWorld` for backward searches; `labels` is the number of labels.
 
-    Args:
-        successors: state after each control, negative where a control is unavailable; [states, controls].
-        label_index: index of the label of each transition, [states, controls].
-        costs: of each transition, [states, controls].
-        labels: number of labels.
+    Of several controls that do the same the cheapest counts.
     """
     return _sort_transitions(
         np.ascontiguousarray(successors, np.int32),

@@ -91,12 +91,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Rival:
-    """A rule learned under another cost.
-
-    Attributes:
-        rule: the rule in one line.
-        nats: how much lower its log posterior is.
-    """
+    """A rule, in one line, learned under another cost, and by how many nats its log posterior is lower."""
 
     rule: str
     nats: float

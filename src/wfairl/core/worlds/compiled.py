@@ -24,16 +24,9 @@ class TooManyNodesError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The reachable product of a world and an automaton.
+    """The reachable product of a world and an automaton; see `planning.product.Product` for the attributes.
 
-    Node i is the pair (world state `states[i]`, automaton state `automaton_states[i]`); node 0 is the start.
-
-    Attributes:
-        states: packed world states, shape [nodes, words] of uint64.
-        automaton_states: automaton state of each node, shape [nodes] of int32.
-        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        label_index: index into `labels` of each transition, shape [nodes, controls] of uint16.
-        labels: the distinct labels.
+    The world states are packed, shape [nodes, words].
     """
 
     states: NDArray[np.uint64]

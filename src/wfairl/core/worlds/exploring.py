@@ -16,11 +16,7 @@ CHECKED_STATES = 100
 
 
 def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> GraphWorld:
-    """Explore a world in plain Python, breadth first, into arrays.
-
-    Args:
-        world: the world; its laws are tested on the first states.
-        max_states: the largest number of states to explore.
+    """Explore a world in plain Python, breadth first, into arrays; its laws are tested on the first states.
 
     Raises:
         BrokenLawError: the world breaks a law of the contract.

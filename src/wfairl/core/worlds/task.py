@@ -85,7 +85,7 @@ class ModelTask:
         scene: the world of a seed.
         title: see `Task`; the name unless given.
         nominal_cost: cost of a transition before anything is learned, such as its length, by its features; None for 1
-            everywhere. Logic is learned under it, and so are plans made that have no learned cost.
+            everywhere. Logic is learned under it, and plans without a learned cost are made under it.
         simulator: makes the simulator of a world; the model itself unless given.
     """
 

@@ -30,12 +30,7 @@ CHUNKS = 8
 
 
 def map_on(workers: Workers, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Apply a function to every item; results come in the order of the items.
-
-    Args:
-        workers: from `open_workers`.
-        function: one that can be pickled, such as a function of a module.
-        items: likewise.
+    """Apply a function to every item; both must be picklable. Results come in the order of the items.
 
     Raises:
         WfairlError: the first error that the function raises, or that a worker died.

@@ -3,16 +3,17 @@
 A world is the set {X, U, x_0, f, AP, l} of the paper without its cost, which is learned:
 
     x_{t+1} = f(x_t, u_t)            `step`
-    sigma_t = l(x_t, u_t) ⊆ AP       `label`, the propositions that hold after the transition
+    sigma_t = l(x_t, u_t) ⊆ AP       `label`, the propositions that hold after the transition; it is given x_{t+1} too
     phi(x_t, u_t, x_{t+1})           `features`, which linear and tabular costs depend on
 
 Anything with the attributes and methods of `World` is a world. `check_world` tests the laws that the type checker
 cannot see. A world may also offer
 
-    is_available(state, control)     False where a control cannot be chosen; without it, every control can be
+    is_available(state, control)     False where a control cannot be chosen, though one can in every reachable state;
+                                     without it, every control can be chosen everywhere
     rendering                        how it looks, a `Rendering`: images of states, the place of the agent in them
     feature_names                    the names of the features
-    instruction                      the goal of a scene in words, see `Instructed`
+    instruction                      the goal of a scene in words, see `rendering.Instructed`
 """
 
 from collections import deque
@@ -55,15 +56,6 @@ class World(Protocol[State]):
 
     def features(self, state: State, control: int, next_state: State) -> NDArray[np.float64]:
         """The vector that linear and tabular costs depend on, shape [features]; the same shape everywhere."""
-        ...
-
-
-@runtime_checkable
-class LimitedWorld(World[Any], Protocol):
-    """A world in which some controls are unavailable in some states."""
-
-    def is_available(self, state: Any, control: int) -> bool:
-        """Whether the control can be chosen; in every reachable state, at least one can."""
         ...
 
 
