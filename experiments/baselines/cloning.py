@@ -31,10 +31,9 @@ import torch
 from annotated_types import Ge
 from torch.nn import functional
 
-from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
-from experiments.baselines.network import StateNetwork, seeded_torch, torch_seed
+from experiments.baselines.network import Dropout, StateNetwork, seeded_torch, torch_seed
 from experiments.baselines.network_policy import (
     POLICY,
     ModelSelection,

@@ -23,9 +23,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import EncodeStates, OtherWorldError
-from experiments.baselines.network import Observations, StateNetwork
+from experiments.baselines.network import Dropout, Observations, StateNetwork
 from experiments.vector.graph_pool import GraphPool
 from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv

@@ -17,10 +17,9 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import EncodeStates, OtherWorldError
-from experiments.baselines.network import Observations, StateNetwork
-from experiments.vector import minigrid_batch as grid_batch
+from experiments.baselines.network import Dropout, Observations, StateNetwork
+from experiments.vector.minigrid_pool import CARRIED, GRID, PLACE, MiniGridPool
 from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.worlds.world import World
@@ -51,7 +50,7 @@ class GridEncoder:
 
     radius: Annotated[int, Ge(2), Le(30)]
     kind: ClassVar[str] = "grid"
-    columns: ClassVar[int] = grid_batch.COLUMNS
+    columns: ClassVar[int] = MiniGridPool.COLUMNS
     controls: ClassVar[tuple[str, ...]] = tuple(CONTROLS)
 
     @property
@@ -141,7 +140,7 @@ class _GridBatch:
         self._numbers = np.empty((0, 0), np.int32)
 
     def encode(self, columns: Columns) -> Columns:
-        grids, places = columns[:, grid_batch.GRID], columns[:, grid_batch.PLACE]
+        grids, places = columns[:, GRID], columns[:, PLACE]
         if len(self._grids) > len(self._numbers):
             height, width = self._grids.entries.shape[1:]
             larger = np.full((2 * len(self._grids), height * width * HEADINGS), UNKNOWN, np.int32)
@@ -154,7 +153,7 @@ class _GridBatch:
             windows = surroundings(self._grids.entries, grids[unknown], places[unknown], self._encoder.radius)
             numbers[unknown] = self.bank.number(windows)
             self._numbers[grids[unknown], places[unknown]] = numbers[unknown]
-        return np.stack([numbers, np.full(len(columns), self._encoder.place), columns[:, grid_batch.CARRIED]], axis=1)
+        return np.stack([numbers, np.full(len(columns), self._encoder.place), columns[:, CARRIED]], axis=1)
 
     def clear(self) -> None:
         self.bank.clear()

@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
 from experiments.baselines.feature_encoder import FeatureEncoder
 from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import Observations, StateNetwork
+from experiments.baselines.network import Dropout, Observations, StateNetwork
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError

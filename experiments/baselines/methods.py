@@ -65,7 +65,7 @@ class Gail(NetworkMethod):
     title = "GAIL"
     summary = "generative adversarial imitation with PPO (extra `baselines`)"
     expected_seconds = 180.0
-    settings = "experiments.baselines.gail.settings:GailConfig"
+    settings = "experiments.baselines.gail.adversarial:GailConfig"
     trainer = "experiments.baselines.gail.train:train_gail"
 
     def check_available(self) -> None:

@@ -45,8 +45,10 @@ _SPLIT, _TRAINING = 0, 1
 class RecurrentLearner:
     """Learns a recurrent network from scored words.
 
-    A first training holds out some words; the epoch with the lowest loss on them is the number of epochs of a second
-    training on all words. With too few words to hold any out, training stops at `SUFFICIENT_LOSS`.
+    Proper prefixes that are not among the words count as words of score 0: an execution that ended in success had not
+    succeeded before. (A spectral automaton assumes this of all unseen words.) A first training holds out some words;
+    the epoch with the lowest loss on them is the number of epochs of a second training on all words. With too few words
+    to hold any out, training stops at `SUFFICIENT_LOSS`.
 
     Attributes:
         hidden: size of a state alpha.
@@ -54,8 +56,6 @@ class RecurrentLearner:
         learning_rate: of Adam.
         max_epochs: largest number of passes over the words.
         held_out: fraction of the words, of successes and of failures, that choose the number of epochs.
-        prefixes_fail: proper prefixes that are not among the words count as words of score 0: an execution that ended
-            in success had not succeeded before. (A spectral automaton assumes this of all unseen words.)
         seed: of the initial weights and the held-out words.
     """
 
@@ -64,7 +64,6 @@ class RecurrentLearner:
     learning_rate: Positive = 1e-2
     max_epochs: AtLeastOne = 1_000
     held_out: Fraction = 0.2
-    prefixes_fail: bool = True
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -82,14 +81,13 @@ class RecurrentLearner:
         if corpus.weights.min() < 0 or corpus.weights.max() > 1:
             raise BadWordsError("a recurrent network needs scores between 0 and 1")
         held_out = split(corpus.weights, self.held_out, np.random.default_rng([self.seed, _SPLIT]))
-        training_words = TrainingWords.of(corpus, self.prefixes_fail)
-        epochs, accuracy = self.max_epochs, None
+        training_words = TrainingWords.of(corpus)
+        epochs = self.max_epochs
         if len(held_out):
-            network, chosen = self._train(len(alphabet), *training_words.split(held_out), self.max_epochs)
-            judged, epochs = _part(corpus, held_out), chosen.best_epoch
-            accuracy = float(np.mean((_values(network, judged) >= 0.5) == (judged.weights >= 0.5)))
+            _, chosen = self._train(len(alphabet), *training_words.split(held_out), self.max_epochs)
+            epochs = chosen.best_epoch
         network, _ = self._train(len(alphabet), training_words.whole, None, epochs)
-        return WordNetwork(network, alphabet, accuracy, self.seed)
+        return WordNetwork(network, alphabet, self.seed)
 
     def _train(
         self, labels: int, corpus: Corpus, held_out: Corpus | None, max_epochs: int
@@ -134,7 +132,6 @@ class WordNetwork:
     Attributes:
         network: its layers.
         alphabet: the labels that it reads.
-        held_out_accuracy: fraction of the held-out words that the first training judged correctly; None without any.
         seed: of its training.
         threshold: words with this value or more are accepted.
         keep_repeats: whether a repeated label is read again.
@@ -142,7 +139,6 @@ class WordNetwork:
 
     network: "RecurrentNetwork"
     alphabet: tuple[Label, ...]
-    held_out_accuracy: float | None
     seed: int
     threshold: float = 0.5
     keep_repeats: bool = False
@@ -201,10 +197,8 @@ class TrainingWords:
     owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, words: Corpus, prefixes_fail: bool) -> "TrainingWords":
-        """The words and, if `prefixes_fail`, their prefixes that are not among the words."""
-        if not prefixes_fail:
-            return cls(words, np.arange(len(words)))
+    def of(cls, words: Corpus) -> "TrainingWords":
+        """The words, and their prefixes that are not among them."""
         tree = build_prefix_tree(words)
         is_word = np.zeros(len(tree), bool)
         is_word[tree.ends] = True

@@ -93,13 +93,14 @@ def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Seque
     Raises:
         NoUnseenWordError: every automaton accepts the expert's word in every scene.
     """
-    experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=2), strict=True))
+    paths = map_in_threads(lambda seed: _shortest_path(task, task.rule, seed), seeds, n_jobs=2)
+    experts = {seed: path for seed, path in zip(seeds, paths, strict=True) if path is not None}
     best: UnseenWord | None = None
     lossless: list[str] = []
     for learned_from, automaton in automata.items():
         unknown = [seed for seed, path in experts.items() if not automaton.accepts(path.word)]
         for seed in unknown:
-            agent = _agent_path(task, automaton, seed)
+            agent = _shortest_path(task, automaton, seed)
             if agent is not None:
                 pair = UnseenWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
                 best = pair if best is None or pair.extra_steps > best.extra_steps else best
@@ -111,13 +112,8 @@ def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Seque
     return best
 
 
-def _expert_path(task: Task, seed: int) -> Path:
-    world = task.make_world(seed)
-    product = build_product(world, task.rule)
-    return find_plan(product, unit_cost(product)).path
-
-
-def _agent_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
+def _shortest_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
+    """The shortest path that an automaton accepts; None if it accepts nothing in the scene."""
     product = build_product(task.make_world(seed), automaton)
     try:
         return find_plan(product, unit_cost(product)).path

@@ -10,11 +10,11 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -27,9 +27,6 @@ from wfairl.core.worlds.workers import Sources, portable_sources, set_up
 
 AHEAD = 2
 """Cells that are submitted for each worker: one to run and one to follow."""
-
-WRITERS = 4
-"""Threads that write the files of workers that share no disk."""
 
 REFRESH_SECONDS = 0.5
 """How often the display is updated."""
@@ -57,24 +54,19 @@ def compute_cells(cells: Sequence[Cell], directory: Path, workers: Workers) -> d
     """Compute those cells that are not there yet, and what they need; returns why cells failed, by their names."""
     waiting, failures = missing_cells(cells, directory), dict[str, str]()
     submitted: dict[Future[Ended], Cell] = {}
-    storing: dict[Future[None], tuple[Cell, Ended]] = {}
     unfinished = {cell.path for cell in waiting}
-    # Files are written in threads: a disk is slow, and workers should not wait for it.
-    with _Display(waiting) as display, ThreadPoolExecutor(WRITERS) as writers:
-        while waiting or submitted or storing:
+    with _Display(waiting) as display:
+        while waiting or submitted:
             room = AHEAD * max(1, workers.count()) - len(submitted)
             ready = [cell for cell in waiting if not any(one.path in unfinished for one in cell.needs.values())]
             for cell in ready[: max(0, room)]:
                 waiting.remove(cell)
                 submitted[_submit(cell, directory, workers)] = cell
-            pending: list[Future[Any]] = [*submitted, *storing]
-            wait(pending, REFRESH_SECONDS, FIRST_COMPLETED)
+            wait(submitted, REFRESH_SECONDS, FIRST_COMPLETED)
             for future in [one for one in submitted if one.done()]:
-                ended = _ended(future)
-                storing[writers.submit(_store, ended, directory)] = submitted.pop(future), ended
-            for stored in [one for one in storing if one.done()]:
-                cell, ended = storing.pop(stored)
-                stored.result()
+                cell, ended = submitted.pop(future), _ended(future)
+                for path, content in ended.files.items():
+                    write_atomically(directory / path, content)
                 display.finished(cell, ended)
                 unfinished.discard(cell.path)
                 if ended.reason is not None:
@@ -92,11 +84,6 @@ def missing_cells(cells: Sequence[Cell], directory: Path) -> list[Cell]:
     needed = {need.path: need for cell in missing.values() for need in cell.with_needs() if need is not cell}
     todo = {path: cell for path, cell in {**needed, **missing}.items() if cell.stored(directory) is None}
     return sorted(todo.values(), key=lambda cell: (cell.path not in needed, -cell.seconds))
-
-
-def _store(ended: Ended, directory: Path) -> None:
-    for path, content in ended.files.items():
-        write_atomically(directory / path, content)
 
 
 def _submit(cell: Cell, directory: Path, workers: Workers) -> Future[Ended]:

@@ -35,16 +35,16 @@ _AUTOMATA = {
 """Top of Table II: rank, rows, cols, for T1, T2, T3."""
 
 
-def paper_return(entry: str, task: str, data: str) -> float | None:
-    """The paper's mean return, None where it has none; see `Published`."""
-    figures = _RETURNS.get(entry, {}).get(data)
-    return figures[TASKS.index(task)] if figures is not None and task in TASKS else None
+PUBLISHED_RETURNS = {
+    (entry, task, data): figure
+    for entry, of_data in _RETURNS.items()
+    for data, figures in of_data.items()
+    for task, figure in zip(TASKS, figures, strict=True)
+}
 
-
-def paper_automaton(task: str, data: str) -> tuple[int, int, int] | None:
-    """The paper's rank, rows and cols, None for a task that it does not have."""
-    return _AUTOMATA[data][TASKS.index(task)] if task in TASKS and data in _AUTOMATA else None
-
+PUBLISHED_AUTOMATA = {
+    (task, data): numbers for data, of_tasks in _AUTOMATA.items() for task, numbers in zip(TASKS, of_tasks, strict=True)
+}
 
 FULL = Protocol(
     tasks=TASKS,
@@ -86,8 +86,8 @@ PAPER = MethodComparison(
     quick=QUICK,
     quick_note=LITTLE_TRAINED,
     published_by="the paper",
-    published=paper_return,
-    published_automaton=paper_automaton,
+    published_returns=PUBLISHED_RETURNS,
+    published_automata=PUBLISHED_AUTOMATA,
 )
 
 PAPER_EXPERIMENT = PAPER.experiment

@@ -5,7 +5,7 @@ Every combination is a cell that trains and tests, on demonstrations and an auto
     demonstrations -> automaton -> training and test
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -27,9 +27,6 @@ from wfairl.core.runs.methods import find_method
 from wfairl.core.support.errors import BadInputError
 
 COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
-
-Published = Callable[[str, str, str], float | None]
-"""From an entry or a reference policy, a task and a data set (empty for a reference) to a published figure."""
 
 
 @dataclass(frozen=True)
@@ -233,10 +230,6 @@ def _chosen(
     return dict(ours) if names is None else {name: {**full, **ours}[name] for name in names}
 
 
-def _nothing(*_: str) -> None:
-    """No figure was published."""
-
-
 @dataclass(frozen=True)
 class MethodComparison:
     """An experiment on methods.
@@ -247,8 +240,8 @@ class MethodComparison:
         quick: a protocol that takes minutes.
         quick_note: what the quick one leaves out.
         published_by: of the published figures, such as "the paper"; empty if there are none.
-        published: the figures.
-        published_automaton: rank, rows and cols by task and data set; None where nothing was published.
+        published_returns: by entry or reference policy, task and data set, which is empty for a reference.
+        published_automata: rank, rows and cols by task and data set.
         measures: in place of the return in tables: names of `measures.MEASURES`.
         rule_measures: likewise for the table of learned rules.
         played: tasks whose episodes the page plays; all if None.
@@ -261,8 +254,8 @@ class MethodComparison:
     quick: Protocol
     quick_note: str = "one training seed and few test scenes"
     published_by: str = ""
-    published: Published = _nothing
-    published_automaton: Callable[[str, str], tuple[int, int, int] | None] = _nothing
+    published_returns: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+    published_automata: Mapping[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
     rule_measures: tuple[str, ...] = ()
     played: tuple[str, ...] | None = None

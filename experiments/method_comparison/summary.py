@@ -92,7 +92,8 @@ def summarise(comparison: MethodComparison, protocol: Protocol, trials: pd.DataF
     summary = summary.reset_index().rename(columns={"tested": "task"})
     summary["is_reference"] = summary.method.isin(REFERENCES)
     is_main = (summary.acting == CHOSEN) & (summary.is_reference | (summary.successes == protocol.successes))
-    published = [comparison.published(*line) for line in summary[["method", "task", "data"]].itertuples(index=False)]
+    keys = zip(summary.method, summary.task, summary.data, strict=True)
+    published = [comparison.published_returns.get(key) for key in keys]
     summary["published"] = pd.Series(published, dtype=float).where(is_main)
     return summary
 

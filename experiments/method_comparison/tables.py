@@ -139,7 +139,7 @@ class ComparisonTables:
         )
 
     def _automata_cell(self, task: str, data: str, found: Sequence[str]) -> TableCell:
-        published = self.comparison.published_automaton(task, data)
+        published = self.comparison.published_automata.get((task, data))
         return TableCell(", ".join(found) or ABSENT, f"({'/'.join(map(str, published))})" if published else "")
 
     def acting(self) -> list[Table]:

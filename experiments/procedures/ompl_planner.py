@@ -1,7 +1,7 @@
-"""OMPL's own planners, for visiting regions of a floor in order at least cost.
+"""OMPL's BIT*, for visiting regions of a floor in order at least cost.
 
 Our compiled code checks and prices a whole motion exactly, in one call. The planners in OMPL 2.0.1's wheel sometimes
-crash the process (BIT*) or do not return when their time is over (PRM*, SORRT*), so they run in a separate process.
+crash the process (BIT*) or do not return when their time is over (PRM*, SORRT*), so BIT* runs in a separate process.
 """
 
 from __future__ import annotations
@@ -65,9 +65,8 @@ def plan_with_ompl(
     forbidden: Sequence[Shape],
     prices: NDArray[np.float64],
     seconds: float,
-    planner: str = "BITstar",
 ) -> Points:
-    """A cheap path of straight lines that visits regions one after the other, by one of OMPL's planners.
+    """A cheap path of straight lines that visits regions one after the other, by OMPL's BIT*.
 
     Each leg ends in one of some places in its region, and the next begins there; it has a part of the time that goes by
     the distance between the regions. OMPL draws its random numbers by itself: another call finds another path.
@@ -79,7 +78,6 @@ def plan_with_ompl(
         forbidden: what not to enter.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
         seconds: of the processor, for all legs together.
-        planner: the name of one of its geometric planners that optimise.
 
     Returns:
         The corners of the path, shape [corners, 2].
@@ -91,7 +89,7 @@ def plan_with_ompl(
     apart = np.linalg.norm(np.diff(stops, axis=0), axis=1) + 1.0
     path = [stops[0]]
     for goal, share in zip(goals, apart / apart.sum(), strict=True):
-        path += _plan_leg(plan, path[-1], goal, forbidden, prices, seconds * share, planner)[1:]
+        path += _plan_leg(plan, path[-1], goal, forbidden, prices, seconds * share)[1:]
     return np.array(path)
 
 
@@ -102,7 +100,6 @@ def _plan_leg(
     forbidden: Sequence[Shape],
     prices: NDArray[np.float64],
     seconds: float,
-    planner: str,
 ) -> list[Points]:
     """The corners of a path into a region."""
     if ShapeSet([goal]).contain(start[None])[0, 0]:
@@ -118,13 +115,13 @@ def _plan_leg(
             targets.addState(_state(information, place))
     problem.setGoal(targets)
     problem.setOptimizationObjective(_objective(information, plan, prices))
-    search = getattr(geometric, planner)(information)
+    search = geometric.BITstar(information)
     search.setProblemDefinition(problem)
     search.setup()
     until = time.process_time() + float(seconds)
     search.solve(base.PlannerTerminationCondition(lambda: time.process_time() > until))
     if not problem.hasExactSolution():
-        raise NoPathError(f"OMPL's {planner} has found no path in {seconds:.2g} s")
+        raise NoPathError(f"OMPL's BIT* has found no path in {seconds:.2g} s")
     found = problem.getSolutionPath()
     return [np.array([state[0], state[1]]) for state in found.getStates()]
 

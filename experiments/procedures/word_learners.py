@@ -100,9 +100,9 @@ def learn_spectral(words: list[Word], scores: list[float]) -> Learned:
     return model.values, model.finite if model.summary.closed else None, None
 
 
-def learn_recurrent(words: list[Word], scores: list[float], prefixes_fail: bool = True) -> Learned:
+def learn_recurrent(words: list[Word], scores: list[float]) -> Learned:
     """The recurrent network, and the automaton extracted from it."""
-    learner, reading = RecurrentLearner(prefixes_fail=prefixes_fail), Reading(optional_start=True)
+    learner, reading = RecurrentLearner(), Reading(optional_start=True)
     try:
         learned = fit_recurrent_task(words, scores, reading, learner)
     except FailedRunError:  # the network follows no few rules
@@ -113,7 +113,6 @@ def learn_recurrent(words: list[Word], scores: list[float], prefixes_fail: bool 
 LEARNERS: dict[str, Callable[[list[Word], list[float]], Learned]] = {
     "spectral": learn_spectral,
     "gru": learn_recurrent,
-    "gru, words alone": lambda words, scores: learn_recurrent(words, scores, prefixes_fail=False),
 }
 
 

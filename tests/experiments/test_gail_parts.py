@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies_baselines import ROOM, random_network, room_encoder
 
 from experiments.baselines.feature_encoder import steps_until
-from experiments.baselines.gail.adversarial import clone
+from experiments.baselines.gail.adversarial import GailConfig, clone
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
@@ -19,7 +19,6 @@ from experiments.baselines.gail.discriminator import (
     absorbing_return,
     discrimination_loss,
 )
-from experiments.baselines.gail.settings import GailConfig
 from experiments.baselines.gail.train import prepare_data
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps

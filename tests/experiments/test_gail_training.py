@@ -11,7 +11,7 @@ import pytest
 import torch
 from strategies_baselines import ROOM
 
-from experiments.baselines.gail.settings import GailConfig
+from experiments.baselines.gail.adversarial import GailConfig
 from experiments.baselines.gail.train import train_gail
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import Observations

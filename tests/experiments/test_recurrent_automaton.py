@@ -99,7 +99,6 @@ def test_the_task_model_judges_as_the_network_does(doorkey):
     _, learned = doorkey
     assert (learned.agreement, learned.model.summary.loss) == (1, 0)
     assert (learned.model.summary.words, learned.model.summary.successes) == (20, 8)
-    assert learned.network.held_out_accuracy == 1
     assert learned.model.judge(DOORKEY).accepted
     assert learned.model.judge(DOORKEY[1:]).accepted  # the empty label at the beginning is optional
     assert not any(learned.model.judge(DOORKEY[:k]).accepted for k in range(4))

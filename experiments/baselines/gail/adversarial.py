@@ -8,25 +8,32 @@ a training that was killed begins again, and ends as if it had never stopped, bi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
-from experiments.baselines.dropout import Dropout
 from experiments.baselines.encoder import Encoder
-from experiments.baselines.gail.discriminator import Discriminator, Side, absorbing_fraction, discrimination_loss
+from experiments.baselines.gail.discriminator import (
+    REWARDS,
+    Discriminator,
+    Side,
+    absorbing_fraction,
+    discrimination_loss,
+)
 from experiments.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
-from experiments.baselines.gail.settings import GailConfig
 from experiments.baselines.imitation import Steps, clone_epoch
-from experiments.baselines.network import Observations, StateNetwork, seeded_torch
+from experiments.baselines.network import Dropout, Observations, StateNetwork, seeded_torch
 from experiments.baselines.validation import draw_by_gumbel, validate
 from experiments.vector.scene_pool import ScenePool
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Tensors, copied, read_groups, write_groups
 from wfairl.core.costs.epochs import DivergedError
+from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, NotNegative, Positive, Seed, check_bounds
+from wfairl.core.support.errors import BadInputError
 
 CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3
 """Of the initial cloning: demonstrations per Adam step, Adam's learning rate (which falls linearly to zero) and weight
@@ -40,6 +47,60 @@ ABSORBING_RATE = 0.05
 
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
 """The random streams of a training."""
+
+
+@dataclass(frozen=True)
+class GailConfig:
+    """How to train; the defaults were chosen on validation scenes (experiments/RESULTS.md).
+
+    Attributes:
+        rewards: rewards of the generator to try; the better one is kept.
+        fresh_scenes: number of scenes, beside the demonstrated ones, in which the generator acts.
+        radius: how far the agent sees, in cells, or in steps if the world is no grid.
+        iterations: rollouts, each followed by an update of generator and discriminator.
+        environments: number of parallel episodes.
+        rollout: steps per episode and iteration.
+        epochs: PPO's passes over a rollout.
+        batch_size: steps per minibatch of PPO.
+        learning_rate: initial learning rate of PPO; it falls linearly to a tenth.
+        discount: gamma of PPO.
+        entropy: weight of the policy's entropy.
+        pretraining: epochs of behavioural cloning before the adversarial training.
+        warmup: iterations over which the learning rate rises, while the discriminator and the value settle.
+        discriminator_steps: Adam steps per iteration, each on all of the expert's transitions and a part of the
+            rollout.
+        discriminator_rate: learning rate of the discriminator.
+        smoothing: label smoothing of the discriminator.
+        validation_scenes: number of scenes to choose the reward, the iteration and the temperature on.
+        validate_every: iterations between two validations.
+        seed: random seed.
+    """
+
+    rewards: tuple[str, ...] = tuple(REWARDS)
+    fresh_scenes: AtLeastOne = 1024
+    radius: Annotated[int, Ge(2)] = 5
+    iterations: AtLeastOne = 100
+    environments: AtLeastOne = 128
+    rollout: AtLeastOne = 32
+    epochs: AtLeastOne = 2
+    batch_size: AtLeastOne = 1024
+    learning_rate: Positive = 5e-4
+    discount: Annotated[float, Gt(0), Lt(1)] = 0.97
+    entropy: NotNegative = 0.01
+    pretraining: AtLeastZero = 100
+    warmup: AtLeastZero = 10
+    discriminator_steps: AtLeastOne = 3
+    discriminator_rate: Positive = 1e-3
+    smoothing: Annotated[float, Ge(0), Lt(0.5)] = 0.1
+    validation_scenes: AtLeastOne = 64
+    validate_every: AtLeastOne = 5
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        unknown = sorted(set(self.rewards) - set(REWARDS))
+        if unknown or not self.rewards:
+            raise BadInputError(f"rewards must be {' or '.join(REWARDS)}, not {', '.join(unknown) or 'none'}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,8 @@ import torch
 from numpy.typing import NDArray
 
 from experiments.baselines.encoder import Encoder
-from experiments.baselines.gail.adversarial import AdversarialTraining, GailData
+from experiments.baselines.gail.adversarial import AdversarialTraining, GailConfig, GailData
 from experiments.baselines.gail.discriminator import absorbing_fraction
-from experiments.baselines.gail.settings import GailConfig
 from experiments.baselines.imitation import concatenate, encode_demonstrations, find_encoder
 from experiments.baselines.network import StateNetwork
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, begin_run, finish_run, run_config
