@@ -59,8 +59,10 @@ class Factorisation:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralEstimator(BaseEstimator):
-    """The settings of the spectral method, as scikit-learn has them.
+class SpectralLearner(RegressorMixin, BaseEstimator):
+    """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
+
+    The value of a word is the mean of its scores, and that of an unseen word is zero.
 
     Attributes:
         rank: number of states m; None takes the numerical rank of the Hankel block.
@@ -69,6 +71,12 @@ class SpectralEstimator(BaseEstimator):
         max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
         max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
         rank_tolerance: singular values below this share of the largest count as zero.
+        automaton_: the `WeightedAutomaton`.
+        rank_: its number of states.
+        rows_, cols_: lengths of the longest prefix and suffix of the basis that was used.
+        n_prefixes_, n_suffixes_: size of the basis.
+        spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
+        condition_: largest over smallest singular value used.
     """
 
     rank: int | None = None
@@ -78,26 +86,6 @@ class SpectralEstimator(BaseEstimator):
     max_suffixes: int | None = None
     rank_tolerance: float = 1e-10
 
-    @property
-    def basis(self) -> BasisChoice:
-        """The basis of the Hankel block."""
-        return BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
-
-
-class SpectralLearner(RegressorMixin, SpectralEstimator):
-    """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
-
-    The value of a word is the mean of its scores, and that of an unseen word is zero.
-
-    Attributes:
-        automaton_: the `WeightedAutomaton`.
-        rank_: its number of states.
-        rows_, cols_: lengths of the longest prefix and suffix of the basis that was used.
-        n_prefixes_, n_suffixes_: size of the basis.
-        spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
-        condition_: largest over smallest singular value used.
-    """
-
     def fit(self, words: Sequence[Word], scores: WordScores) -> "SpectralLearner":
         """Learn the automaton.
 
@@ -106,7 +94,7 @@ class SpectralLearner(RegressorMixin, SpectralEstimator):
             BadBasisError: an impossible limit of the basis.
             LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
-        basis = self.basis
+        basis = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
         whole, alphabet = check_words(words, scores)
         corpus, frequencies = mean_values(whole)
         blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), basis)
@@ -143,12 +131,10 @@ def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scor
     return float(np.mean((automaton.values(words) - np.asarray(scores, np.float64)) ** 2))
 
 
-def check_words(words: Sequence[Word], scores: WordScores | None) -> tuple[Corpus, tuple[Label, ...]]:
-    """The words as a corpus weighted by their scores, or by 1 where there are none; and its alphabet."""
+def check_words(words: Sequence[Word], scores: WordScores) -> tuple[Corpus, tuple[Label, ...]]:
+    """The words as a corpus weighted by their scores, and its alphabet."""
     if len(words) == 0:
         raise BadWordsError("there are no words to learn from")
-    if scores is None:
-        return encode_all(words)
     weights = np.asarray(scores, np.float64)
     if weights.shape != (len(words),):
         raise BadWordsError(f"{len(words)} words need as many scores, not an array of shape {weights.shape}")
