@@ -1,5 +1,7 @@
 """Rules that logs were made by are found again, in words."""
 
+from itertools import islice, permutations
+
 import numpy as np
 import pytest
 from oracles_constraints import keeps
@@ -12,6 +14,7 @@ from wfairl.events.constraints import TEMPLATES, Constraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.description_length import choice_bits, flag_bits, table_bits
 from wfairl.events.dfa import Dfa
+from wfairl.specifications.explanation import explain_word
 
 EVENTS = tuple("abcdefghij")
 RULES = [
@@ -62,6 +65,26 @@ def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(ru
     learned = DeclareLearner().find_constraints(corpus, np.ones(len(shown), bool), alphabet, keep_repeats=True)
     assert set(learned.sentences) == sentences(rule)
     assert learned.data_bits < 0
+
+
+def test_no_sentence_is_stated_twice_though_no_random_word_keeps_the_rule():
+    words = [("begin", *order, "end") for order in islice(permutations("abcdefgh", 6), 2_000)]
+    learned = DeclareLearner().fit(words, [1.0] * len(words), Reading(keep_repeats=True))
+    stated = [*learned.model.sentences, *learned.notes]
+    assert learned.notes
+    assert len(set(stated)) == len(stated)
+
+
+def test_words_of_strings_are_words_of_events():
+    rng = np.random.default_rng(4)
+    letters, rule = draw_words(rng, 400), [("precedence", "a", "b")]
+    names = [tuple(f"event {name}" for label in word for name in label) for word in letters]
+    words = [tuple(frozenset({name}) for name in word) for word in names]
+    one, other = (DeclareLearner().fit(some, kept(rule, letters)).model for some in (words, names))
+    assert one.sentences == ("event b only after event a",)
+    assert one.sentences == other.sentences
+    assert one.judge_all(words) == other.judge_all(names) == one.judge_all(names)
+    assert explain_word(one, names[0]).sentences == explain_word(one, words[0]).sentences
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -150,8 +150,13 @@ class WordEvidence(ABC):
         return self.candidates.rule_bits(chosen) + self.data_bits(chosen)
 
     def bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        """The whole description if a candidate is added, for each candidate; shape [candidates]."""
-        return self.candidates.rule_bits(chosen, 1) + self.candidates.bits + self.data_bits_with_each(chosen)
+        """The whole description if a candidate is added, for each candidate; shape [candidates].
+
+        Infinite for those of the set: none is added twice.
+        """
+        bits = self.candidates.rule_bits(chosen, 1) + self.candidates.bits + self.data_bits_with_each(chosen)
+        bits[chosen] = np.inf
+        return bits
 
     def words_keeping(self, chosen: list[int]) -> Bits:
         """The words that keep all of a set."""
@@ -238,7 +243,8 @@ class SuccessEvidence(WordEvidence):
                     break
             those = np.flatnonzero(members.ravel() == kind)
             counts = _count(self.random_rows, keeping, np.asarray(asked)[those])
-            shares[those] = np.log2((counts + 0.5) / (total + 1))
+            if total:  # otherwise nothing is known, and nothing is saved
+                shares[those] = np.log2((counts + 0.5) / (total + 1))
         return shares
 
     def _ties(self, chosen: list[int]) -> NDArray[np.bool_]:

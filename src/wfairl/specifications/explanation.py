@@ -6,7 +6,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import Word, format_label
+from wfairl.core.automata.words import Word, as_word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
@@ -62,7 +62,7 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     Raises:
         TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
     """
-    automaton, posterior = model.finite, posterior_of(model)
+    automaton, posterior, word = model.finite, posterior_of(model), as_word(word)
     state, read = 0, []
     for position, label in enumerate(model.as_read(word), start=1):
         after = automaton.read(state, label)

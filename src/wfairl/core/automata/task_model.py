@@ -23,7 +23,7 @@ from wfairl.core.automata.finite import (
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import Word, as_read
+from wfairl.core.automata.words import Word, as_read, as_word
 from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
@@ -185,7 +185,7 @@ class TaskModel:
 
     def judge_all(self, words: Sequence[Word]) -> list[Verdict]:
         """The verdict on each word; without an explanation if the finite automaton does not close."""
-        return [self._explain(word, value) for word, value in zip(words, self.values(words), strict=True)]
+        return [self._explain(as_word(word), value) for word, value in zip(words, self.values(words), strict=True)]
 
     def _explain(self, word: Word, value: float) -> Verdict:
         if value >= self.threshold - ROUNDING:

@@ -24,9 +24,14 @@ def compress(word: Sequence[Label]) -> Word:
     return tuple(label for label, _ in groupby(word))
 
 
-def as_read(words: Iterable[Word], keep_repeats: bool) -> list[Word]:
+def as_word(labels: Iterable[Label | str]) -> Word:
+    """The word of some labels; a string is the label with that one proposition."""
+    return tuple([frozenset({one}) if isinstance(one, str) else one for one in labels])
+
+
+def as_read(words: Iterable[Iterable[Label | str]], keep_repeats: bool) -> list[Word]:
     """The words as an automaton reads them: compressed unless repeated labels mean something."""
-    return [tuple(word) if keep_repeats else compress(word) for word in words]
+    return [as_word(word) if keep_repeats else compress(as_word(word)) for word in words]
 
 
 def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple[list[Word], list[float]]:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import Corpus, encode, encode_all
-from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.automata.words import BadWordsError, Word, as_word
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import Refinement, build_sample_tree, refine, word_log_probabilities
 from wfairl.events.distributions.spectral_start import spectral_start
@@ -66,7 +66,7 @@ class DistributionLearner(BaseEstimator):
         if not self.sizes or min(self.sizes) < 1:
             raise BadInputError(f"sizes are {self.sizes!r}; give at least one number of states, each 1 or more")
         rng = np.random.default_rng(self.seed)
-        corpus, self.alphabet_ = encode_all(words)
+        corpus, self.alphabet_ = encode_all([*map(as_word, words)])
         fold_of = rng.permutation(np.arange(len(words)) % self.folds)
 
         self.held_out_: dict[int, float] = {}
@@ -96,7 +96,7 @@ class DistributionLearner(BaseEstimator):
     def log_probability(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """Natural log-probability of each word, shape [words]."""
         check_is_fitted(self, "members_")
-        corpus = encode(words, self.alphabet_)
+        corpus = encode([*map(as_word, words)], self.alphabet_)
         logarithms = [word_log_probabilities(member, corpus) for member in self.members_]
         return np.asarray(logsumexp(logarithms, axis=0) - np.log(len(self.members_)))
 
