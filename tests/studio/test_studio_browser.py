@@ -111,6 +111,19 @@ def check_looks(page, width):
     assert page.evaluate(CONTRASTS) == []
 
 
+def test_keys_that_are_pressed_while_the_page_connects_arrive_in_their_order(visited, studio):
+    page = visited("/begin/errand")
+    page.wait_for_selector("canvas[data-drawn]")
+    page.evaluate("window.did_handshake = false")
+    page.keyboard.press("ArrowLeft")
+    page.evaluate("""() => {
+      window.did_handshake = true;
+      document.querySelector(".view").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
+    }""")
+    page.wait_for_selector("canvas[data-drawn$='/2']")
+    assert Session(studio[1] / page.url.rsplit("/", 1)[1]).controls == [0, 2]
+
+
 def test_two_demonstrations_are_enough_and_a_reload_loses_nothing(visited, studio):
     page = visited(f"/begin/{FOUR_ROOMS}", viewport={"width": 1200, "height": 900})
     person = Person(page)

@@ -3,17 +3,15 @@
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
-from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
 from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
 from wfairl.core.support.errors import BadInputError
@@ -74,28 +72,20 @@ def evaluate_command(
     if beside is not None and beside != policy:
         temperatures[beside] = None if beside in REFERENCES else temperature
     policies = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
-    evaluations = []
-    for name, found in policies.items():
-        with _one_thread_per_policy(name):
-            evaluations.append(evaluate(task, found, scenes, rng_seed, jobs, _learned_cost(name)))
+    evaluations = [_evaluate(task, name, found, scenes, rng_seed, jobs) for name, found in policies.items()]
     evaluation, *others = evaluations
     saved = _save(evaluation, Path(policy), temperature) if save else None
     if as_json:
-        compared = {"beside": _comparison(evaluation, others[0])} if others else {}
-        print_json({**evaluation.to_document(), **compared})
+        from wfairl.pages.policy_comparison import compare_evaluations
+
+        compared = [{**other.to_document(), **asdict(compare_evaluations(evaluation, other))} for other in others]
+        print_json({**evaluation.to_document(), **({"beside": compared[0]} if compared else {})})
     else:
         out.print(summary(evaluations))
         for other in others:
             out.print(difference(evaluation, other, task))
         if saved is not None:
             out.print(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
-
-
-def _comparison(evaluation: Evaluation, other: Evaluation) -> dict[str, Any]:
-    """The evaluation of another policy as JSON, and how the first compares with it."""
-    from wfairl.pages.policy_comparison import compare_evaluations
-
-    return {**other.to_document(), **asdict(compare_evaluations(evaluation, other))}
 
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
@@ -145,22 +135,15 @@ def _save(evaluation: Evaluation, directory: Path, temperature: float | None) ->
         return save_evaluations([replace(evaluation, policy=learned_name(acting_mode(acted_at)))], directory)
 
 
-def _learned_cost(policy: str) -> "Cost | None":
-    """The cost that a policy's run has learned; None if there is none."""
-    if policy in REFERENCES:
-        return None
+def _evaluate(task: Task, name: str, policy: Policy, scenes: Sequence[int], rng_seed: int, jobs: int) -> Evaluation:
+    """Evaluate a reference policy, or that of a run with its learned cost."""
+    if name in REFERENCES:
+        return evaluate(task, policy, scenes, rng_seed, jobs)
+    from wfairl.core.costs.epochs import one_torch_thread
     from wfairl.core.runs.methods import method_of
 
-    return method_of(Path(policy))[1].learned_cost(Path(policy))
-
-
-def _one_thread_per_policy(name: str) -> AbstractContextManager[None]:
-    """Run networks on one thread, so that results do not depend on the number of cores; references need no torch."""
-    if name in REFERENCES:
-        return nullcontext()
-    from wfairl.core.costs.epochs import one_torch_thread
-
-    return one_torch_thread()
+    with one_torch_thread():  # so that results do not depend on the number of cores
+        return evaluate(task, policy, scenes, rng_seed, jobs, method_of(Path(name))[1].learned_cost(Path(name)))
 
 
 def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:

@@ -45,9 +45,6 @@ NARROWEST_SCALE = 0.02
 MOST_NODES = 20_000
 """Product states in a map; of more, a regular sample."""
 
-MOST_SHAPES = 400
-"""A map of more places is rasterized in an SVG, which takes less room."""
-
 ARRIVING_MAP = "arriving"
 
 
@@ -223,7 +220,7 @@ def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -
         edgecolors="face" if np.isfinite(maps.headings).any() else style.PAPER,  # no seams between triangles
         linewidths=0.2,
         label=f"costs-{maps.names[number]}",
-        rasterized=len(drawn) > MOST_SHAPES,
+        rasterized=True,  # in an SVG, thousands of shapes take more room
         zorder=2,
     )
 

@@ -4,9 +4,8 @@ The preference of a cost c is the relative excess cost, under c, of the plan for
 
     preference = mean over scenes of  c(plan of equal costs) / c(plan of c) - 1.
 
-A cost that only rescales all steps has none, and the many small differences that training leaves where there is nothing
-to learn cancel along a path: they may differ by 86 % from cell to cell and still give a preference of 0.5 %. A cost
-that changes no plan, since there is no other path, counts as none too.
+A cost that only rescales all steps has none. The small differences that training leaves where there is nothing to learn
+cancel along a path. A cost that changes no plan, since there is no other path, counts as none too.
 """
 
 import math

@@ -309,17 +309,17 @@ class SessionController:
 
     def view(self, part: str) -> dict[str, Any]:
         """What a part of the page shows, as plain JSON."""
-        activity = self._progress.activity
+        job = self._progress.view()
         if part == HEADER:
             return views.header_view(self.session)
         if part == PROGRESS:
-            return {"job": self._progress.view()}
+            return {"job": job}
         if part == SCENE:
-            common = {"notice": self.notice, "handled": self._handled, "is_busy": activity is not None}
+            common = {"notice": self.notice, "handled": self._handled, "is_busy": job is not None}
             return {**common, **views.scene_view(self.session, self.view_state)}
         has_cost = self._run_directory is not None
         view = views.understanding_view(self.session, self.view_state, self._model_view, has_cost)
-        return {**view, "is_busy": activity is not None}
+        return {**view, "is_busy": job is not None}
 
     async def _run(self, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a job about a snapshot of the session."""

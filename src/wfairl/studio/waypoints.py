@@ -37,8 +37,7 @@ def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequ
         if onward is not None:
             is_reachable = True
             path += onward
-            for control in onward:
-                state = world.step(state, control)
+            state = follow(world, path).states[-1]
     if not is_reachable:
         raise BadInputError("the agent cannot get there from here")
     return tuple(path)

@@ -101,17 +101,11 @@ class Progress:
         self._job: QueuedJob | None = None
         self._activity = ""
 
-    @property
-    def activity(self) -> str | None:
-        """What the job does, for people; None if there is no job."""
-        return None if self._job is None else self._activity
-
     def view(self) -> dict[str, Any] | None:
-        """The job as plain JSON."""
-        job = self._job
-        if job is None:
+        """What the job does and how long, as plain JSON; None if there is no job."""
+        if self._job is None:
             return None
-        return {"activity": self._activity, "seconds": int(time.monotonic() - job.submitted)}
+        return {"activity": self._activity, "seconds": int(time.monotonic() - self._job.submitted)}
 
     def cancel(self) -> None:
         """Cancel the job."""
