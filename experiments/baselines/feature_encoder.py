@@ -30,8 +30,7 @@ from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.support.bounds import Count
-from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.grid_network import HIDDEN, Head
 

@@ -27,8 +27,7 @@ from experiments.vector.minigrid_pool import MiniGridPool
 from experiments.vector.scene_pool import RUNNING, SUCCEEDED, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
-from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.world import MiniGridWorld

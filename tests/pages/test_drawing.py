@@ -7,8 +7,7 @@ from corridors import Corridor, DrawnCorridor
 from PIL import ImageColor
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.world_drawing import (

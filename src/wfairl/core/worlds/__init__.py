@@ -19,7 +19,7 @@ _MODULES = {
     "all_tasks": "task_registry",
     "check_task": "task",
     "check_world": "world",
-    "explore_world": "exploring",
+    "explore_world": "graph",
     "find_task": "task_registry",
     "load_tasks": "task_registry",
     "register_task": "task_registry",

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
-from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld, state_name
+from wfairl.core.worlds.graph import GraphWorld, explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.simulator import ModelSimulator, Simulator
 from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
