@@ -5,8 +5,7 @@ For a gradient g of a parameter p at step t,
     m <- b1 m + (1 - b1) g                v <- b2 v + (1 - b2) g^2
     p <- p - rate * decay * p - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)
 
-It is `torch.optim.AdamW` without the seconds that its import of torch's compiler takes (two to four of a demo's
-thirty), and with a state that is stored and restored in two lines.
+It is `torch.optim.AdamW` without the two to four seconds that torch's compiler takes to import.
 """
 
 import torch
@@ -16,13 +15,7 @@ FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.999, 1e-8
 
 
 class Adam:
-    """The moments of a module's parameters.
-
-    Attributes:
-        steps: how many were taken.
-        first: m of each parameter by its name.
-        second: v of each parameter by its name.
-    """
+    """The moments of a module's parameters: `first` is m and `second` is v, by the names of the parameters."""
 
     def __init__(self, module: nn.Module, weight_decay: float):
         self.parameters = dict(module.named_parameters())

@@ -1,7 +1,6 @@
 """The checkpoint of a training: one file, written whole after every epoch, and the metrics beside it.
 
-The tensors are those of the model, of the model of the best epoch so far, and Adam's moments; the header holds the
-history of losses and the fingerprint of model, data and settings. Nothing in it can run code.
+Its header holds the history of losses, and the fingerprint of model, data and settings.
 """
 
 import hashlib
@@ -78,9 +77,7 @@ class Checkpoint:
         model: the parameters after the last epoch.
         best: those of the best epoch so far.
         best_epoch: the epoch with the least `criterion`, the last one if nothing is held out.
-        first: Adam's first moments.
-        second: Adam's second moments.
-        steps: Adam's steps.
+        first, second, steps: see `Adam`.
         history: one entry per epoch, from 0.
     """
 
@@ -150,12 +147,7 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> No
 
 
 def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
-    """A checkpoint whose history consists of `epochs`, None if there is none yet.
-
-    Raises:
-        OtherConfigurationError: it is of other settings, another model or other data.
-        BrokenCheckpointError: it cannot be read.
-    """
+    """A checkpoint whose history consists of `epochs`, None if there is none yet; errors as in `read_groups`."""
 
     def make(groups: dict[str, Tensors], header: dict[str, Any]) -> Checkpoint:
         history = parse(Annotated[tuple[epochs, ...], MinLen(1)], header["history"], finite=False)  # type: ignore[valid-type]
@@ -168,10 +160,7 @@ def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = E
 
 
 def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
-    """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON.
-
-    The fingerprint of model, data and settings must be the same to resume.
-    """
+    """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON."""
     # A tensor of two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
     write_tensors(path, FORMAT, tensors, {"fingerprint": fingerprint, **header})

@@ -1,6 +1,6 @@
 """The contract of a learnable cost c_theta(x, u): which transitions are alike to it, and one number for each kind.
 
-A cost model defines two things, and everything else follows:
+A cost model defines how it is made and two things more (`SharedLinearCost` is the shortest one):
 
     inputs_of(product)            the model's input for each transition; equal inputs share a row
     preactivation(inputs, rows)   one unbounded number z for each row, differentiably; or `costs`, the cost itself
@@ -199,13 +199,12 @@ class CostModel(nn.Module, ABC):
 
 @dataclass(frozen=True)
 class ModelCost:
-    """A model as the planner takes a cost."""
+    """See `CostModel.as_cost`."""
 
     model: CostModel
 
     @property
     def scope(self) -> CostScope:
-        """What the cost depends on."""
         return self.model.scope
 
     def __call__(self, product: Product) -> NDArray[np.float64]:

@@ -4,8 +4,8 @@
         write_checkpoint(checkpoint, path, fingerprint)
     module.load_state_dict(checkpoint.best)
 
-The loop knows neither data nor loss: `run_epoch` trains for one epoch and measures. If all of its random numbers follow
-from a seed and the epoch, a run resumed from any checkpoint ends as if it had never stopped, bit for bit.
+If all random numbers of `run_epoch` follow from a seed and the epoch, a run resumed from any checkpoint ends as if it
+had never stopped, bit for bit.
 """
 
 import math
@@ -63,9 +63,8 @@ def half_cosine(learning_rate: float, epoch: int, epochs: int) -> float:
 def one_torch_thread() -> Iterator[None]:
     """Let torch use one thread, in this thread and those started within, and then as many as before.
 
-    Scenes run in parallel, each on one core: threads within a scene would compete with those of other scenes. And a sum
-    that is split between two threads is rounded differently: with one thread, a run gives the same bits on any number
-    of cores.
+    Scenes run in parallel, each on one core. And a sum that is split between two threads is rounded differently: with
+    one thread, a run gives the same bits on any number of cores.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -63,12 +63,13 @@ class CostSettings:
         return self if self.cost is not None else replace(self, cost=default_cost)
 
     def for_demonstrations(self, temperature: float | None) -> Self:
-        """The same settings with a training temperature for demonstrations of some temperature."""
+        """The same settings with the temperature of the demonstrations, where none was given."""
         return self if self.temperature is not None else replace(self, temperature=training_temperature(temperature))
 
     def make_model(self, products: Sequence[Product]) -> CostModel:
         """An untrained cost model, the same for the same seed; torch's global generator stays as it is."""
-        assert self.cost is not None
+        if self.cost is None:
+            raise BadInputError("no cost model is named: give `cost`, or the task's own by `complete`")
         kind = find_cost_model(self.cost)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)

@@ -4,14 +4,12 @@ Equation (4) of the paper, per step:
 
     L(theta) = - mean over demonstrated steps of log pi_theta(u_t | s_t)
 
-An epoch is one pass over the demonstrations, in batches. For each scene of a batch the planner computes the cost-to-go
-under the current cost, and Proposition 1 (`gradient`) gives the transitions that the loss depends on; the network
-is differentiated on those alone. The result is the cost of the epoch, counting from 0 before any training, at which
-held-out demonstrations were most likely.
+For each scene of a batch the planner computes the cost-to-go under the current cost, and Proposition 1 (`gradient`)
+gives the transitions that the loss depends on; the model is differentiated on those alone. The result is the cost of
+the epoch, counting from 0 before any training, at which held-out demonstrations were most likely.
 
-Nothing here knows the task, and no random state lasts beyond an epoch: the order of the scenes follows from the seed
-and the epoch, the learning rate from the epoch. So a checkpoint holds the parameters and Adam's moments alone, and a
-resumed run ends as if it had never stopped, bit for bit.
+No random state lasts beyond an epoch: the order of the scenes follows from the seed and the epoch. So a resumed run
+ends as if it had never stopped, bit for bit.
 """
 
 import copy
@@ -40,7 +38,7 @@ from wfairl.core.costs.cost_model import CostModel, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
 from wfairl.core.costs.scene import TrainingScene
-from wfairl.core.costs.settings import CostSettings, training_temperature
+from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
@@ -90,12 +88,12 @@ def train_cost(
     resume: bool = False,
     n_jobs: int = 2,
 ) -> TrainingResult:
-    """Learn the parameters of a cost model from demonstrations.
+    """Fit a cost model to demonstrations.
 
     Args:
         model: the initial model; it is not changed.
         scenes: the demonstrations on their products.
-        settings: how to train.
+        settings: how to train; `CostSettings.for_demonstrations` sets the temperature, which is 0.5 otherwise.
         directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
         resume: resume from the checkpoint in `directory`, if there is one.
         n_jobs: scenes to plan in at once; it changes nothing in the result.
@@ -104,72 +102,58 @@ def train_cost(
         OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
         DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
     """
-    return run_training(prepare_training(model, scenes, settings, directory, resume), n_jobs)
+    return CostTraining(model, scenes, settings, directory, resume).run(n_jobs)
 
 
-@dataclass(frozen=True, eq=False)
-class Training:
-    """A training that can begin or resume.
+class CostTraining:
+    """A training that can begin or resume: what can be refused is refused here, before anything is written.
 
-    Attributes:
-        model: the initial model.
-        examples: the demonstrations as inputs of the model.
-        settings: how to train.
-        directory: where metrics and checkpoints go; None for nowhere.
-        fingerprint: digest of initial model, data and settings.
-        checkpoint: where to resume; None at the beginning.
+    Arguments and errors are those of `train_cost`.
     """
 
-    model: CostModel
-    examples: "Sequence[_Example]"
-    settings: CostSettings
-    directory: Path | None
-    fingerprint: str
-    checkpoint: Checkpoint | None
+    def __init__(
+        self,
+        model: CostModel,
+        scenes: Sequence[TrainingScene],
+        settings: CostSettings,
+        directory: Path | None = None,
+        resume: bool = False,
+    ):
+        if not scenes:
+            raise BadInputError("there are no demonstrations to train on")
+        self.model, self.settings, self.directory = model, settings, directory
+        self.examples = _view_scenes(model, scenes)
+        self.fingerprint = _fingerprint(model, self.examples, settings)
+        self.checkpoint: Checkpoint | None = None
+        if directory is not None and resume:
+            self.checkpoint = read_checkpoint(directory / CHECKPOINT, self.fingerprint)
 
+    @one_torch_thread()
+    def run(self, n_jobs: int = 2) -> TrainingResult:
+        """Train to the last epoch."""
+        settings, directory = self.settings, self.directory
+        temperature = settings.temperature or DEFAULT_TRAINING_TEMPERATURE
+        learning_rate = settings.learning_rate or self.model.learning_rate
+        model = copy.deepcopy(self.model)
+        adam = Adam(model, settings.weight_decay)
+        trained, held_out = _split(self.examples, settings)
 
-def prepare_training(
-    model: CostModel,
-    scenes: Sequence[TrainingScene],
-    settings: CostSettings,
-    directory: Path | None = None,
-    resume: bool = False,
-) -> Training:
-    """All of `train_cost` that can be refused, before anything is written; arguments and errors as there."""
-    if not scenes:
-        raise BadInputError("there are no demonstrations to train on")
-    examples = _view_scenes(model, scenes)
-    fingerprint = _fingerprint(model, examples, settings)
-    checkpoint = read_checkpoint(directory / CHECKPOINT, fingerprint) if directory is not None and resume else None
-    return Training(model, examples, settings, directory, fingerprint, checkpoint)
+        def run_epoch(epoch: int) -> EpochMetrics:
+            measure = partial(_mean_loss, model, temperature=temperature, n_jobs=n_jobs)
+            rate = half_cosine(learning_rate, epoch, settings.epochs)
+            batches = _batches(trained, settings, epoch)
+            train_loss = _descend(model, adam, batches, rate, temperature, n_jobs) if epoch else measure(trained)
+            return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
 
-
-@one_torch_thread()
-def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
-    """Train to the last epoch."""
-    settings, directory = training.settings, training.directory
-    temperature = settings.temperature or training_temperature(None)
-    learning_rate = settings.learning_rate or training.model.learning_rate
-    model = copy.deepcopy(training.model)
-    adam = Adam(model, settings.weight_decay)
-    trained, held_out = _split(training.examples, settings)
-
-    def run_epoch(epoch: int) -> EpochMetrics:
-        measure = partial(_mean_loss, model, temperature=temperature, n_jobs=n_jobs)
-        rate = half_cosine(learning_rate, epoch, settings.epochs)
-        batches = _batches(trained, settings, epoch)
-        train_loss = _descend(model, adam, batches, rate, temperature, n_jobs) if epoch else measure(trained)
-        return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
-
-    with progress_bar() as bar:
-        meter = bar.add_task("cost", total=settings.epochs)
-        for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=training.checkpoint):
-            if directory is not None:
-                write_checkpoint(checkpoint, directory / CHECKPOINT, training.fingerprint)
-                write_metrics(checkpoint.history, directory)
-            bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
-    model.load_state_dict(checkpoint.best)
-    return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
+        with progress_bar() as bar:
+            meter = bar.add_task("cost", total=settings.epochs)
+            for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=self.checkpoint):
+                if directory is not None:
+                    write_checkpoint(checkpoint, directory / CHECKPOINT, self.fingerprint)
+                    write_metrics(checkpoint.history, directory)
+                bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
+        model.load_state_dict(checkpoint.best)
+        return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,8 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.workers import map_on
 
 FIRST_TEST_SEED = 5_000
+"""Tests take the scenes from here on; any below `FIRST_TRAINING_SEED` would do."""
+
 FIRST_TRAINING_SEED = 1_000_000
 SCENES_PER_COLLECTION = 1_000_000
 LARGEST_COLLECTION_SEED = 10**9
@@ -140,17 +142,13 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
     """An episode in the model of a scene, if it succeeds or fails as the score requires."""
     world = task.make_world(scene)
     try:
-        actor = policy.actor(world, _generator(scene))
+        actor = policy.actor(world, np.random.default_rng([DEMONSTRATOR, scene]))
     except UnsatisfiableTaskError as error:
         return _Unsolvable(scene, str(error))
     episode = act(actor, ModelSimulator(world), task.rule, task.horizon, scene)
     if episode.is_success != (score == SUCCESS_SCORE):
         return None
     return Demonstration(episode.controls, episode.labels, score, scene)
-
-
-def _generator(scene: int) -> np.random.Generator:
-    return np.random.default_rng([DEMONSTRATOR, scene])
 
 
 def _gather(

@@ -3,12 +3,13 @@
     model = find_learner("rational").learn(dataset, task)                      demonstrations, in their worlds
     model = find_learner("spectral", rank=5).fit(words, scores).model          scored words alone
 
-The settings of a learner are its fields, if it is a dataclass. `wfairl learn-task` offers them as options.
+To learn from worlds, write a `TaskLearner`; to learn from words alone, subclass `WordLearner`. `register_learner` gives
+it a name. The settings of a learner are its fields, if it is a dataclass. `wfairl learn-task` offers them as options.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 
@@ -107,12 +109,14 @@ LEARNERS: Registry[TaskLearner] = Registry(
 
 
 def find_learner(name: str, **settings: Any) -> TaskLearner:
-    """The learner of a name, with some of its settings changed.
-
-    Raises:
-        BadInputError: the name is unknown, or a setting is out of range.
-    """
+    """The learner of a name, with some settings changed; what is unknown or out of range is a `BadInputError`."""
     learner: Any = LEARNERS.find(name)
+    known = [one.name for one in fields(learner)] if is_dataclass(learner) else []
+    unknown = [one for one in settings if one not in known]
+    if unknown:
+        raise BadInputError(
+            f"the learner {name} has no setting {', '.join(unknown)}; it has {', '.join(known) or 'none'}"
+        )
     changed: TaskLearner = replace(learner, **settings) if settings else learner
     return changed
 

@@ -64,15 +64,7 @@ def save(dataset: Dataset, path: Path) -> None:
 
 
 def load(path: Path, task: str | None = None) -> Dataset:
-    """Read a data set.
-
-    Args:
-        path: the file.
-        task: if given, the task that the data set must be of.
-
-    Raises:
-        BrokenDatasetError: names the file and the fault.
-    """
+    """Read a data set, which must be of `task` if one is given; a `BrokenDatasetError` names the file and the fault."""
     header, arrays = read_arrays(path, FORMAT, VERSION, BrokenDatasetError)
     stored = _parse_header(path, header)
     _check_arrays(path, arrays)

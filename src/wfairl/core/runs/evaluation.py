@@ -143,23 +143,17 @@ class Evaluation:
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
-        """Read an evaluation; its means are computed from the episodes.
-
-        Raises:
-            BrokenEvaluationError: the document is not one.
-        """
+        """Read an evaluation; its means are computed from the episodes."""
         try:
             content = {one.name: document[one.name] for one in fields(cls)}
-            content["episodes"] = list(map(_episode_fields, content["episodes"]))
+            # An episode on disk has `return`, a word that Python keeps for itself.
+            names = {"return": "episode_return"}
+            content["episodes"] = [
+                {names.get(name, name): value for name, value in one.items()} for one in content["episodes"]
+            ]
             return cast(Self, parse(cls, content))
         except (BadInputError, KeyError, TypeError, AttributeError) as error:
             raise BrokenEvaluationError(f"not an evaluation ({error})") from None
-
-
-def _episode_fields(document: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an episode on disk, which has `return`, a word that Python keeps for itself."""
-    others = {name: value for name, value in document.items() if name != "return"}
-    return {**others, "episode_return": document["return"]}
 
 
 def _mean(costs: Sequence[float]) -> float | None:
@@ -207,11 +201,7 @@ def episode_return(steps: int, success: bool, horizon: int) -> float:
 
 
 def check_test_seeds(seeds: Sequence[int]) -> None:
-    """Refuse scenes that may be used for training.
-
-    Raises:
-        BadInputError: there are no seeds, or one is of a training scene.
-    """
+    """Refuse an empty list of scenes, and scenes that may be used for training."""
     if not seeds:
         raise BadInputError("there are no seeds to evaluate on")
     for seed in (min(seeds), max(seeds)) if not isinstance(seeds, range) else (seeds[0], seeds[-1]):
@@ -223,11 +213,7 @@ def check_test_seeds(seeds: Sequence[int]) -> None:
 
 
 def read_evaluations(directory: Path) -> dict[str, Evaluation]:
-    """The evaluations in a run's directory by policy name; empty if there are none.
-
-    Raises:
-        BrokenEvaluationError: the file holds something else.
-    """
+    """The evaluations in a run's directory by policy name; empty if there are none."""
     path = directory / EVALUATION
     if not path.exists():
         return {}

@@ -1,9 +1,7 @@
 """The methods, each of which learns a policy from demonstrations: their contract, and how to train and load by name.
 
-    train("no-automaton", dataset, "runs/goal", {"epochs": 40})     writes a run
-    load_policy("runs/goal", task)                                  the policy that `evaluate` runs
-
-A method is an object that owns its answers: no other code asks which method it is.
+train("no-automaton", dataset, "runs/goal", {"epochs": 40})     writes a run
+load_policy("runs/goal", task)                                  the policy that `evaluate` runs
 """
 
 from abc import ABC, abstractmethod
@@ -119,11 +117,7 @@ class Method(ABC):
         """
 
     def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
-        """The temperatures at which a run is tested, by name, the one that represents the method first.
-
-        Args:
-            temperature: of the demonstrations.
-        """
+        """At which a run is tested, by name, after demonstrations of a temperature; the method's own comes first."""
         return {CHOSEN: None}
 
     def learned_cost(self, directory: Path) -> Cost | None:  # noqa: ARG002
@@ -131,23 +125,14 @@ class Method(ABC):
         return None
 
     def check_available(self) -> None:  # noqa: B027 - most need nothing
-        """Check that the extras that the method needs are installed.
-
-        Raises:
-            MissingExtraError: one is not.
-        """
+        """Raise a `MissingExtraError` if an extra that the method needs is not installed."""
 
     def default_settings(self) -> dict[str, Any]:
         """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
         return plain_settings(self.settings_type()())
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Refuse settings that the method does not have, or whose values are out of range.
-
-        Raises:
-            UnknownSettingError: names them, and those that it has.
-            BadInputError: a setting is out of range.
-        """
+        """Refuse settings that the method does not have, or whose values are out of range."""
         names = [one.name for one in fields(self.settings_type())]
         foreign = [name for name in settings if name not in names]
         if foreign:
@@ -215,11 +200,7 @@ def train(
 
 
 def check_task_model(method: Method, is_given: bool) -> None:
-    """Check that a task model is given if and only if a method needs one.
-
-    Raises:
-        BadInputError: it is missing, or of no use.
-    """
+    """Refuse a missing task model, or one that the method has no use for."""
     if method.needs_task_model and not is_given:
         others = ", ".join(one.name for one in METHODS.values() if not one.needs_task_model)
         raise BadInputError(
@@ -239,21 +220,13 @@ def load_policy(directory: str | Path, task: Task, temperature: float | None = N
 
 
 def method_of(directory: str | Path) -> tuple[RunConfig, Method]:
-    """The configuration of the run in a directory, and its method.
-
-    Raises:
-        BadInputError: it is no run, or one of an unknown method.
-    """
+    """The configuration of the run in a directory, and its method."""
     config = read_config(Path(directory))
     return config, find_method(config.method)
 
 
 def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
-    """Refuse to test a run on scenes that it was trained on.
-
-    Raises:
-        BadInputError: names the first of them.
-    """
+    """Refuse to test a run on scenes that it was trained on."""
     trained = sorted(set(read_config(directory).seen).intersection(seeds))
     if trained:
         more = f" and {len(trained) - 1} more" if len(trained) > 1 else ""

@@ -137,12 +137,7 @@ def run_pipeline(
 
 
 def read_experiment(directory: Path) -> dict[str, Any]:
-    """The configuration of the pipeline in a directory.
-
-    Raises:
-        OtherConfigurationError: there is none.
-        BrokenRunError: it cannot be read.
-    """
+    """The configuration of the pipeline in a directory; an `OtherConfigurationError` if there is none."""
     path = directory / EXPERIMENT
     if not path.exists():
         raise OtherConfigurationError(

@@ -11,7 +11,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.scene import LeftOut, prepare_scenes
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.costs.storage import save_cost
-from wfairl.core.costs.trainer import TrainingResult, prepare_training, run_training
+from wfairl.core.costs.trainer import CostTraining, TrainingResult
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
@@ -60,11 +60,11 @@ class PlanningMethod(Method):
         prepared = prepare_scenes(dataset.demonstrations, make_world, task.finite, task.threshold, n_jobs)
         model = settings.make_model([scene.product for scene in prepared.scenes])
         to_train = settings.for_demonstrations(dataset.temperature)
-        training = prepare_training(model, prepared.scenes, to_train, directory, request.resume)
+        training = CostTraining(model, prepared.scenes, to_train, directory, request.resume)
         # Nothing is written before here, so that a refused request leaves the directory as it was.
         write_config(directory, config)
         task.save(directory / TASK_MODEL)
-        result = run_training(training, n_jobs)
+        result = training.run(n_jobs)
         save_cost(result.model, directory / COST)
         return describe(task, settings, result, prepared.left_out)
 

@@ -81,11 +81,7 @@ class Run:
 
 
 def load_run(directory: Path) -> Run:
-    """Read a finished run that learned a cost.
-
-    Raises:
-        BrokenRunError: says what is missing or broken, or that the run is of a method that learns no cost.
-    """
+    """Read a finished run that learned a cost; any other is a `BrokenRunError`."""
     config = read_config(directory)
     if "cost" not in config.settings:
         raise BrokenRunError(f"{directory}: a run of the method {config.method}, which learns no cost")
@@ -95,11 +91,7 @@ def load_run(directory: Path) -> Run:
 
 
 def read_config(directory: Path) -> RunConfig:
-    """The configuration of a run of any method.
-
-    Raises:
-        BrokenRunError: there is none, or it is broken.
-    """
+    """The configuration of a run of any method; a missing or broken one is a `BrokenRunError`."""
     path = directory / CONFIG
     if not path.exists():
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl train` or `wfairl run` makes one")
@@ -135,15 +127,12 @@ def seen_tests(dataset: Dataset) -> tuple[int, ...]:
 
 
 def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
-    """Check that there is no run yet, or one of the same configuration to resume; `found` does not count.
+    """See `check_resumable`; what training has `found` does not count."""
 
-    Raises:
-        RunExistsError: a run exists, and `resume` is off.
-        OtherConfigurationError: the existing run has another configuration.
-    """
-    check_resumable(
-        directory, (CONFIG, CHECKPOINT), resume, lambda: _without_found(read_config(directory)), _without_found(config)
-    )
+    def compared(one: RunConfig) -> dict[str, Any]:
+        return asdict(replace(one, found={}))
+
+    check_resumable(directory, (CONFIG, CHECKPOINT), resume, lambda: compared(read_config(directory)), compared(config))
 
 
 def check_resumable(
@@ -178,11 +167,6 @@ def check_resumable(
             f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
             " Resume with the same settings, or start a new run in another directory"
         )
-
-
-def _without_found(config: RunConfig) -> dict[str, Any]:
-    """A configuration without what training determines."""
-    return asdict(replace(config, found={}))
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -89,12 +89,7 @@ class Form(Generic[Content]):
 
 
 def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
-    """Plain JSON as a value of a type.
-
-    Args:
-        schema: a dataclass, or any type composed of dataclasses and plain types.
-        content: the JSON.
-        finite: whether numbers must be finite.
+    """Plain JSON as a value of a type, composed of dataclasses and plain types; `finite` refuses infinite numbers.
 
     Raises:
         BadInputError: names the place where the content is not of that type.
@@ -119,11 +114,7 @@ def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
 
 
 def canonical(content: Any, *, finite: bool = True) -> str:
-    """The canonical text of a JSON document, independent of the order of its keys.
-
-    Raises:
-        BadInputError: it holds a number that is not finite, or is nested too deeply.
-    """
+    """The canonical text of a JSON document, independent of the order of its keys."""
     return _text(content, finite, sort_keys=True)
 
 
@@ -143,11 +134,7 @@ def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any, ...]:
-    """The objects that `write_lines` wrote.
-
-    Raises:
-        error: names the file and the problem.
-    """
+    """The objects that `write_lines` wrote; an `error` names the file and the problem."""
     entries, digests, parsed = [], [], []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:

@@ -22,11 +22,7 @@ PARTIAL = ".partial"
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write `content` to `path`; a reader, or a crash, leaves either the old file or the new one.
-
-    Raises:
-        BadInputError: nothing can be written there.
-    """
+    """Write `content` to `path`; a reader, or a crash, leaves either the old file or the new one."""
     path = Path(path)
     data = content.encode() if isinstance(content, str) else content
     try:
@@ -50,11 +46,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse an output file that cannot be written, before the time to compute it is spent.
-
-    Raises:
-        BadInputError: it is a directory, or lies below a file.
-    """
+    """Refuse an output file that cannot be written, before the time to compute it is spent."""
     if path.is_dir():
         raise BadInputError(f"{path}: cannot be written (it is a directory); name a file")
     below = next((parent for parent in path.parents if parent.exists()), None)
@@ -127,23 +119,14 @@ def write_json(path: Path, document: Any) -> None:
 
 
 def check_ends(path: Path) -> None:
-    """Refuse a pipe or a device, which may block or never end, unless the shell opened it.
-
-    Raises:
-        BadInputError: it is a pipe or a device.
-        OSError: it does not exist.
-    """
+    """Refuse a pipe or a device, which may block or never end, unless the shell opened it."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(("/dev/fd/", "/dev/stdin"))):
         raise BadInputError(f"{path}: not a regular file; reading it may never end")
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file.
-
-    Raises:
-        BadInputError: names a file that is missing, a directory, a device, or unreadable.
-    """
+    """The content of a file, or an error that names it."""
     try:
         check_ends(Path(path))
         return Path(path).read_bytes()

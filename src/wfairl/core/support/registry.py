@@ -43,22 +43,14 @@ class Registry(Mapping[str, T]):
         self._entries: dict[str, T | str] = {**entries, **_offers.get(noun, {})}
 
     def find(self, name: str) -> T:
-        """The entry of a name.
-
-        Raises:
-            BadInputError: there is none; lists the names.
-        """
+        """The entry of a name; an unknown name is a `BadInputError` that lists the names."""
         if name not in self._entries:
             advice = f". {self.advice}" if self.advice else ""
             raise BadInputError(f"unknown {self.noun} {name!r}; known are {', '.join(self)}{advice}")
         return self[name]
 
     def register(self, name: str, entry: T) -> T:
-        """Add an entry.
-
-        Raises:
-            BadInputError: another one has this name.
-        """
+        """Add an entry; a name that is taken is a `BadInputError`."""
         self.register_all([(name, entry)])
         return entry
 

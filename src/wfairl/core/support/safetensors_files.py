@@ -45,11 +45,7 @@ def read_arrays(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file that `write_arrays` wrote.
 
-    Args:
-        path: the file.
-        form: the format that it must be of.
-        version: the version of the format that is understood.
-        error: for a file that is truncated, damaged, or of another format or version.
+    A file that is truncated, damaged, or of another format or version raises `error`.
     """
     read_bytes(path)  # raises an error with the name of a missing or unreadable file
     try:
