@@ -20,7 +20,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import label_mask
-from wfairl.minigrid.labeller import NO_NUMBER, MaskNumbers, find_number
+from wfairl.minigrid.labeller import NEW_MASK, MaskNumbers, find_number
 from wfairl.minigrid.physics import (
     CONTROLS,
     NOTHING,
@@ -118,8 +118,8 @@ def _padded(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
 def _number_all(rule: MaskNumbers, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The numbers of masks: [masks] -> [masks]. New masks get one in their order."""
     numbers = find_numbers(rule.slots, masks)
-    if (numbers == NO_NUMBER).any():
-        for mask in masks[numbers == NO_NUMBER].tolist():
+    if (numbers == NEW_MASK).any():
+        for mask in masks[numbers == NEW_MASK].tolist():
             rule.number(mask)
         numbers = find_numbers(rule.slots, masks)
     return numbers
@@ -220,7 +220,7 @@ def _draw(layout: LayoutTable, fields: NDArray[np.int32], grid: NDArray[np.uint8
 
 @njit(cache=True, nogil=True)
 def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The number of each mask, or `NO_NUMBER`: [masks] -> [masks]; see `MaskNumbers`."""
+    """The number of each mask, or `NEW_MASK`: [masks] -> [masks]; see `MaskNumbers`."""
     numbers = np.empty(masks.size, np.int64)
     for i in range(masks.size):
         numbers[i] = find_number(slots, masks[i])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OVERSAMPLING = 2
 """Images are drawn this many times larger and then scaled down, which smooths them."""
 
-MARGIN = 8
+BORDER = 8
 SHOWN_NEIGHBOURS, MOST_EDGES = 6, 6_000
 """Edges of a roadmap that are drawn: the shortest of each vertex, and of a large roadmap, some of these."""
 
@@ -39,8 +39,8 @@ class FloorDrawing:
     def __init__(self, roadmap: Roadmap, meanings: Mapping[str, str]):
         self.roadmap, self.meanings = roadmap, meanings
         left, bottom, right, top = roadmap.plan.bounds
-        self._scale = (LONGEST_SIDE - 2 * MARGIN) / max(right - left, top - bottom)
-        size = np.array([right - left, top - bottom]) * self._scale + 2 * MARGIN
+        self._scale = (LONGEST_SIDE - 2 * BORDER) / max(right - left, top - bottom)
+        size = np.array([right - left, top - bottom]) * self._scale + 2 * BORDER
         self.size = round(float(size[0])), round(float(size[1]))
 
     def render(self, vertex: int | None = None, paths: Sequence[Points] = ()) -> NDArray[np.uint8]:
@@ -70,7 +70,7 @@ class FloorDrawing:
     def pixels(self, places: Points) -> Points:
         """The pixels of places, from the upper left corner of the image; shape [places, 2]."""
         left, _, _, top = self.roadmap.plan.bounds
-        return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + MARGIN
+        return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + BORDER
 
     def _fine(self, places: Points) -> Points:
         return self.pixels(places) * OVERSAMPLING

@@ -170,7 +170,8 @@ def _read_contents(scene: MiniGridEnv) -> _Contents:
             objects += _with_contents(obj, cell, cells, roles)
             continue
         if obj.type not in physics.TERRAINS:
-            raise UnknownPhysicsError(f"the model does not know the object {obj.type!r} at {_xy(cell, width)}")
+            place = cell % width, cell // width
+            raise UnknownPhysicsError(f"the model does not know the object {obj.type!r} at {place}")
         terrain[cell] = physics.TERRAINS.index(obj.type)
         terrain_color[cell] = _color_number(obj)
         if obj.type == "door":
@@ -258,10 +259,6 @@ def _fields_of(layout: Layout, contents: _Contents) -> list[int]:
 def _kind_of(layout: Layout, obj: int) -> Kind:
     kind, color, _, _, inside, roles = map(int, layout.objects[obj])
     return kind, color, _kind_of(layout, inside) if inside != NOTHING else (), roles
-
-
-def _xy(cell: int, width: int) -> tuple[int, int]:
-    return cell % width, cell // width
 
 
 def _step_owner(layer_type: type) -> str:

@@ -24,8 +24,8 @@ MAX_PROPOSITIONS = 64
 EMPTY_SLOT = 0
 """The second entry of an empty slot; that of a used slot is its number + 1."""
 
-NO_NUMBER = -1
-"""In place of a number: the mask has none yet."""
+NEW_MASK = -1
+"""In place of the number of a mask that has none yet."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
@@ -91,7 +91,7 @@ class MaskNumbers:
 
 @njit(cache=True, nogil=True)
 def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:
-    """The number of a mask, or `NO_NUMBER`."""
+    """The number of a mask, or `NEW_MASK`."""
     return np.int64(slots[_mask_slot(slots, mask), 1]) - 1
 
 

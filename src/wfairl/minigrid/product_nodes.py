@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import depends_on_front, has_events, label_mask
-from wfairl.minigrid.labeller import EMPTY_SLOT, GOLDEN, NO_NUMBER, MaskNumbers, find_number
+from wfairl.minigrid.labeller import EMPTY_SLOT, GOLDEN, NEW_MASK, MaskNumbers, find_number
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable
 
 NOT_EXPANDED = -4
@@ -183,12 +183,12 @@ def _expand(
             if changed and (looks_ahead or control not in (physics.LEFT, physics.RIGHT)):
                 mask = label_mask(layout, atoms, fields, control)
                 label = state_label = find_number(mask_slots, mask)
-                if label == NO_NUMBER:
+                if label == NEW_MASK:
                     return position, count, mask
                 if events and control >= physics.PICKUP:
                     mask = label_mask(layout, atoms, fields, NOTHING)
                     state_label = find_number(mask_slots, mask)
-                    if state_label == NO_NUMBER:
+                    if state_label == NEW_MASK:
                         return position, count, mask
             labels[node, control] = label
             next_automaton_state = np.int64(rows[label, automaton_state])

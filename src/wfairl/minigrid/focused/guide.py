@@ -6,7 +6,6 @@ abstraction if the first one had to leave out part of the task, and a corridor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,16 +32,8 @@ if TYPE_CHECKING:
     from wfairl.minigrid.focused.scene_product import SceneProduct
 
 
-@dataclass(frozen=True)
-class Stage:
-    """How many states the abstraction and the corridor may have."""
-
-    abstraction: int
-    corridor: int
-
-
-STAGES = (Stage(100_000, 0), Stage(250_000, 30_000), Stage(700_000, 300_000))
-"""Where a search begins, and where it has been hard."""
+ABSTRACTION_STATES, CORRIDOR_STATES = (100_000, 250_000, 700_000), (0, 30_000, 300_000)
+"""How many states the abstraction and the corridor may have: where a search begins, and where it has been hard."""
 
 
 class SceneGuide:
@@ -57,7 +48,7 @@ class SceneGuide:
     def abstraction(self) -> Abstraction:
         """The abstraction of the scene, as seen from the first node."""
         if self._abstraction is None:
-            self._abstraction = self._refiner.abstract(STAGES[self._stage].abstraction, self._stage > 1)
+            self._abstraction = self._refiner.abstract(ABSTRACTION_STATES[self._stage], self._stage > 1)
         return self._abstraction
 
     def price(self, costs: NDArray[np.float64], start: int = 0) -> None:
@@ -75,7 +66,7 @@ class SceneGuide:
         if self._stage:
             fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
             self._corridor = self._refiner.corridor(
-                self.abstraction, self._cost_to_go, prices, STAGES[self._stage].corridor, fields, automaton_state
+                self.abstraction, self._cost_to_go, prices, CORRIDOR_STATES[self._stage], fields, automaton_state
             )
 
     def refine(self, stage: int, start: int) -> None:

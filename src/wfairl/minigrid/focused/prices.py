@@ -24,7 +24,8 @@ ANY_AHEAD = len(CELL_TYPES)
 AHEADS = ANY_AHEAD + len(TERRAINS)
 """In a price: what is ahead is one of `CELL_TYPES`, or ANY_AHEAD + terrain for whatever that terrain can show."""
 
-DOOR_TYPES = (physics.OPEN_DOOR, physics.CLOSED_DOOR, physics.LOCKED_DOOR)
+DOOR_STATES = {physics.OPEN_DOOR: physics.IS_OPEN, physics.CLOSED_DOOR: 0, physics.LOCKED_DOOR: physics.IS_LOCKED}
+"""The state of a door by what it shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class SceneSituations:
         least[:, :ANY_AHEAD, :ANY_HAND, :ANY_CONTROL] = pose_costs
         objects = pose_costs[:, physics.FIRST_OBJECT_TYPE :].min(axis=1)
         for terrain in range(len(TERRAINS)):
-            may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == physics.DOOR else pose_costs[:, terrain]
+            may = pose_costs[:, list(DOOR_STATES)].min(axis=1) if terrain == physics.DOOR else pose_costs[:, terrain]
             lies = terrain in (physics.EMPTY, physics.FLOOR, physics.GOAL)
             least[:, ANY_AHEAD + terrain, :ANY_HAND, :ANY_CONTROL] = np.minimum(may, objects) if lies else may
         least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
@@ -115,7 +116,7 @@ def _arrange(
     front = int(layout.cells[cell, physics.FRONT + direction])
     terrain = physics.WALL if front == NOTHING else int(layout.cells[front, physics.TERRAIN])
     kinds = [np.flatnonzero(objects[:, physics.OBJECT_KIND] == kind).tolist() for kind in range(len(physics.OBJECTS))]
-    aheads = list(DOOR_TYPES) if terrain == physics.DOOR else [terrain]
+    aheads = list(DOOR_STATES) if terrain == physics.DOOR else [terrain]
     if terrain not in (physics.WALL, physics.DOOR):
         aheads += [physics.FIRST_OBJECT_TYPE + kind for kind, members in enumerate(kinds) if members]
     arrangements = []
@@ -132,13 +133,9 @@ def _arrange(
                 if not free[hand - 1]:
                     continue
                 places[free[hand - 1].pop()] = cells + physics.CARRIED
-            for where, state in ((cell, physics.IS_OPEN), (front, _door_bits(ahead))):
+            for where, state in ((cell, physics.IS_OPEN), (front, DOOR_STATES.get(ahead, 0))):
                 door = int(layout.cells[where, physics.DOOR_AT]) if where != NOTHING else NOTHING
                 if door != NOTHING:
                     fields[layout.first_door + door] = state
             arrangements.append((ahead, hand, fields))
     return arrangements
-
-
-def _door_bits(cell_type: int) -> int:
-    return {physics.OPEN_DOOR: physics.IS_OPEN, physics.LOCKED_DOOR: physics.IS_LOCKED}.get(cell_type, 0)
