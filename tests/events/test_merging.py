@@ -59,8 +59,7 @@ def test_the_bits_are_those_of_the_automaton_and_of_the_flags_on_either_side(see
     learned = MergingLearner().find_automaton(corpus, flags, 3)
     accepted = np.array([learned.table.accepts(word) for word in words])
     sides = [flag_bits((accepted == side).sum(), flags[accepted == side].sum()) for side in (True, False)]
-    assert learned.data_bits == pytest.approx(float(sum(sides)))
-    assert learned.rule_bits == pytest.approx(table_bits(learned.table))
+    assert learned.bits == pytest.approx(table_bits(learned.table) + float(sum(sides)))
     assert minimal(learned.table).states == learned.table.states
     assert learned.table.accepting.any()
 

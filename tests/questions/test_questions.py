@@ -220,7 +220,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
     for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
-        found = scene_log_likelihood(plan, scene, 0.5, 0.01)
+        found = scene_log_likelihood(plan, scene, 0.5)
         assert found == pytest.approx(evidence.of_scenes(plan.table)[0, 0], abs=1e-6)
 
 

@@ -1,5 +1,6 @@
 """Laws of LTLf: formulas mean what their definition says, to us and to a parser of that field."""
 
+import time
 from itertools import product
 
 import pytest
@@ -122,3 +123,11 @@ def test_a_formula_whose_automaton_is_too_large_is_refused():
     bits = [f"(F (p{i} & X[!] q{i}))" for i in range(13)]
     with pytest.raises(TooLargeFormulaError, match="more than"):
         formula_automaton(parse_formula(" & ".join(bits)))
+
+
+@pytest.mark.parametrize(("operator", "join"), [("&", conjunction), ("|", disjunction)])
+def test_ten_thousand_operands_are_joined_in_seconds(operator, join):
+    names = [f"a{i}" for i in range(10_000)]
+    started = time.process_time()
+    assert parse_formula(f" {operator} ".join(names)) == join(*map(proposition, names))
+    assert time.process_time() - started < 10

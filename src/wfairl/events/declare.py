@@ -55,8 +55,7 @@ class LearnedConstraints:
     Attributes:
         constraints: a word must keep all of them; no constraints accept every word.
         finite: the minimal automaton of the words that keep them.
-        rule_bits: bits of the constraints.
-        data_bits: bits of the flags given the rule; if all words succeeded, minus the bits that the rule saves.
+        bits: of the constraints, and of the flags given the rule; if all words succeeded, less what the rule saves.
         left_out: constraints with evidence whose automaton would be too large, or accept nothing.
         unpaired: propositions that no constraint pairs, because there are too many pairs and these are rare.
         words_used: how many words were used.
@@ -64,8 +63,7 @@ class LearnedConstraints:
 
     constraints: tuple[Constraint, ...]
     finite: FiniteAutomaton
-    rule_bits: float
-    data_bits: float
+    bits: float
     left_out: tuple[Constraint, ...]
     unpaired: tuple[str, ...]
     words_used: int
@@ -102,7 +100,7 @@ class DeclareLearner(WordLearner):
         )
         return LearnedTask(
             model,
-            learned.rule_bits + learned.data_bits,
+            learned.bits,
             trivial=not learned.constraints,
             notes=tuple(_notes(learned, len(words))),
         )
@@ -136,8 +134,7 @@ class DeclareLearner(WordLearner):
         return LearnedConstraints(
             tuple(candidates.constraint(i) for i in sorted(needed)),
             finite,
-            candidates.rule_bits(needed),
-            evidence.data_bits(needed) * words / len(corpus),
+            candidates.rule_bits(needed) + evidence.data_bits(needed) * words / len(corpus),
             left_out=tuple(candidates.constraint(i) for i in left_out),
             unpaired=tuple(np.delete(propositions, paired).tolist()),
             words_used=len(corpus),

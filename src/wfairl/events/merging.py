@@ -34,18 +34,11 @@ class MergedAutomaton:
 
     Attributes:
         table: the automaton, minimal.
-        rule_bits: bits of the automaton.
-        data_bits: bits of the flags of all words, given the automaton.
+        bits: of the automaton, and of the flags of all words given the automaton.
     """
 
     table: Dfa
-    rule_bits: float
-    data_bits: float
-
-    @property
-    def bits(self) -> float:
-        """The whole description."""
-        return self.rule_bits + self.data_bits
+    bits: float
 
 
 @dataclass(frozen=True)
@@ -97,4 +90,4 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(Dfa(transitions, accepting))
-    return MergedAutomaton(table, table_bits(table), bits)
+    return MergedAutomaton(table, table_bits(table) + bits)

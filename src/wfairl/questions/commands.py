@@ -176,8 +176,7 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
         out.print(f"wrote {output}")
 
 
-def _print_proposal(task: "Task", proposal: "SceneProposal", output: Path | None, as_json: bool) -> None:
-
+def _print_proposal(task: Task, proposal: SceneProposal, output: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.cost import nominal_cost
 from wfairl.core.rational.exploration import end_of_words, explore, to_arrays
 from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 from wfairl.core.support.errors import BadInputError
@@ -36,16 +36,13 @@ class ExploredScenes:
         return tuple(self.labels[i] for i in scene.word)
 
 
-def explore_scenes(
-    seeds: Sequence[int], dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2
-) -> ExploredScenes:
+def explore_scenes(seeds: Sequence[int], dataset: Dataset, task: Task, n_jobs: int = 2) -> ExploredScenes:
     """Explore scenes of a task as those of the demonstrations are.
 
     Args:
         seeds: the scenes.
         dataset: demonstrations of the task, which decide how far large worlds are explored.
-        task: its rule is not used.
-        cost: of transitions; the task's nominal cost if None.
+        task: its rule is not used; transitions have its nominal cost.
         n_jobs: worlds to explore at once.
 
     Raises:
@@ -53,9 +50,8 @@ def explore_scenes(
     """
     if not seeds:
         raise BadInputError("there are no scenes to choose from")
-    price = nominal_cost(task) if cost is None else cost
     end = end_of_words([one.labels for one in dataset if one.is_success])
     numbers = LabelNumbers()
     products = map_in_threads(lambda seed: explore(task.make_world(seed), end), seeds, n_jobs)
-    worlds = tuple(to_arrays(product, price, numbers) for product in track(products, "worlds", len(seeds)))
+    worlds = tuple(to_arrays(product, nominal_cost(task), numbers) for product in track(products, "worlds", len(seeds)))
     return ExploredScenes(tuple(seeds), worlds, tuple(numbers.labels), task.horizon)

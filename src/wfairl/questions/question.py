@@ -26,7 +26,6 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.observations import ArrayWorld
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import live_table
@@ -107,9 +106,6 @@ def find_question(
     task: Task,
     seeds: Sequence[int],
     rng: np.random.Generator,
-    *,
-    cost: Cost | None = None,
-    answer_error: float = RationalSettings.answer_error,
     n_jobs: int = 2,
 ) -> Question:
     """The most informative question; among those that are about as informative, the one with the shortest path.
@@ -120,20 +116,18 @@ def find_question(
         task: whose worlds to plan in; its rule is not used.
         seeds: the scenes to choose from.
         rng: chooses among equally good plans.
-        cost: of transitions; the task's nominal cost if None.
-        answer_error: e, the probability that an answer is wrong.
         n_jobs: worlds to explore at once; it changes nothing in the result.
 
     Raises:
         NothingToAskError: no answer would be informative.
         BadInputError: the model's learner keeps no alternatives, or there are no scenes.
     """
-    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    scenes = explore_scenes(seeds, dataset, task, n_jobs)
     posterior = required_posterior(model)
     answered = {compress(answer.labels) for answer in dataset.answers}
     informative = (
         question
-        for question in _all_questions(posterior, scenes, answer_error, rng)
+        for question in _all_questions(posterior, scenes, rng)
         if question.information >= LEAST_INFORMATION and compress(question.labels) not in answered
     )
     best = min(informative, key=lambda one: (-round(one.information / TIE_NATS), len(one.controls)), default=None)
@@ -145,9 +139,7 @@ def find_question(
     return best
 
 
-def _all_questions(
-    posterior: TaskPosterior, scenes: ExploredScenes, answer_error: float, rng: np.random.Generator
-) -> Iterator[Question]:
+def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.random.Generator) -> Iterator[Question]:
     """A question for each plan in each scene: for a probable automaton, or through pairs that nothing tests."""
     hypotheses = hypotheses_of(posterior, scenes.labels)
     weights = np.array([one.weight for one in hypotheses])
@@ -156,7 +148,7 @@ def _all_questions(
         for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
             if path is not None:
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
-                information = expected_information(float(weights @ accepts), answer_error)
+                information = expected_information(float(weights @ accepts), RationalSettings.answer_error)
                 opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
                 controls = tuple(map(int, path.controls))
                 yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policy import log_probabilities
 from wfairl.core.rational.observations import DemonstratedScene
 from wfairl.core.rational.settings import RationalSettings
@@ -74,26 +73,20 @@ def propose_scene(
     task: Task,
     seeds: Sequence[int],
     rng: np.random.Generator,
-    *,
-    cost: Cost | None = None,
-    outlier_probability: float = RationalSettings.outlier_probability,
     n_jobs: int = 2,
 ) -> SceneProposal:
     """The scene whose demonstration is expected to be most informative.
 
-    Args and errors are those of `find_question`; here `rng` draws demonstrations, and `outlier_probability` is that of
-    a demonstration that follows no task.
+    Args and errors are those of `find_question`; here `rng` draws demonstrations.
     """
-    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    scenes = explore_scenes(seeds, dataset, task, n_jobs)
     posterior = required_posterior(model)
     hypotheses = hypotheses_of(posterior, scenes.labels)[:MAX_COMPARED]
-    information = []
     tables = [one.table for one in hypotheses]
-    for world in scenes.worlds:
-        plans = list(plan_tables(world, tables))
-        information.append(
-            _information(plans, hypotheses, posterior.temperature, scenes.horizon, outlier_probability, rng)
-        )
+    information = [
+        _information(list(plan_tables(world, tables)), hypotheses, posterior.temperature, scenes.horizon, rng)
+        for world in scenes.worlds
+    ]
     best = int(np.argmax(information))
     if information[best] < LEAST_INFORMATION:
         raise NothingToAskError(
@@ -109,7 +102,6 @@ def _information(
     hypotheses: Sequence[Hypothesis],
     temperature: float,
     horizon: int,
-    outlier_probability: float,
     rng: np.random.Generator,
 ) -> float:
     """Expected information of a demonstration in a scene; nobody demonstrates an automaton without a plan there."""
@@ -119,16 +111,15 @@ def _information(
         draws = (plan.act(temperature, horizon, rng) for _ in range(DRAWS))
         demonstrations = [scene for scene in draws if scene is not None]
         for scene in demonstrations:
-            logs = np.array([scene_log_likelihood(one, scene, temperature, outlier_probability) for one in plans])
+            logs = np.array([scene_log_likelihood(one, scene, temperature) for one in plans])
             gain = logs[i] - np.logaddexp.reduce(log_weights + logs)
             total += hypotheses[i].weight * gain / len(demonstrations)
     return max(0.0, float(total))
 
 
-def scene_log_likelihood(
-    plan: TablePlan, scene: DemonstratedScene, temperature: float, outlier_probability: float
-) -> float:
+def scene_log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature: float) -> float:
     """Log probability of a demonstration by a demonstrator who follows a plan or, with a small probability, no task."""
+    outlier_probability = RationalSettings.outlier_probability
     no_task = float(np.log(outlier_probability) + scene.log_uniform)
     states = _automaton_states(plan.table, scene.word)
     if not states:

@@ -161,8 +161,12 @@ class _Parser:
         left = self.operand()
         while BINDING.get(self.peek(), -1) >= least:
             operator = self.take()
-            right = self.formula(BINDING[operator] + (operator not in FROM_THE_RIGHT))
-            left = _join(operator, left, right)
+            tighter = BINDING[operator] + (operator not in FROM_THE_RIGHT)
+            operands = [left, self.formula(tighter)]
+            while operator in ("&", "|") and self.peek() == operator:  # joined at once: one by one takes their square
+                self.take()
+                operands.append(self.formula(tighter))
+            left = _join(operator, *operands)
             if left.size > LARGEST_FORMULA:
                 raise MalformedFormulaError(
                     f"the formula has more than {LARGEST_FORMULA:,} parts, once <-> is written out"
@@ -204,12 +208,11 @@ class _Parser:
         raise MalformedFormulaError(f"the formula has {actual} where {wanted} is needed{advice}")
 
 
-def _join(operator: str, left: Formula, right: Formula) -> Formula:
+def _join(operator: str, *operands: Formula) -> Formula:
+    if operator in ("&", "|"):
+        return conjunction(*operands) if operator == "&" else disjunction(*operands)
+    left, right = operands
     match operator:
-        case "&":
-            return conjunction(left, right)
-        case "|":
-            return disjunction(left, right)
         case "->":
             return disjunction(negation(left), right)
         case "<->":

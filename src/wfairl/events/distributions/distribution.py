@@ -6,9 +6,8 @@ into a probabilistic one (`spectral_start`), refines that by maximum likelihood 
 each fold that is held out for early stopping, and averages: the mean of automata is an automaton again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +22,18 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import Refinement, build_sample_tree, refine, word_log_probabilities
 from wfairl.events.distributions.spectral_start import spectral_start
 
-Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
-
 
 @dataclass(eq=False, repr=False)
 class DistributionLearner(BaseEstimator):
     """Learns a distribution over words from a sample, a scikit-learn estimator.
 
-    Args:
+    Attributes:
         sizes: numbers of states to try, rising; the search ends when the next one is no better.
         folds: parts of the sample; each is held out by one of the automata that are averaged.
         iterations: of the refinement, at most.
         pseudocount: keeps every word possible.
         gain: a smaller gain in mean log-probability of a held-out word is no reason for more states.
         seed: of folds and starts; the same seed gives the same automaton.
-        track: wraps the iteration in a progress bar, such as `wfairl.core.support.progress.track`.
-
-    Attributes:
         states_: the chosen number of states.
         held_out_: mean natural log-probability of a held-out word, by number of states tried.
         members_: the automata that are averaged.
@@ -52,7 +46,6 @@ class DistributionLearner(BaseEstimator):
     pseudocount: float = 0.1
     gain: float = 1e-3
     seed: int = 0
-    track: Track | None = None
 
     def fit(self, words: Sequence[Word], scores: None = None) -> "DistributionLearner":
         """Learn from a sample; scores are not used.
@@ -79,12 +72,8 @@ class DistributionLearner(BaseEstimator):
             best = tried
         assert best is not None
         self.states_ = best.automaton.rank
-        others = range(1, self.folds)
-        tracked = self.track(others, "averaging", len(others)) if self.track else others
-        self.members_ = (
-            best.automaton,
-            *(self._refine(corpus, fold_of == fold, self.states_, rng).automaton for fold in tracked),
-        )
+        others = (self._refine(corpus, fold_of == fold, self.states_, rng) for fold in range(1, self.folds))
+        self.members_ = (best.automaton, *(one.automaton for one in others))
         return self
 
     @property

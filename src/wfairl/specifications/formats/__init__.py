@@ -10,25 +10,9 @@ from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.support.files import read_text, write_atomically
-from wfairl.core.support.imports import load_lazily
 from wfairl.core.support.registry import Registry
 
-_MODULES = {
-    "from_hoa": "hoa",
-    "from_ltlf": "ltlf",
-    "from_reward_machine": "reward_machine",
-    "to_hoa": "hoa",
-    "to_ltlf": "ltlf",
-    "to_python": "python_module",
-    "to_reward_machine": "reward_machine",
-}
-
-__all__ = ["FORMATS", "Format", "read_automaton", "write_automaton", *_MODULES]
-__getattr__, _ = load_lazily(__name__, _MODULES)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__ = ["FORMATS", "Format", "read_automaton", "write_automaton"]
 
 
 class UnknownFormatError(BadInputError):
