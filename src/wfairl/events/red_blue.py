@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree
 from wfairl.core.support.compiling import njit
 
-NO_NODE = -1
+NO_CHILD = -1
 """No successor, in the prefix tree."""
 
 TREE_CELLS = 2**26
@@ -27,7 +27,7 @@ TREE_CELLS = 2**26
 class MergeTree(NamedTuple):
     """The prefix tree; folding one part of it into another changes it in place."""
 
-    children: NDArray[np.int32]  # [nodes, labels], or `NO_NODE`
+    children: NDArray[np.int32]  # [nodes, labels], or `NO_CHILD`
     lowest: NDArray[np.int32]  # [nodes], the smallest label that leads on, so that not all labels are tried
     highest: NDArray[np.int32]  # [nodes], the largest label that leads on
     successes: NDArray[np.float64]  # [nodes], words that end here
@@ -56,9 +56,9 @@ def merge_states(
         some = np.sort(np.random.default_rng(seed).permutation(len(corpus))[:fitting])
         corpus, succeeded = corpus.take(some), succeeded[some]
     tree = build_prefix_tree(corpus)
-    children = np.full((len(tree), labels), NO_NODE, np.int32)
+    children = np.full((len(tree), labels), NO_CHILD, np.int32)
     children[tree.parents[1:], tree.symbols[1:]] = np.arange(1, len(tree))
-    lowest, highest = np.full(len(tree), labels, np.int32), np.full(len(tree), NO_NODE, np.int32)
+    lowest, highest = np.full(len(tree), labels, np.int32), np.full(len(tree), NO_CHILD, np.int32)
     np.minimum.at(lowest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
     np.maximum.at(highest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
     successes = np.bincount(tree.ends, succeeded, len(tree)).astype(np.float64)
@@ -75,20 +75,20 @@ def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def
     children = tree.children
     nodes = len(children)
     red = [0]
-    number = np.full(nodes, NO_NODE, np.int32)
+    number = np.full(nodes, NO_CHILD, np.int32)
     number[0] = 0
     log = UndoLog(np.empty(nodes, np.int32), np.empty((nodes, 3)), np.empty((nodes, 2), np.int32))
     while True:
-        source, label, most = NO_NODE, NO_NODE, -1.0
+        source, label, most = NO_CHILD, NO_CHILD, -1.0
         for state in red:
             for i in range(children.shape[1]):
                 blue = children[state, i]
-                if blue != NO_NODE and number[blue] == NO_NODE and tree.passing[blue] > most:
+                if blue != NO_CHILD and number[blue] == NO_CHILD and tree.passing[blue] > most:
                     source, label, most = state, i, tree.passing[blue]
-        if source == NO_NODE:
+        if source == NO_CHILD:
             break
         blue = children[source, label]
-        best, best_saved = NO_NODE, -np.inf
+        best, best_saved = NO_CHILD, -np.inf
         for k in range(-1, len(red)):  # the source itself first: of equals, a loop is chosen
             state = source if k < 0 else red[k]
             saved, counted, linked = _fold(tree, state, blue, noise, log)
@@ -105,7 +105,7 @@ def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def
     for i in range(len(red)):
         for j in range(children.shape[1]):
             after = children[red[i], j]
-            transitions[i, j] = i if after == NO_NODE else number[after]
+            transitions[i, j] = i if after == NO_CHILD else number[after]
     return transitions
 
 
@@ -130,8 +130,8 @@ def _fold(tree, state, blue, noise, log):  # type: ignore[no-untyped-def]
         passing[into] += passing[node]
         for i in range(lowest[node], highest[node] + 1):
             below = children[node, i]
-            if below != NO_NODE:
-                if children[into, i] == NO_NODE:
+            if below != NO_CHILD:
+                if children[into, i] == NO_CHILD:
                     children[into, i] = below
                     lowest[into], highest[into] = min(lowest[into], i), max(highest[into], i)
                     log.edges[linked, 0], log.edges[linked, 1] = into, i
@@ -150,7 +150,7 @@ def _unfold(tree, log, counted, linked):  # type: ignore[no-untyped-def]
         tree.successes[node], tree.failures[node] = log.counts[k, 0], log.counts[k, 1]
         tree.passing[node] = log.counts[k, 2]
     for k in range(linked):
-        tree.children[log.edges[k, 0], log.edges[k, 1]] = NO_NODE
+        tree.children[log.edges[k, 0], log.edges[k, 1]] = NO_CHILD
 
 
 @njit(cache=True, nogil=True)

@@ -33,7 +33,7 @@ from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 CANDIDATE_SCENES = 24
 """Scenes to choose from, unless they are given."""
 
-SHOWN_OPINIONS = 3
+PRINTED_OPINIONS = 3
 
 
 class Reply(StrEnum):
@@ -168,7 +168,7 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
         total = f"{title}, with {sum(opinion.weight for opinion in opinions):.0%}"
-        for i, opinion in enumerate(opinions[:SHOWN_OPINIONS]):
+        for i, opinion in enumerate(opinions[:PRINTED_OPINIONS]):
             table.add_row("" if i else total, f"{opinion.weight:.1%}  {opinion.text}")
     out.print(table)
     out.print(f"Expected information of an answer: {question.information:.2g} nats.")
@@ -182,7 +182,7 @@ def _print_proposal(task: Task, proposal: SceneProposal, output: Path | None, as
         return
     out.print(f"Demonstrate scene {proposal.seed}: expected information {proposal.information:.2g} nats.")
     table = Table("probability", "if the task is", "then an expert would do")
-    for plan in proposal.plans[: 2 * SHOWN_OPINIONS]:
+    for plan in proposal.plans[: 2 * PRINTED_OPINIONS]:
         events = [label for label in compress(plan.labels) if label]
         table.add_row(f"{plan.weight:.1%}", plan.text, f"{format_word(events)} ({len(plan.labels)} steps)")
     out.print(table)

@@ -41,7 +41,7 @@ from wfairl.questions.table_plans import plan_tables
 COUNTEREXAMPLES = 3
 """Most plans of a kind that a correction counts for, each in another scene."""
 
-MOST_ROUNDS = 4
+MOST_LEARNINGS = 4
 """How often the automaton is learned again until it obeys."""
 
 CERTAIN_WEIGHT = 1e4
@@ -79,7 +79,7 @@ def weigh_correction(
     if not answers:
         raise BadCorrectionError(f"the learned task obeys already: {correction.sentence}")
     disobedient = [model]
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_LEARNINGS):
         certain = tuple(replace(one, weight=CERTAIN_WEIGHT) for one in answers)
         corrected = replace(dataset, answers=(*dataset.answers, *certain))
         learned = RationalLearner().learn(corrected, task, n_jobs=1)

@@ -12,7 +12,8 @@ from wfairl.specifications.symbolic import differing_words, until_fulfilled
 
 MOST_WORDS = 5
 
-PIXELS_PER_INCH = 144
+DRAWING_RESOLUTION = 144
+"""Pixels per inch of a comparison as an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,4 +77,4 @@ def write_comparison(path: Path, comparison: AutomataComparison) -> None:
 
     word = comparison.words[0] if comparison.words else ()
     drawn = draw_side_by_side(comparison.names, comparison.automata, word, comparison.texts)
-    write_atomically(path, drawn.to_png(PIXELS_PER_INCH) if path.suffix.lower() == ".png" else drawn.to_svg())
+    write_atomically(path, drawn.to_png(DRAWING_RESOLUTION) if path.suffix.lower() == ".png" else drawn.to_svg())

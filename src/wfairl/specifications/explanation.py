@@ -11,7 +11,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
 
-MOST_NAMED = 4
+MOST_EXPECTED_LABELS = 4
 """Number of expected labels that are named; the rest is counted."""
 
 
@@ -116,7 +116,9 @@ def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
 
 def _expected_labels(automaton: Automaton, state: int) -> str:
     """The labels that a state waits for, as text."""
-    return list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), MOST_NAMED, " or ") or "nothing more"
+    return (
+        list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), MOST_EXPECTED_LABELS, " or ") or "nothing more"
+    )
 
 
 def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:
