@@ -32,6 +32,7 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",
         "babyai": "experiments.procedures.babyai_plans:BABYAI_EXPERIMENT",
+        "rule-families": "experiments.rule_families.learning:RULE_FAMILIES_EXPERIMENT",
         "floors": "experiments.procedures.floor_plans:FLOORS_EXPERIMENT",
     },
 )

@@ -1,0 +1,221 @@
+"""Random scenes for a rule: grids, one-way graphs and buildings, with places or events as labels and hidden prices."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.rule_families.judge import cheapest, judge
+from experiments.rule_families.rules import Label, Rule
+
+START = "start"
+"""The state before the first step, in which one is where the scene begins."""
+
+MOST_TRIES = 400
+TRIES_TO_MATTER = 6
+"""Scenes that are drawn until one matters, that is, until whoever does not know the rule breaks it there."""
+
+Place = Any
+Ways = dict[Place, dict[str, tuple[Place, bool]]]
+"""Of each place the controls that are available, with the place where each leads and whether that is expensive."""
+
+
+class Step(NamedTuple):
+    """One transition of a scene."""
+
+    after: Place
+    label: Label
+    features: tuple[float, ...]
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A world of the package's contract, as plain dictionaries.
+
+    Attributes:
+        steps: of each state, the transition of each control that is available.
+    """
+
+    controls: tuple[str, ...]
+    propositions: tuple[str, ...]
+    steps: dict[Place, dict[int, Step]]
+    feature_names: tuple[str, ...]
+    initial_state: Place = START
+
+    def is_available(self, state: Place, control: int) -> bool:
+        return control in self.steps[state]
+
+    def step(self, state: Place, control: int) -> Place:
+        return self.steps[state][control].after
+
+    def label(self, state: Place, control: int, next_state: Place) -> Label:  # noqa: ARG002
+        return self.steps[state][control].label
+
+    def features(self, state: Place, control: int, next_state: Place) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.array(self.steps[state][control].features)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the scenes of a task are like.
+
+    Attributes:
+        ways: draws the places and the ways between them.
+        controls: of these places.
+        has_events: whether what is needed has to be done by a control, and not only visited.
+        price: what an expensive step costs beyond 1; 0 if no step is expensive.
+        idle: names of places that do not matter.
+        zone: an area that does not matter; other labels hold in it too.
+    """
+
+    ways: Callable[[np.random.Generator], Ways]
+    controls: tuple[str, ...]
+    has_events: bool
+    price: float
+    idle: tuple[str, ...]
+    zone: str | None
+
+    @property
+    def prices(self) -> tuple[float, ...]:
+        """The cost of each feature."""
+        return (1.0, self.price) if self.price else (1.0,)
+
+    def propositions(self, rule: Rule) -> tuple[str, ...]:
+        """Of all scenes."""
+        return tuple(sorted(rule.names | set(self.idle) | ({self.zone} if self.zone else set())))
+
+    def labels(self, rule: Rule) -> tuple[Label, ...]:
+        """All labels that a scene may have: at most one place or event, in the zone or not."""
+        alone = [frozenset(), *(frozenset({name}) for name in self.propositions(rule) if name != self.zone)]
+        zoned = [label | {self.zone} for label in alone if rule.first not in label] if self.zone else []
+        return (*alone, *zoned)
+
+
+def draw_scene(rule: Rule, kind: Kind, rng: np.random.Generator) -> Scene:
+    """A scene in which the rule can be kept; every other one is such that it matters, if a few tries suffice."""
+    tries = TRIES_TO_MATTER if rng.random() < 0.5 else 1
+    for _ in range(MOST_TRIES):
+        scene = _draw(rule, kind, rng)
+        if cheapest(scene, rule) is not None:
+            tries -= 1
+            if tries <= 0 or breaks_blindly(scene, rule):
+                return scene
+    raise RuntimeError(f"no scene was found in which the rule can be kept: {rule}")
+
+
+def breaks_blindly(scene: Scene, rule: Rule) -> bool:
+    """Whether the cheapest path to the goal, for somebody who does not know the rule, does not keep it."""
+    path = cheapest(scene, rule.blind)
+    return path is None or not judge(scene, rule, path.controls).is_kept
+
+
+def _draw(rule: Rule, kind: Kind, rng: np.random.Generator) -> Scene:
+    ways = kind.ways(rng)
+    marks = {place: place[-1] for place in ways if isinstance(place, tuple) and place[-1] in SHAFTS}
+    places = [place for place in ways if place not in marks]
+    order = [places[i] for i in rng.permutation(len(places))]
+    for name in sorted((rule.names | set(kind.idle)) - {rule.first, *SHAFTS}):
+        is_hazard, is_needed = name in rule.hazards, name in rule.needed
+        most = 3 if is_needed else max(3, len(places) // 7) if is_hazard else 2
+        count = int(rng.integers(2 if is_hazard else 1, most, endpoint=True))
+        marked, order = order[:count], order[count:]
+        marks |= dict.fromkeys(marked, name)
+    zone = _around(ways, order[-1], int(rng.integers(3, len(places) // 2))) if kind.zone else set()
+    events = rule.needed - rule.hazards if kind.has_events else frozenset()
+
+    def label(place: Place, control: str) -> Label:
+        names = {marks[place]} if place in marks and (marks[place] not in events or control == USE) else set()
+        return frozenset(names | ({kind.zone} if place in zone else set()))  # type: ignore[arg-type]
+
+    controls = (*kind.controls, USE) if kind.has_events else kind.controls
+    steps: dict[Place, dict[int, Step]] = {}
+    for place, leading in ways.items():
+        steps[place] = {}
+        for control, (after, is_expensive) in (leading | {USE: (place, False), WAIT: (place, False)}).items():
+            if control in controls:
+                features = (1.0, float(is_expensive)) if kind.price else (1.0,)
+                cost = float(np.dot(features, kind.prices))
+                steps[place][controls.index(control)] = Step(after, label(after, control), features, cost)
+    steps[START] = steps[order[0]]
+    if rule.first and rng.random() < 0.5:  # at the first step, one sees nothing else
+        shown = frozenset({rule.first})
+        steps[START] = {control: step._replace(label=shown) for control, step in steps[START].items()}
+    names = ("step", "expensive")[: len(kind.prices)]
+    return Scene(controls, kind.propositions(rule), steps, names)
+
+
+def _around(ways: Ways, centre: Place, count: int) -> set[Place]:
+    """The places nearest to one."""
+    near = [centre]
+    for place in near:  # which grows meanwhile
+        near += [after for after, _ in ways[place].values() if after not in near]
+        if len(near) >= count:
+            break
+    return set(near[:count])
+
+
+USE, WAIT = "use", "wait"
+MOVES = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+SHAFTS = ("lift", "stairs")
+ROADS = tuple(f"road {i}" for i in range(5))
+
+
+def grid(rng: np.random.Generator) -> Ways:
+    """A grid with walls and rough ground; who bumps stays."""
+    width, height = rng.integers(6, 8, size=2, endpoint=True).tolist()
+    cells = [cell for cell in product(range(width), range(height)) if rng.random() > 0.1]
+    rough = {cell for cell in cells if rng.random() < 0.25}
+
+    def move(cell: tuple[int, int], by: tuple[int, int]) -> tuple[Place, bool]:
+        after = (cell[0] + by[0], cell[1] + by[1])
+        after = after if after in cells else cell
+        return after, after in rough
+
+    return {cell: {name: move(cell, by) for name, by in MOVES.items()} for cell in cells}
+
+
+def one_way_graph(rng: np.random.Generator) -> Ways:
+    """Roads to the nearest neighbours; some are one-way, some are steep."""
+    points = rng.random((int(rng.integers(30, 46)), 2))
+    distance = np.linalg.norm(points[:, None] - points[None], axis=2)
+    roads: list[set[int]] = [set() for _ in points]
+    for i in range(len(points)):
+        for j in distance[i].argsort()[1:4].tolist():
+            roads[i].add(j)
+            if rng.random() < 0.75 and len(roads[j]) < len(ROADS):
+                roads[j].add(i)
+    return {
+        i: {road: (j, bool(rng.random() < 0.25)) for road, j in zip(ROADS, sorted(after), strict=False)}
+        for i, after in enumerate(roads)
+    }
+
+
+def building(rng: np.random.Generator) -> Ways:
+    """Floors with a lift and stairs; the stairs are expensive, and elsewhere one cannot go up or down."""
+    floors, width = int(rng.integers(4, 6)), int(rng.integers(8, 11))
+    lift, stairs = rng.permutation(width)[:2].tolist()
+    kinds = {lift: "lift", stairs: "stairs"}
+    cells = {(x, y): (x, y, kinds.get(x, "floor")) for x, y in product(range(width), range(floors))}
+    return {
+        place: {
+            name: (cells[x + dx, y + dy], dy != 0 and x == stairs)
+            for name, (dx, dy) in MOVES.items()
+            if (x + dx, y + dy) in cells and (dy == 0 or x in kinds)
+        }
+        for (x, y), place in cells.items()
+    }
+
+
+KINDS: dict[str, tuple[Callable[[np.random.Generator], Ways], Sequence[str], bool, float]] = {
+    "grid": (grid, (*MOVES, WAIT), False, 0.0),
+    "graph": (one_way_graph, ROADS, False, 0.0),
+    "events": (grid, tuple(MOVES), True, 0.0),
+    "priced grid": (grid, tuple(MOVES), False, 3.0),
+    "priced graph": (one_way_graph, ROADS, False, 3.0),
+    "building": (building, tuple(MOVES), False, 4.0),
+}
+"""Ways, controls, whether there are events, and the price of an expensive step."""
