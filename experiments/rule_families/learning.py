@@ -113,12 +113,13 @@ def plans_in_new_scenes(
         except UnsatisfiableTaskError:
             yield plan
             continue
-        verdict, best = judge(scene, problem.rule, controls, problem.task.horizon), cheapest(scene, problem.rule)
-        assert best is not None
-        plan |= {"risk": choice.doubt, "is right": verdict.is_kept}
+        cost_of_plan = judge(scene, problem.rule, controls[: problem.task.horizon])
+        is_right = cost_of_plan < np.inf
+        plan |= {"risk": choice.doubt, "is right": is_right}
         if choice.doubt <= policy.largest_doubt:
-            plan["outcome"] = "kept" if verdict.is_kept else "broken"
-            plan["regret"] = verdict.cost / best.cost - 1 if verdict.is_kept else None
+            plan["outcome"] = "kept" if is_right else "broken"
+        if is_right:
+            plan["regret"] = cost_of_plan / judge(scene, problem.rule, cheapest(scene, problem.rule)) - 1
         yield plan
 
 

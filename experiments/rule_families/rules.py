@@ -11,115 +11,56 @@ so neither a bump nor a wait is a second visit; an event counts at every step.
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 Label = frozenset[str]
 State = Hashable
 
 DONE, BROKEN = "done", "broken"
+FREE, OBLIGED, CLEAN = "free", "obliged", "clean"
+"""States of conditions: the first one; the one in which the goal cannot be completed; and that of `renew`."""
 
 
-class Condition:
-    """Watches the labels beside the goal.
+class Condition(NamedTuple):
+    """A machine that watches the labels beside the goal.
 
     Attributes:
-        start: its first state.
-        needs: what it makes one visit.
-        hazards: what breaks the rule or obliges, at some time.
+        moves: state, name and next state, which may be `BROKEN`; the first whose name holds is made.
+        needs: names that it makes one visit.
+        hazards: names that break the rule or oblige, at some time.
     """
 
-    start: State
+    moves: tuple[tuple[str, str, str], ...]
     needs: tuple[str, ...] = ()
     hazards: tuple[str, ...] = ()
 
-    def step(self, state: State, label: Label) -> State:
-        """The state after a label, or `BROKEN`."""
-        raise NotImplementedError
-
-    def is_settled(self, state: State) -> bool:  # noqa: ARG002
-        """Whether the goal may be completed."""
-        return True
+    def step(self, state: str, label: Label) -> str:
+        """The state after a label."""
+        return next((after for at, name, after in self.moves if at == state and name in label), state)
 
 
-@dataclass(frozen=True)
-class Forbid(Condition):
-    """A label breaks the rule after `since` was seen (from the beginning if None) and until `until` is (ever if None)."""
-
-    what: str
-    since: str | None = None
-    until: str | None = None
-
-    start = "before"
-
-    @property
-    def hazards(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (self.what,)
-
-    def step(self, state: State, label: Label) -> State:
-        is_on = state == "on" or (state == "before" and self.since is None)
-        if is_on and self.until in label:
-            return "over"
-        if is_on and self.what in label:
-            return BROKEN
-        return "on" if state == "before" and self.since in label else state
+def forbid(what: str, since: str | None = None, until: str | None = None) -> Condition:
+    """A label breaks the rule after `since` was seen, or from the beginning, and until `until` is, or ever."""
+    on = FREE if since is None else "on"
+    ending = () if until is None else ((on, until, "over"),)
+    beginning = () if since is None else ((FREE, since, on),)
+    return Condition((*ending, (on, what, BROKEN), *beginning), hazards=(what,))
 
 
-@dataclass(frozen=True)
-class Oblige(Condition):
-    """After `condition` the goal cannot be completed before `then` is seen, and `before`, if given, breaks the rule."""
-
-    condition: str
-    then: str
-    before: str | None = None
-
-    start = "free"
-
-    @property
-    def needs(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (self.then,)
-
-    @property
-    def hazards(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (self.condition,)
-
-    def step(self, state: State, label: Label) -> State:
-        if self.then in label:
-            return "free"
-        if state == "obliged" and self.before in label:
-            return BROKEN
-        return "obliged" if self.condition in label else state
-
-    def is_settled(self, state: State) -> bool:
-        return state == "free"
+def oblige(condition: str, then: str, before: str | None = None) -> Condition:
+    """After a condition, the goal cannot be completed until `then` is seen, and `before`, if given, breaks the rule."""
+    breaking = () if before is None else ((OBLIGED, before, BROKEN),)
+    return Condition(((OBLIGED, then, FREE), *breaking, (FREE, condition, OBLIGED)), (then,), (condition,))
 
 
-@dataclass(frozen=True)
-class Renew(Condition):
+def renew(clean: str, uses: tuple[str, ...], soils: tuple[str, ...]) -> Condition:
     """Each of `uses` needs `clean` before it, and again after another one that soils; otherwise the rule is broken."""
-
-    clean: str
-    uses: tuple[str, ...]
-    soils: tuple[str, ...]
-
-    start = "unwashed"
-
-    @property
-    def needs(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (self.clean,)
-
-    def step(self, state: State, label: Label) -> State:
-        if self.clean in label:
-            return "clean"
-        using = next((name for name in self.uses if name in label), None)
-        if using is None or state == using:  # what has soiled does no more harm
-            return state
-        if state != "clean":
-            return BROKEN
-        return using if using in self.soils else "clean"
+    cleaning = ((state, clean, CLEAN) for state in (FREE, *soils))
+    breaking = ((state, use, BROKEN) for state in (FREE, *soils) for use in uses if use != state)
+    return Condition((*cleaning, *breaking, *((CLEAN, one, one) for one in soils)), (clean,))
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """Things of which `needed` different ones are to be visited in any order; all of them if None."""
 
     names: tuple[str, ...]
@@ -148,7 +89,7 @@ class Rule:
     @property
     def start(self) -> State:
         """The stage, what was seen in it, what holds, and the state of each condition."""
-        return (0, frozenset(), frozenset(), *(condition.start for condition in self.conditions))
+        return (0, frozenset(), frozenset(), *(FREE for _ in self.conditions))
 
     def step(self, state: State, label: Label) -> State:
         """The state after a label; `DONE` and `BROKEN` are final."""
@@ -166,12 +107,11 @@ class Rule:
             return (0, frozenset(), holding, *watched)
         names = self.stages[stage].names
         now = seen | (label - held).intersection(names)
-        is_complete = len(now) == (self.stages[stage].needed or len(names))
-        if not is_complete:
+        if len(now) < (self.stages[stage].needed or len(names)):
             return (stage, now, holding, *watched)
         if stage < len(self.stages) - 1:
             return (stage + 1, frozenset(), holding, *watched)
-        if all(one.is_settled(at) for one, at in zip(self.conditions, watched, strict=True)):
+        if OBLIGED not in watched:
             return DONE
         return (stage, seen, holding, *watched)  # to be visited again, once the obligation is fulfilled
 
@@ -184,21 +124,16 @@ class Rule:
     @property
     def hazards(self) -> frozenset[str]:
         """Everything that breaks the rule, obliges or resets, at some time."""
-        return frozenset((*self.resets, *(name for one in self.conditions for name in one.hazards))) - {self.first}
-
-    @property
-    def names(self) -> frozenset[str]:
-        """All propositions that matter."""
-        return self.needed | self.hazards | ({self.first} if self.first else set())
+        return frozenset((*self.resets, *(name for one in self.conditions for name in one.hazards)))
 
     @property
     def blind(self) -> "Rule":
         """The goal for somebody who does not know the rule: without conditions; if it has none, without order."""
         if self.conditions or self.resets:
             return replace(self, conditions=(), resets=())
-        names = [name for stage in self.stages for name in stage.names]
         if len(self.stages) == 1:
-            return replace(self, stages=(replace(self.stages[0], needed=1),))
+            return replace(self, stages=(self.stages[0]._replace(needed=1),))
+        names = [name for stage in self.stages for name in stage.names]
         if len(set(names)) < len(names) or any(stage.needed for stage in self.stages):
             return replace(self, stages=self.stages[-1:])
         return replace(self, stages=(Stage(tuple(names)),))

@@ -1,8 +1,9 @@
 """Random scenes for a rule: grids, one-way graphs and buildings, with places or events as labels and hidden prices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,17 @@ START = "start"
 """The state before the first step, in which one is where the scene begins."""
 
 MOST_TRIES = 400
+
 TRIES_TO_MATTER = 6
 """Scenes that are drawn until one matters, that is, until whoever does not know the rule breaks it there."""
+
+ZONE, IDLE = "carpet", ("bench", "fern", "poster")
+"""What does not matter: an area, in which other labels hold too, and places."""
+
+USE, WAIT = "use", "wait"
+MOVES = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+ROADS = tuple(f"road {i}" for i in range(5))
+SHAFTS = ("lift", "stairs")
 
 Place = Any
 Ways = dict[Place, dict[str, tuple[Place, bool]]]
@@ -34,11 +44,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A world of the package's contract, as plain dictionaries.
-
-    Attributes:
-        steps: of each state, the transition of each control that is available.
-    """
+    """A world of the package's contract, as plain dictionaries: `steps` has those of the available controls."""
 
     controls: tuple[str, ...]
     propositions: tuple[str, ...]
@@ -59,48 +65,37 @@ class Scene:
         return np.array(self.steps[state][control].features)
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What the scenes of a task are like.
+class Kind(NamedTuple):
+    """What scenes are like.
 
     Attributes:
-        ways: draws the places and the ways between them.
-        controls: of these places.
-        has_events: whether what is needed has to be done by a control, and not only visited.
+        ways: draws places and the ways between them.
+        controls: of these ways, and more.
         price: what an expensive step costs beyond 1; 0 if no step is expensive.
-        idle: names of places that do not matter.
-        zone: an area that does not matter; other labels hold in it too.
     """
 
     ways: Callable[[np.random.Generator], Ways]
     controls: tuple[str, ...]
-    has_events: bool
-    price: float
-    idle: tuple[str, ...]
-    zone: str | None
+    price: float = 0.0
 
     @property
     def prices(self) -> tuple[float, ...]:
         """The cost of each feature."""
         return (1.0, self.price) if self.price else (1.0,)
 
-    def propositions(self, rule: Rule) -> tuple[str, ...]:
-        """Of all scenes."""
-        return tuple(sorted(rule.names | set(self.idle) | ({self.zone} if self.zone else set())))
 
-    def labels(self, rule: Rule) -> tuple[Label, ...]:
-        """All labels that a scene may have: at most one place or event, in the zone or not."""
-        alone = [frozenset(), *(frozenset({name}) for name in self.propositions(rule) if name != self.zone)]
-        zoned = [label | {self.zone} for label in alone if rule.first not in label] if self.zone else []
-        return (*alone, *zoned)
+def labels_of(rule: Rule, propositions: tuple[str, ...]) -> tuple[Label, ...]:
+    """All labels that a scene may have: at most one place or event, in the zone or not."""
+    alone = [frozenset[str](), *(frozenset({name}) for name in propositions if name != ZONE)]
+    return (*alone, *(label | {ZONE} for label in alone if ZONE in propositions and rule.first not in label))
 
 
-def draw_scene(rule: Rule, kind: Kind, rng: np.random.Generator) -> Scene:
+def draw_scene(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.Generator) -> Scene:
     """A scene in which the rule can be kept; every other one is such that it matters, if a few tries suffice."""
     tries = TRIES_TO_MATTER if rng.random() < 0.5 else 1
     for _ in range(MOST_TRIES):
-        scene = _draw(rule, kind, rng)
-        if cheapest(scene, rule) is not None:
+        scene = _draw(rule, kind, propositions, rng)
+        if cheapest(scene, rule):
             tries -= 1
             if tries <= 0 or breaks_blindly(scene, rule):
                 return scene
@@ -109,59 +104,49 @@ def draw_scene(rule: Rule, kind: Kind, rng: np.random.Generator) -> Scene:
 
 def breaks_blindly(scene: Scene, rule: Rule) -> bool:
     """Whether the cheapest path to the goal, for somebody who does not know the rule, does not keep it."""
-    path = cheapest(scene, rule.blind)
-    return path is None or not judge(scene, rule, path.controls).is_kept
+    return judge(scene, rule, cheapest(scene, rule.blind)) == inf
 
 
-def _draw(rule: Rule, kind: Kind, rng: np.random.Generator) -> Scene:
+def _draw(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.Generator) -> Scene:
     ways = kind.ways(rng)
     marks = {place: place[-1] for place in ways if isinstance(place, tuple) and place[-1] in SHAFTS}
-    places = [place for place in ways if place not in marks]
-    order = [places[i] for i in rng.permutation(len(places))]
-    for name in sorted((rule.names | set(kind.idle)) - {rule.first, *SHAFTS}):
+    free = [place for place in ways if place not in marks]
+    order = [free[i] for i in rng.permutation(len(free))]
+    start = order.pop()
+    for name in (one for one in propositions if one not in (ZONE, rule.first, *SHAFTS)):
         is_hazard, is_needed = name in rule.hazards, name in rule.needed
-        most = 3 if is_needed else max(3, len(places) // 7) if is_hazard else 2
+        most = 3 if is_needed else len(free) // 7 if is_hazard else 2
         count = int(rng.integers(2 if is_hazard else 1, most, endpoint=True))
         marked, order = order[:count], order[count:]
         marks |= dict.fromkeys(marked, name)
-    zone = _around(ways, order[-1], int(rng.integers(3, len(places) // 2))) if kind.zone else set()
-    events = rule.needed - rule.hazards if kind.has_events else frozenset()
+    zone = _around(ways, free[0], int(rng.integers(3, len(free) // 2))) if ZONE in propositions else set()
 
     def label(place: Place, control: str) -> Label:
-        names = {marks[place]} if place in marks and (marks[place] not in events or control == USE) else set()
-        return frozenset(names | ({kind.zone} if place in zone else set()))  # type: ignore[arg-type]
+        names = {marks[place]} if place in marks and (marks[place] not in rule.events or control == USE) else set()
+        return frozenset(names | ({ZONE} if place in zone else set()))
 
-    controls = (*kind.controls, USE) if kind.has_events else kind.controls
     steps: dict[Place, dict[int, Step]] = {}
     for place, leading in ways.items():
+        staying = {control: (place, False) for control in (USE, WAIT)}
         steps[place] = {}
-        for control, (after, is_expensive) in (leading | {USE: (place, False), WAIT: (place, False)}).items():
-            if control in controls:
-                features = (1.0, float(is_expensive)) if kind.price else (1.0,)
+        for control, (after, is_expensive) in (leading | staying).items():
+            if control in kind.controls:
+                features = (1.0, float(is_expensive))[: len(kind.prices)]
                 cost = float(np.dot(features, kind.prices))
-                steps[place][controls.index(control)] = Step(after, label(after, control), features, cost)
-    steps[START] = steps[order[0]]
+                steps[place][kind.controls.index(control)] = Step(after, label(after, control), features, cost)
+    steps[START] = steps[start]
     if rule.first and rng.random() < 0.5:  # at the first step, one sees nothing else
         shown = frozenset({rule.first})
         steps[START] = {control: step._replace(label=shown) for control, step in steps[START].items()}
-    names = ("step", "expensive")[: len(kind.prices)]
-    return Scene(controls, kind.propositions(rule), steps, names)
+    return Scene(kind.controls, propositions, steps, ("step", "expensive")[: len(kind.prices)])
 
 
 def _around(ways: Ways, centre: Place, count: int) -> set[Place]:
     """The places nearest to one."""
     near = [centre]
     for place in near:  # which grows meanwhile
-        near += [after for after, _ in ways[place].values() if after not in near]
-        if len(near) >= count:
-            break
+        near += dict.fromkeys(after for after, _ in ways[place].values() if after not in near)
     return set(near[:count])
-
-
-USE, WAIT = "use", "wait"
-MOVES = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-SHAFTS = ("lift", "stairs")
-ROADS = tuple(f"road {i}" for i in range(5))
 
 
 def grid(rng: np.random.Generator) -> Ways:
@@ -181,13 +166,12 @@ def grid(rng: np.random.Generator) -> Ways:
 def one_way_graph(rng: np.random.Generator) -> Ways:
     """Roads to the nearest neighbours; some are one-way, some are steep."""
     points = rng.random((int(rng.integers(30, 46)), 2))
-    distance = np.linalg.norm(points[:, None] - points[None], axis=2)
+    nearest = np.linalg.norm(points[:, None] - points[None], axis=2).argsort()[:, 1:4].tolist()
     roads: list[set[int]] = [set() for _ in points]
-    for i in range(len(points)):
-        for j in distance[i].argsort()[1:4].tolist():
-            roads[i].add(j)
-            if rng.random() < 0.75 and len(roads[j]) < len(ROADS):
-                roads[j].add(i)
+    for i, j in ((i, j) for i, near in enumerate(nearest) for j in near):
+        roads[i].add(j)
+        if rng.random() < 0.75 and len(roads[j]) < len(ROADS):
+            roads[j].add(i)
     return {
         i: {road: (j, bool(rng.random() < 0.25)) for road, j in zip(ROADS, sorted(after), strict=False)}
         for i, after in enumerate(roads)
@@ -196,7 +180,7 @@ def one_way_graph(rng: np.random.Generator) -> Ways:
 
 def building(rng: np.random.Generator) -> Ways:
     """Floors with a lift and stairs; the stairs are expensive, and elsewhere one cannot go up or down."""
-    floors, width = int(rng.integers(4, 6)), int(rng.integers(8, 11))
+    floors, width = rng.integers((4, 8), (5, 10), endpoint=True).tolist()
     lift, stairs = rng.permutation(width)[:2].tolist()
     kinds = {lift: "lift", stairs: "stairs"}
     cells = {(x, y): (x, y, kinds.get(x, "floor")) for x, y in product(range(width), range(floors))}
@@ -210,12 +194,11 @@ def building(rng: np.random.Generator) -> Ways:
     }
 
 
-KINDS: dict[str, tuple[Callable[[np.random.Generator], Ways], Sequence[str], bool, float]] = {
-    "grid": (grid, (*MOVES, WAIT), False, 0.0),
-    "graph": (one_way_graph, ROADS, False, 0.0),
-    "events": (grid, tuple(MOVES), True, 0.0),
-    "priced grid": (grid, tuple(MOVES), False, 3.0),
-    "priced graph": (one_way_graph, ROADS, False, 3.0),
-    "building": (building, tuple(MOVES), False, 4.0),
+KINDS = {
+    "grid": Kind(grid, (*MOVES, WAIT)),
+    "graph": Kind(one_way_graph, ROADS),
+    "events": Kind(grid, (*MOVES, USE)),
+    "priced grid": Kind(grid, tuple(MOVES), 3.0),
+    "priced graph": Kind(one_way_graph, ROADS, 3.0),
+    "building": Kind(building, tuple(MOVES), 4.0),
 }
-"""Ways, controls, whether there are events, and the price of an expensive step."""
