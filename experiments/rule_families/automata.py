@@ -26,15 +26,13 @@ def automaton_of(rule: Rule, labels: tuple[Label, ...]) -> CompactAutomaton:
     is_read = np.ones(table.shape, bool)
     is_read[1:] = [rule.first not in label for label in labels]  # that of the first step is read in state 0 alone
     guards = [guard for guard in _guards(propositions) if holding(guard, labels).any()]
-    forbidden = [guard for guard in guards if (table[:, holding(guard, labels)] == DEAD).all()]
-    dead = [
-        CompactEdge(ANY, guard, DEAD)
-        for guard in forbidden
-        if not any(other != guard and other.covers(guard) for other in forbidden)
+    targets = {guard: np.unique(table[:, holding(guard, labels)]) for guard in guards if len(guard.literals) == 1}
+    common = [CompactEdge(ANY, guard, int(one[0])) for guard, one in targets.items() if len(one) == 1]
+    dead, others = ([e for e in common if (e.target == DEAD) == is_dead] for is_dead in (True, False))
+    found = [
+        _describe(table, is_read, guards, labels, edges)
+        for edges in (dead, [*dead, *(edge for edge in others if edge.target >= 0)])
     ]
-    targets = {guard: np.unique(table[:, holding(guard, labels)]) for guard in guards}
-    common = [CompactEdge(ANY, guard, int(one[0])) for guard, one in targets.items() if len(one) == 1 and one[0] >= 0]
-    found = [_describe(table, is_read, guards, labels, edges) for edges in (dead, dead + common[:1])]
     return max(found, key=lambda one: log_prior(one, len(propositions)))
 
 

@@ -30,8 +30,6 @@ MOST_STATES = 8
 Draw = Callable[[np.random.Generator, list[str]], Rule]
 """From random numbers and names in random order to a rule; the goal has the first names."""
 
-DrawCondition = Callable[[np.random.Generator, list[str]], Condition]
-
 
 @dataclass(frozen=True)
 class Family:
@@ -63,7 +61,7 @@ class Problem:
     @cached_property
     def task(self) -> ModelTask:
         """The package's task: its rule is the automaton of the judge's machine."""
-        prices = np.array(self.kind.prices)
+        prices = np.array([1.0, self.kind.price])
         return ModelTask(
             name=self.name,
             summary="a random rule",
@@ -108,30 +106,33 @@ def order_of(*names: str) -> tuple[Stage, ...]:
     return tuple(Stage((name,)) for name in names)
 
 
+def _sometimes(rng: np.random.Generator, probability: float, name: str) -> tuple[Stage, ...]:
+    return order_of(name) if rng.random() < probability else ()
+
+
 def _order(rng: np.random.Generator, names: list[str]) -> Rule:
     return Rule(order_of(*names[: int(rng.integers(2, 5))]))
 
 
 def _any_order(rng: np.random.Generator, names: list[str]) -> Rule:
-    together = Stage(tuple(names[: int(rng.integers(2, 4))]))
-    return Rule((together, *order_of(*names[5:6] if rng.random() < 0.7 else ())))
+    return Rule((Stage(tuple(names[: int(rng.integers(2, 4))])), *_sometimes(rng, 0.7, names[5])))
 
 
 def _either(rng: np.random.Generator, names: list[str]) -> Rule:
-    return Rule((*order_of(*names[3:4] if rng.random() < 0.5 else ()), Stage(tuple(names[:2]), 1), *order_of(names[2])))
+    return Rule((*_sometimes(rng, 0.5, names[3]), Stage(tuple(names[:2]), 1), *order_of(names[2])))
 
 
 def _visits(rng: np.random.Generator, names: list[str]) -> Rule:
     """A place is visited again after it was left, or an event takes place again."""
-    times = int(rng.integers(2, 4))
-    return Rule(order_of(*names[2:3] if rng.random() < 0.3 else (), *names[:1] * times, names[1]))
+    again = order_of(*names[:1] * int(rng.integers(2, 4)), names[1])
+    return Rule((*_sometimes(rng, 0.3, names[2]), *again))
 
 
 def _reset(rng: np.random.Generator, names: list[str]) -> Rule:
     return Rule(order_of(*names[: int(rng.integers(2, 4))]), resets=(names[6],))
 
 
-CONDITIONS: dict[str, DrawCondition] = {
+CONDITIONS: dict[str, Callable[[np.random.Generator, list[str]], Condition]] = {
     "never": lambda _, names: forbid(names[6]),
     "never while": lambda _, names: forbid(names[7], names[0], names[1]),
     "never after": lambda rng, names: forbid(names[8], since=names[int(rng.integers(2))]),

@@ -5,7 +5,7 @@ together with the cost, or the automaton alone where nothing is expensive. Its a
 tells what became of each plan.
 
     search failure      the true rule has a log posterior that is more than a nat above that of the chosen automaton
-    evidence failure    plans break the rule, though it has none
+    evidence failure    plans break the rule, though the chosen automaton is likelier than the true rule
     caution failure     plans that break the rule state a low risk
 """
 
@@ -29,6 +29,7 @@ from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls
 from wfairl.core.rational import CautiousPolicy, RationalLearner, RationalSettings, posterior_of
+from wfairl.core.rational.caution import LARGEST_DOUBT
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.prior import log_prior
@@ -39,9 +40,10 @@ from wfairl.core.support.errors import BadInputError
 
 DEMONSTRATIONS, TEMPERATURE, SCENES = (2, 4, 8, 32), 0.5, 64
 SEARCH_FAILURE_NATS = 1.0
-RISKS = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0)
-"""Ends of the bins of stated risks."""
+RISKS = {"0 to 2 %": 0.02, "2 to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 20 %": 0.2, "above": 1.0}
+"""Bins of stated risks, and where each ends."""
 
+OUTCOMES = ("kept", "refused", "broken")
 GROUPS = {
     "tuning": [name for name, family in FAMILIES.items() if not family.held_out],
     "held-out": [name for name, family in FAMILIES.items() if family.held_out],
@@ -55,9 +57,9 @@ def cells(options: Options) -> list[Cell]:
     unknown = [name for name in families if name not in FAMILIES]
     if unknown:
         raise BadInputError(f"there is no family {unknown[0]}; there are {', '.join((*FAMILIES, *GROUPS))}")
-    scenes = 16 if options.quick else SCENES
+    scenes = {"scenes": 16 if options.quick else SCENES}
     return [
-        Cell(f"{family} {rule} {count}", learn, dict(family=family, rule=rule, demonstrations=count, scenes=scenes))
+        Cell(f"{family} {rule} {count}", learn, {**scenes, "family": family, "rule": rule, "demonstrations": count})
         for rule in range(options.seeds or (2 if options.quick else RULES))
         for family in families
         for count in map(int, options.data_sets or DEMONSTRATIONS)
@@ -68,123 +70,109 @@ def cells(options: Options) -> list[Cell]:
 def learn(family: str, rule: int, demonstrations: int, scenes: int, collection: int = 0) -> Outcome:
     """What is learned from some demonstrations of one rule, and what becomes of plans in new scenes."""
     problem = make_problem(family, rule)
-    dataset = collect(problem.task, demonstrations, 0, TEMPERATURE, collection, n_jobs=1)
+    collected = collect(problem.task, demonstrations, 0, TEMPERATURE, collection, n_jobs=1).demonstrations
+    dataset = Dataset(problem.name, collected)  # without the temperature, which is not known
     begun = time.process_time()
     explained = explain(problem, dataset)
     seconds = time.process_time() - begun
     cost = unit_cost if explained.cost is None else explained.cost.as_cost()
-    plans = list(plans_in_new_scenes(problem, explained, cost, range(FIRST_TEST_SEED, FIRST_TEST_SEED + scenes)))
+    plans = list(plans_in_new_scenes(problem, explained, cost, scenes))
     frame = pd.DataFrame(plans)
     row = {
-        **{name: float((frame.outcome == name).mean()) for name in ("kept", "refused", "broken")},
+        **{outcome: float((frame.outcome == outcome).mean()) for outcome in OUTCOMES},
         "regret": _mean(frame.regret[frame.outcome == "kept"]),
         "risk of broken": _mean(frame.risk[frame.outcome == "broken"]),
-        "blind breaks": float(frame["blind breaks"].mean()),
+        "blind breaks": _mean(frame["blind breaks"]),
         **compare_with_truth(problem, dataset, explained, cost),
         "learning s": seconds,
-        "expensive": problem.kind.price > 0,
     }
     return Outcome([row], {"plans": plans})
 
 
 def explain(problem: Problem, dataset: Dataset) -> Explanation:
-    """The task and the cost; the latter is learned where there is one to learn."""
+    """The task, and the cost where there is one to learn."""
     if problem.kind.price:
-        return learn_logic_and_cost(Dataset(problem.name, dataset.demonstrations), problem.task, n_jobs=1)
+        return learn_logic_and_cost(dataset, problem.task, n_jobs=1)
     model = RationalLearner().learn(dataset, problem.task, n_jobs=1)
     posterior = posterior_of(model)
     return Explanation(model, None, -np.inf if posterior is None else posterior.log_posterior)
 
 
 def plans_in_new_scenes(
-    problem: Problem, explained: Explanation, cost: Cost, seeds: range
-) -> Iterator[dict[str, Any]]:
-    """The outcome of the plan in each scene, and its stated risk, also where the agent refuses to act on it."""
-    policy = CautiousPolicy("learned", explained.model, cost, 0.0, horizon=problem.task.horizon)
-    bold = CautiousPolicy("bold", explained.model, cost, 0.0, horizon=problem.task.horizon, largest_doubt=1.0)
-    for seed in seeds:
-        scene, world = problem.scene(seed), problem.task.make_world(seed)
-        plan: dict[str, Any] = {"blind breaks": breaks_blindly(scene, problem.rule), "outcome": "refused"}
-        plan |= {"risk": None, "is right": None, "regret": None}
+    problem: Problem, explained: Explanation, cost: Cost, scenes: int
+) -> Iterator[dict[str, float | bool | str | None]]:
+    """The outcome of the plan in each scene and its stated risk, also where the agent would refuse to act on it."""
+    task, rule = problem.task, problem.rule
+    policy = CautiousPolicy("learned", explained.model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
+    for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + scenes):
+        scene, world = problem.scene(seed), task.make_world(seed)
+        risk, spent = None, np.inf
         try:
-            choice = bold.choose(world)
+            choice = policy.choose(world)
             solved = choice.solution or ExactPlanner().solve(world, choice.automaton, choice.cost)
-            controls = best_controls(solved.product, solved.solution)
+            risk, spent = (
+                choice.doubt,
+                judge(scene, rule, best_controls(solved.product, solved.solution)[: task.horizon]),
+            )
         except UnsatisfiableTaskError:
-            yield plan
-            continue
-        cost_of_plan = judge(scene, problem.rule, controls[: problem.task.horizon])
-        is_right = cost_of_plan < np.inf
-        plan |= {"risk": choice.doubt, "is right": is_right}
-        if choice.doubt <= policy.largest_doubt:
-            plan["outcome"] = "kept" if is_right else "broken"
-        if is_right:
-            plan["regret"] = cost_of_plan / judge(scene, problem.rule, cheapest(scene, problem.rule)) - 1
-        yield plan
+            pass
+        is_kept = spent < np.inf
+        yield {
+            "outcome": "refused" if risk is None or risk > LARGEST_DOUBT else "kept" if is_kept else "broken",
+            "risk": risk,
+            "is kept": is_kept,
+            "regret": spent / judge(scene, rule, cheapest(scene, rule)) - 1 if is_kept else None,
+            "blind breaks": breaks_blindly(scene, rule),
+        }
 
 
 def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanation, cost: Cost) -> dict[str, Any]:
     """How much likelier the true rule is than the chosen automaton, and whether they are the same, in these scenes."""
-    posterior, settings = posterior_of(explained.model), RationalSettings()
     observations = observe(dataset.demonstrations, problem.task.make_world, cost, 1).with_possible_labels()
     step = np.concatenate([scene.costs for scene in observations.scenes]).mean()
     temperatures = step * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES)
-    evidence = Evidence(observations, temperatures, settings)
-    truth = automaton_of(problem.rule, evidence.labels)
-    table = canonical_table(truth.to_table(evidence.labels))
-    propositions = len(frozenset().union(*evidence.labels))
-    log_posterior = log_prior(truth, propositions) + evidence.log_probability(table)
-    facts = {"truth": str(truth), "chosen": explained.model.sentences[0], "gap": None, "search failure": None}
+    evidence = Evidence(observations, temperatures, RationalSettings())
+    truth, labels = automaton_of(problem.rule, evidence.labels), evidence.labels
+    table = canonical_table(truth.to_table(labels))
+    log_posterior = log_prior(truth, len(frozenset().union(*labels))) + evidence.log_probability(table)
+    posterior, facts = posterior_of(explained.model), {"truth": str(truth), "chosen": explained.model.sentences[0]}
     if posterior is None:
-        return {**facts, "is exact": False}
-    chosen = canonical_table(live_table(posterior.chosen.automaton, evidence.labels))
-    gap = log_posterior - explained.log_posterior
-    return {**facts, "gap": gap, "search failure": gap > SEARCH_FAILURE_NATS, "is exact": np.array_equal(table, chosen)}
+        return facts
+    chosen, gap = live_table(posterior.chosen.automaton, labels), log_posterior - explained.log_posterior
+    is_exact = np.array_equal(table, canonical_table(chosen))
+    return {**facts, "gap": gap, "search failure": gap > SEARCH_FAILURE_NATS, "is exact": is_exact}
 
 
 def sections(results: Results) -> Sections:
     """Shares by family and number of demonstrations, calibration, and where the failures come from."""
-    frame = results.table
     plans = pd.DataFrame([plan for one in results.outcomes.values() for plan in one.facts["plans"]])
     return {
-        "Rules kept": [_shares(frame)],
-        "Calibration": [calibration(plans)],
-        "Failures": [_failures(frame)],
+        "Rules kept": [_shares(results.table)],
+        "Calibration": [_calibration(plans.dropna(subset="risk"))],
+        "Failures": [_failures(results.table)],
     }
 
 
 def _shares(frame: pd.DataFrame) -> Table:
-    def text(cell: pd.DataFrame) -> str:
-        return "/".join(f"{100 * cell[name].mean():.0f}" for name in ("kept", "refused", "broken"))
-
-    by_family = frame.groupby("family", sort=False)
-    lines = {name: {str(count): text(one) for count, one in of.groupby("demonstrations")} for name, of in by_family}
-    wide = pd.DataFrame(lines).T
-    wide["blind breaks"] = by_family["blind breaks"].mean()
+    means = frame.groupby(["family", "demonstrations"], sort=False)[list(OUTCOMES)].mean() * 100
+    wide = means.apply(lambda line: "/".join(f"{share:.0f}" for share in line), axis=1).unstack(sort=False)
+    wide["blind breaks"] = frame.groupby("family")["blind breaks"].mean()
     wide["held out"] = ["yes" if FAMILIES[name].held_out else "" for name in wide.index]
     return table_of(wide, "Scenes in which the rule was kept / refused / broken, in %, by number of demonstrations.")
 
 
-def calibration(plans: pd.DataFrame) -> Table:
-    """The share of plans that break the rule by their stated risk, with those that the agent refuses to act on."""
-    stated = plans.dropna(subset="risk")
-    bins = pd.cut(stated.risk.astype(float), RISKS, include_lowest=True)
-    lines = {
-        f"{bin_.left.clip(0) if hasattr(bin_.left, 'clip') else max(bin_.left, 0):.0%} to {bin_.right:.0%}": {
-            "mean risk": _mean(some.risk),
-            "broken": 1 - _mean(some["is right"]) if len(some) else None,
-            "plans": len(some),
-        }
-        for bin_, some in stated.groupby(bins, observed=False)
-    }
-    return table_of(pd.DataFrame(lines).T, "Plans by their stated risk.")
+def _calibration(plans: pd.DataFrame) -> Table:
+    bins = pd.cut(plans.risk.astype(float), [-1.0, *RISKS.values()], labels=list(RISKS))
+    grouped = plans.astype({"risk": float, "is kept": float}).groupby(bins, observed=True)
+    shown = pd.DataFrame({"mean risk": grouped.risk.mean(), "broken": 1 - grouped["is kept"].mean()})
+    return table_of(shown.assign(plans=grouped.size()), "All plans by their stated risk, also refused ones.")
 
 
 def _failures(frame: pd.DataFrame) -> Table:
-    by = frame.groupby(["family", "demonstrations"], sort=False)
-    means = by[["regret", "risk of broken", "search failure", "is exact", "gap", "learning s"]].mean()
+    columns = ["broken", "risk of broken", "regret", "search failure", "gap", "is exact", "learning s"]
+    means = frame[columns].astype(float).groupby([frame.family, frame.demonstrations], sort=False).mean()
     means.index = [f"{family}, {count}" for family, count in means.index]
-    return table_of(means.astype(float), "Means by family and number of demonstrations.")
+    return table_of(means, "Means by family and number of demonstrations.")
 
 
 def _mean(values: pd.Series) -> float | None:

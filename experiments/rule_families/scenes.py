@@ -15,10 +15,8 @@ from experiments.rule_families.rules import Label, Rule
 START = "start"
 """The state before the first step, in which one is where the scene begins."""
 
-MOST_TRIES = 400
-
-TRIES_TO_MATTER = 6
-"""Scenes that are drawn until one matters, that is, until whoever does not know the rule breaks it there."""
+MOST_TRIES, TRIES_TO_MATTER = 400, 6
+"""Scenes that are drawn until one can be done, and until one matters: who does not know the rule breaks it there."""
 
 ZONE, IDLE = "carpet", ("bench", "fern", "poster")
 """What does not matter: an area, in which other labels hold too, and places."""
@@ -38,7 +36,7 @@ class Step(NamedTuple):
 
     after: Place
     label: Label
-    features: tuple[float, ...]
+    is_expensive: bool
     cost: float
 
 
@@ -49,8 +47,8 @@ class Scene:
     controls: tuple[str, ...]
     propositions: tuple[str, ...]
     steps: dict[Place, dict[int, Step]]
-    feature_names: tuple[str, ...]
     initial_state: Place = START
+    feature_names: tuple[str, ...] = ("step", "expensive")
 
     def is_available(self, state: Place, control: int) -> bool:
         return control in self.steps[state]
@@ -62,7 +60,7 @@ class Scene:
         return self.steps[state][control].label
 
     def features(self, state: Place, control: int, next_state: Place) -> NDArray[np.float64]:  # noqa: ARG002
-        return np.array(self.steps[state][control].features)
+        return np.array([1.0, self.steps[state][control].is_expensive])
 
 
 class Kind(NamedTuple):
@@ -77,11 +75,6 @@ class Kind(NamedTuple):
     ways: Callable[[np.random.Generator], Ways]
     controls: tuple[str, ...]
     price: float = 0.0
-
-    @property
-    def prices(self) -> tuple[float, ...]:
-        """The cost of each feature."""
-        return (1.0, self.price) if self.price else (1.0,)
 
 
 def labels_of(rule: Rule, propositions: tuple[str, ...]) -> tuple[Label, ...]:
@@ -127,18 +120,17 @@ def _draw(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.
 
     steps: dict[Place, dict[int, Step]] = {}
     for place, leading in ways.items():
-        staying = {control: (place, False) for control in (USE, WAIT)}
+        staying = dict.fromkeys((USE, WAIT), (place, False))
         steps[place] = {}
         for control, (after, is_expensive) in (leading | staying).items():
             if control in kind.controls:
-                features = (1.0, float(is_expensive))[: len(kind.prices)]
-                cost = float(np.dot(features, kind.prices))
-                steps[place][kind.controls.index(control)] = Step(after, label(after, control), features, cost)
+                cost = 1.0 + kind.price * is_expensive
+                steps[place][kind.controls.index(control)] = Step(after, label(after, control), is_expensive, cost)
     steps[START] = steps[start]
     if rule.first and rng.random() < 0.5:  # at the first step, one sees nothing else
         shown = frozenset({rule.first})
         steps[START] = {control: step._replace(label=shown) for control, step in steps[START].items()}
-    return Scene(kind.controls, propositions, steps, ("step", "expensive")[: len(kind.prices)])
+    return Scene(kind.controls, propositions, steps)
 
 
 def _around(ways: Ways, centre: Place, count: int) -> set[Place]:

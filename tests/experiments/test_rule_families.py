@@ -1,0 +1,134 @@
+"""The families of random rules: the judge by hand, and the package's automata against the judge."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from experiments.rule_families.automata import automaton_of
+from experiments.rule_families.families import (
+    BATTERY,
+    BETWEEN,
+    FAMILIES,
+    RULES,
+    STATION,
+    TRAY,
+    WASH,
+    Problem,
+    make_problem,
+    order_of,
+)
+from experiments.rule_families.judge import cheapest, judge
+from experiments.rule_families.learning import TEMPERATURE, compare_with_truth, explain, learn
+from experiments.rule_families.rules import BROKEN, DONE, Rule, Stage, forbid, oblige
+from experiments.rule_families.scenes import breaks_blindly, labels_of
+from wfairl.core.demonstrations import collect
+from wfairl.core.planning import ExactPlanner
+from wfairl.core.planning.cost import true_cost, unit_cost
+from wfairl.core.rational import posterior_of
+from wfairl.core.worlds.task import check_task
+
+DISTINCT = [(family, number) for family in FAMILIES for number in (0, 1)]
+
+
+def state_after(rule: Rule, text: str):
+    """The state of a rule's machine after labels as text; `-` is the empty label."""
+    state = rule.start
+    for name in text.split():
+        state = rule.step(state, frozenset() if name == "-" else frozenset(name.split("+")))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept", "broken", "neither"),
+    [
+        (TRAY, "tray - water table", "tray water tray", "tray table"),
+        (WASH, "wash meat - wash vegetables", "wash meat vegetables", "wash meat meat - meat"),
+        (WASH, "wash vegetables meat", "vegetables", "wash wash"),
+        (BATTERY, "low - dock end", None, "low end end"),
+        (BATTERY, "- end", None, "low - - dock"),
+        (STATION, "station - station home", None, "station station station home"),
+        (BETWEEN, "c a b c d", "a - c", "a b"),
+        (Rule((Stage(("x", "y"), 1), *order_of("z"))), "y z", None, "z x y"),
+        (Rule(order_of("x", "y"), resets=("r",)), "r x r x y", None, "x r y"),
+        (Rule(order_of("x", "x"), events=frozenset({"x"})), "x x", None, "x - -"),
+        (Rule(order_of("x"), (forbid("n"),)), "- x", "n", "- -"),
+        (Rule(order_of("x", "z"), (forbid("n", until="x"),)), "x n z", "- n", "x n"),
+        (Rule(order_of("z"), (oblige("c", "t", "z"),)), "c t z", "c - z", "c t c"),
+    ],
+)
+def test_machines_judge_words_as_their_definitions_say(rule, kept, broken, neither):
+    assert state_after(rule, kept) == DONE
+    assert state_after(rule, neither) not in (DONE, BROKEN)
+    assert broken is None or state_after(rule, broken) == BROKEN
+
+
+@pytest.mark.parametrize(("family", "number"), DISTINCT)
+def test_automaton_reads_random_words_as_the_machine_does(family, number):
+    problem = make_problem(family, number)
+    rule, labels = problem.rule, labels_of(problem.rule, problem.propositions)
+    later = [label for label in labels if rule.first not in label]
+    automaton, rng = automaton_of(rule, labels).to_guarded(), np.random.default_rng(0)
+    ends = set()
+    for _ in range(300):
+        first = labels[rng.integers(len(labels))]
+        word = [first, *(later[i] for i in rng.integers(len(later), size=rng.integers(40)))]
+        state = rule.start
+        for label in word:
+            state = rule.step(state, label)
+        assert (automaton.fulfilled_at(word) is not None) == (state == DONE)
+        ends.add(state == DONE)
+    assert ends == {True, False}
+
+
+@pytest.mark.parametrize(("family", "number"), DISTINCT)
+def test_planner_and_judge_agree_on_the_least_cost(family, number):
+    problem = make_problem(family, number)
+    check_task(problem.task)
+    for seed in range(4):
+        scene = problem.scene(seed)
+        least = judge(scene, problem.rule, cheapest(scene, problem.rule))
+        plan = ExactPlanner().solve(problem.task.make_world(seed), problem.task.rule, true_cost(problem.task)).plan()
+        assert least < inf
+        assert plan.cost == pytest.approx(least)
+        assert judge(scene, problem.rule, plan.path.controls) == pytest.approx(least)
+
+
+def test_scenes_of_every_family_matter_and_differ():
+    assert len(FAMILIES) >= 12
+    assert len(FAMILIES) * RULES >= 200
+    assert sum(family.held_out for family in FAMILIES.values()) == 4
+    for family in FAMILIES:
+        scenes = [(make_problem(family, number), seed) for number in (0, 1) for seed in range(12)]
+        broken = [breaks_blindly(problem.scene(seed), problem.rule) for problem, seed in scenes]
+        assert np.mean(broken) > 0.3, family
+        sizes = [len(problem.scene(seed).steps) for problem, seed in scenes]
+        assert 20 < min(sizes) <= max(sizes) < 150
+
+
+def test_same_seed_gives_the_same_rule_and_scene():
+    one = make_problem("two", 3)
+    again = Problem(one.name, one.rule, one.kind, one.propositions, one.seed)
+    make_problem.cache_clear()
+    assert make_problem("two", 3).rule == one.rule
+    assert again.scene(7).steps == one.scene(7).steps
+    assert again.scene(8).steps != one.scene(7).steps
+
+
+def test_truth_and_chosen_automaton_have_the_same_posterior_where_they_are_the_same():
+    problem = make_problem("building", 0)
+    dataset = collect(problem.task, 8, 0, TEMPERATURE, 0, n_jobs=1)
+    explained = explain(problem, dataset)
+    cost = unit_cost if explained.cost is None else explained.cost.as_cost()
+    compared = compare_with_truth(problem, dataset, explained, cost)
+    assert posterior_of(explained.model) is not None
+    assert compared["is exact"]
+    assert compared["gap"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_cell_tells_what_became_of_every_plan():
+    outcome = learn("never", 2, demonstrations=8, scenes=8)
+    row = outcome.rows[0]
+    assert len(outcome.facts["plans"]) == 8
+    assert row["kept"] + row["refused"] + row["broken"] == pytest.approx(1.0)
+    assert all(plan["regret"] >= -1e-9 for plan in outcome.facts["plans"] if plan["is kept"])
