@@ -5,7 +5,8 @@ together with the cost, or the automaton alone where nothing is expensive. Its a
 tells what became of each plan.
 
     search failure      the true rule has a log posterior that is more than a nat above that of the chosen automaton
-    evidence failure    plans break the rule, though the chosen automaton is likelier than the true rule
+    evidence failure    plans break the rule, though the chosen automaton is likelier than the true rule: because it
+                        explains more, or because the true one explains more (the evidence gap) and is too long
     caution failure     plans that break the rule state a low risk
 """
 
@@ -134,13 +135,18 @@ def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanatio
     evidence = Evidence(observations, temperatures, RationalSettings())
     truth, labels = automaton_of(problem.rule, evidence.labels), evidence.labels
     table = canonical_table(truth.to_table(labels))
-    log_posterior = log_prior(truth, len(frozenset().union(*labels))) + evidence.log_probability(table)
+    prior, log_evidence = log_prior(truth, len(frozenset().union(*labels))), evidence.log_probability(table)
     posterior, facts = posterior_of(explained.model), {"truth": str(truth), "chosen": explained.model.sentences[0]}
     if posterior is None:
         return facts
-    chosen, gap = live_table(posterior.chosen.automaton, labels), log_posterior - explained.log_posterior
-    is_exact = np.array_equal(table, canonical_table(chosen))
-    return {**facts, "gap": gap, "search failure": gap > SEARCH_FAILURE_NATS, "is exact": is_exact}
+    gap, prior_gap = prior + log_evidence - explained.log_posterior, prior - posterior.log_prior
+    return {
+        **facts,
+        "gap": gap,
+        "evidence gap": gap - prior_gap,
+        "search failure": gap > SEARCH_FAILURE_NATS,
+        "is exact": np.array_equal(table, canonical_table(live_table(posterior.chosen.automaton, labels))),
+    }
 
 
 def sections(results: Results) -> Sections:
@@ -169,7 +175,7 @@ def _calibration(plans: pd.DataFrame) -> Table:
 
 
 def _failures(frame: pd.DataFrame) -> Table:
-    columns = ["broken", "risk of broken", "regret", "search failure", "gap", "is exact", "learning s"]
+    columns = ["broken", "risk of broken", "regret", "search failure", "gap", "evidence gap", "is exact", "learning s"]
     means = frame[columns].astype(float).groupby([frame.family, frame.demonstrations], sort=False).mean()
     means.index = [f"{family}, {count}" for family, count in means.index]
     return table_of(means, "Means by family and number of demonstrations.")
