@@ -12,8 +12,7 @@ import numpy as np
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.rules import Condition, Rule, Stage, forbid, oblige, renew
 from experiments.rule_families.scenes import IDLE, KINDS, SHAFTS, ZONE, Kind, Scene, draw_scene, labels_of
-from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.task import ModelTask
 
 WORDS = (

@@ -28,7 +28,7 @@ from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import Cost, unit_cost
-from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls
+from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational import CautiousPolicy, RationalLearner, RationalSettings, posterior_of
 from wfairl.core.rational.caution import LARGEST_DOUBT
 from wfairl.core.rational.evidence import Evidence
@@ -113,7 +113,7 @@ def plans_in_new_scenes(
             solved = choice.solution or ExactPlanner().solve(world, choice.automaton, choice.cost)
             risk, spent = (
                 choice.doubt,
-                judge(scene, rule, best_controls(solved.product, solved.solution)[: task.horizon]),
+                judge(scene, rule, solved.plan().path.controls[: task.horizon]),
             )
         except UnsatisfiableTaskError:
             pass
