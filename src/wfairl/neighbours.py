@@ -41,6 +41,7 @@ OFFERS: dict[str, dict[str, str]] = {
         "shortest": "wfairl.events.shortest:ShortestLearner",
         "declare": "wfairl.events.declare:DeclareLearner",
         "merging": "wfairl.events.merging:MergingLearner",
+        "order": "wfairl.events.order_learner:OrderLearner",
     },
     "format of logs": {".csv": "wfairl.floors.path_tables:read_path_table"},
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},

@@ -18,7 +18,9 @@ from wfairl.core.worlds import find_task
 from wfairl.events.constraints import Constraint
 
 PROCEDURES = [
-    name for name in EXPERIMENTS if name not in ("paper", "logic-and-cost", "labyrinth", "borlange", "shanghai")
+    name
+    for name in EXPERIMENTS
+    if name not in ("paper", "logic-and-cost", "labyrinth", "borlange", "shanghai", "sobti", "captaincook")
 ]
 
 

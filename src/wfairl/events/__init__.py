@@ -6,6 +6,7 @@ _MODULES = {
     "DeclareLearner": "declare",
     "DistributionLearner": "distributions.distribution",
     "MergingLearner": "merging",
+    "OrderLearner": "order_learner",
     "ShortestLearner": "shortest",
     "read_event_log": "event_logs",
     "read_jsonl": "scored_words",

@@ -1,0 +1,170 @@
+"""OrderLearner: what must happen, what must not, and in which order, from a few words of people who make mistakes.
+
+A proposition happens always, never or sometimes. Each is a prior of the probability that a word has it, and the
+likeliest of the three counts:
+
+    always     Beta(9, 1)
+    never      Beta(1, 9)
+    sometimes  Beta(1, 1)
+
+The order of what always happens is that of `partial_orders`. Words in which nothing happens teach nothing. A word that
+breaks the rule is named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lgamma
+
+import numpy as np
+
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.word_corpus import encode_all
+from wfairl.core.automata.words import BadWordsError, Word
+from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
+from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
+from wfairl.events.constraints import NOWHERE_LAST, Constraint, Occurrences, compile_constraints
+from wfairl.events.dfa import to_finite
+from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
+from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, draw_orders, most_agreeing
+from wfairl.events.step_names import WEIGHTS, log_affinity
+
+ALWAYS, NEVER, SOMETIMES = (9, 1), (1, 9), (1, 1)
+
+MOST_WORDS = 500
+"""Of more words, a random part decides on the order."""
+
+NAMED_WORDS = 10
+"""So many wrong words are named one by one."""
+
+
+@dataclass(frozen=True)
+class LearnedOrder:
+    """A rule.
+
+    Attributes:
+        always: the propositions that must happen.
+        never: those that must not.
+        edges: (a, b): b only after a. Pairs that follow from others are left out.
+    """
+
+    always: tuple[str, ...]
+    never: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The rule as a conjunction."""
+        return (
+            *(Constraint.of("existence", one) for one in self.always),
+            *(Constraint.of("absence", one) for one in self.never),
+            *(Constraint.of("precedence", *edge) for edge in self.edges),
+        )
+
+    def broken(self, words: Sequence[Word]) -> list[tuple[Constraint, ...]]:
+        """The constraints that each word breaks."""
+        corpus, alphabet = encode_all(words)
+        named = {*self.always, *self.never}
+        places = Occurrences.of(corpus, alphabet, sorted(named))
+        held = {constraint: constraint.holds(places) for constraint in self.constraints}
+        return [tuple(one for one, kept in held.items() if not kept[word]) for word in range(len(words))]
+
+
+@dataclass(frozen=True)
+class OrderLearner(WordLearner):
+    """What always and never happens, and a partial order, from a few successes that may contain mistakes.
+
+    Attributes:
+        joined: whether the steps make one result, as those of a recipe do: most steps then have one successor.
+        names: whether to read the names of steps: steps whose names share words follow on each other more often.
+        draws: orders that the search visits.
+        max_states: most states of the automaton.
+        seed: moves the search.
+    """
+
+    joined: bool = False
+    names: bool = True
+    draws: AtLeastOne = 60_000
+    max_states: AtLeastOne = 4_096
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
+        data = FlaggedCorpus.of(words, scores, reading)
+        successes = [word for word, success in zip(data.words, data.succeeded, strict=True) if success]
+        learned = self.find_order(successes)
+        finite = to_finite(compile_constraints(learned.constraints, data.alphabet, self.max_states), data.alphabet)
+        sentences = tuple(constraint.sentence for constraint in learned.constraints)
+        model = TaskModel.of_automaton(
+            finite, "order", data.words, data.flags, keep_repeats=True, sentences=sentences
+        )  # no constraint counts: a repeated label changes nothing
+        numbers = (np.flatnonzero(data.succeeded) + 1).tolist()
+        return LearnedTask(
+            model, trivial=not learned.constraints, notes=_wrong_words(numbers, learned.broken(successes))
+        )
+
+    def find_order(
+        self, words: Sequence[Word], propositions: Sequence[str] = (), weights: Sequence[float] = WEIGHTS
+    ) -> LearnedOrder:
+        """The rule of successful words.
+
+        Args:
+            words: what people did.
+            propositions: those that may happen; what no word has never happens. Those of the words if empty.
+            weights: of the features of names.
+
+        Raises:
+            BadWordsError: nothing happens in any word, or too many propositions always happen.
+        """
+        told = [word for word in words if any(word)]
+        if not told:
+            raise BadWordsError("nothing happens in any successful word: there is no order to learn")
+        known = sorted({*propositions, *(one for word in told for label in word for one in label)})
+        places = Occurrences.of(*encode_all(told), known)
+        happens = places.last != NOWHERE_LAST
+        kinds = [_likeliest_kind(int(count), len(told)) for count in happens.sum(axis=1)]
+        always = np.flatnonzero([kind == ALWAYS for kind in kinds])
+        if len(always) > MOST_STEPS:
+            raise BadWordsError(
+                f"{len(always)} propositions always happen, and an order is learned of at most {MOST_STEPS};"
+                " leave some out, or use the learner declare"
+            )
+        steps = [known[i] for i in always]
+        whole = np.flatnonzero(happens[always].all(axis=0))
+        rng = np.random.default_rng(self.seed)
+        used = whole[random_part(len(whole), MOST_WORDS, rng)]
+        edges = np.zeros((0, 2), np.int64)
+        if len(steps) > 1 and len(used):
+            first, last = (some[always][:, used].T.astype(np.int64) for some in (places.first, places.last))
+            affinity = log_affinity(steps, weights) if self.names else np.zeros((len(steps), len(steps)))
+            prior = JOINED if self.joined else ERRANDS
+            edges = np.argwhere(most_agreeing(draw_orders(first, last, prior, affinity, self.draws, rng)))
+        return LearnedOrder(
+            tuple(steps),
+            tuple(name for name, kind in zip(known, kinds, strict=True) if kind == NEVER),
+            tuple((steps[a], steps[b]) for a, b in edges),
+        )
+
+
+def _likeliest_kind(count: int, words: int) -> tuple[int, int]:
+    """ALWAYS, NEVER or SOMETIMES for a proposition that `count` of the words have."""
+
+    def log_evidence(kind: tuple[int, int]) -> float:
+        a, b = kind
+        return _log_beta(a + count, b + words - count) - _log_beta(a, b)
+
+    return max((ALWAYS, NEVER, SOMETIMES), key=log_evidence)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[Constraint]]) -> tuple[str, ...]:
+    wrong = [(number, some) for number, some in zip(numbers, broken, strict=True) if some]
+    if not wrong:
+        return ()
+    told = "; ".join(f"word {number}: {some[0].sentence}" for number, some in wrong[:NAMED_WORDS])
+    more = f"; and {len(wrong) - NAMED_WORDS} more" if len(wrong) > NAMED_WORDS else ""
+    return (f"{len(wrong)} of {len(numbers)} successful words break the rule, probably by mistake: {told}{more}",)

@@ -1,0 +1,241 @@
+"""Partial orders of steps, drawn from their posterior given few words that may contain mistakes.
+
+A person does n steps in one of the words that the order allows. The likelihood is a size principle: the fewer words an
+order allows, the likelier is each of them. A word is
+
+    kept      with probability 0.90: the first places of the steps keep the order;
+    repaired  with probability 0.05: the last places do, because the person noticed a mistake and did a step again;
+    neither   with probability 0.05: any of the n! words.
+
+A kept word is drawn from its end: of the steps on which no open step waits, x comes last with probability
+
+    (steps before x, x included) / (the same, summed over all steps that may come last)
+
+These probabilities add up to 1 over the words that keep the order. If no step has two direct successors, they are all
+equal. `OrderPrior` says which orders are likely before any word was seen. A Markov chain (Metropolis) draws orders. The
+drawn order that agrees best with all of them is the estimate.
+"""
+
+from dataclasses import dataclass
+from math import lgamma
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.support.compiling import njit
+
+P_KEPT, P_REPAIRED, P_NEITHER = 0.9, 0.05, 0.05
+
+SHARE_OF_WORDS = 0.75
+"""An edge is tried if so many words have its two steps in this order."""
+
+THINNING = 50
+"""Of so many orders of the chain, one is used; the first quarter of all is left out."""
+
+MOST_STEPS = 62
+"""The successors of a step are the bits of an integer."""
+
+Places = NDArray[np.int64]
+Orders = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OrderPrior:
+    """Minus the log prior of an order: a sum over its direct successions (edges), in nats.
+
+    Attributes:
+        edge: each edge.
+        first: each step that others wait for.
+        branch: each step with more than one direct successor.
+        loose_end: each last step but one.
+        start: each first step.
+    """
+
+    edge: float = 0.0
+    first: float = 0.0
+    branch: float = 0.0
+    loose_end: float = 0.0
+    start: float = 0.0
+
+
+ERRANDS = OrderPrior(edge=0.5, first=1.0)
+"""Few orders; several steps that wait for the same one cost little more than one of them."""
+
+JOINED = OrderPrior(branch=3.0, loose_end=2.0, start=1.0)
+"""The steps make one result: what a step makes is used once, and one step is the last. Recipes are like this."""
+
+
+def draw_orders(
+    first: Places, last: Places, prior: OrderPrior, affinity: NDArray[np.float64], draws: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Direct successions drawn from the posterior, shape [orders, steps, steps].
+
+    Args:
+        first, last: the first and last place of each step in each word, shape [words, steps]; all words have all steps.
+        prior: of orders.
+        affinity: log prior of each edge beside `prior`, shape [steps, steps].
+        draws: how many orders the chain visits.
+        rng: moves the chain.
+    """
+    words, steps = first.shape
+    ranks = np.argsort(np.argsort(first * (first.max() + 2) + last, axis=1, kind="stable"), axis=1)
+    order = np.argsort(ranks.mean(axis=0), kind="stable")  # edges lead from earlier to later steps of it
+    ranks = ranks[:, order]
+    before = (ranks[:, :, None] < ranks[:, None, :]).sum(axis=0)
+    tried = np.triu(before >= SHARE_OF_WORDS * words, 1)
+    start = covers(_transitive_closure(tried))
+    kept, repaired = np.argsort(ranks, axis=1), np.argsort(last[:, order], axis=1, kind="stable")
+    pairs, counts = np.unique(np.stack([kept, repaired], axis=1), axis=0, return_counts=True)
+    costs = np.array([prior.edge, prior.first, prior.branch, prior.loose_end, prior.start])
+    chain = _run_chain(
+        _to_bits(start), tried, affinity[np.ix_(order, order)], pairs, counts, costs,
+        lgamma(steps + 1), draws, rng,
+    )  # fmt: skip
+    drawn = (chain[len(chain) // 4 :, :, None] >> np.arange(steps)) & 1
+    place = np.argsort(order)
+    return drawn.astype(bool)[:, place][:, :, place]
+
+
+def most_agreeing(orders: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The drawn order whose edges have the highest mean F1 with all drawn ones, beginnings and ends included."""
+    whole = np.concatenate([orders.reshape(len(orders), -1), ~orders.any(axis=1), ~orders.any(axis=2)], axis=1)
+    distinct, index, times = np.unique(whole, axis=0, return_index=True, return_counts=True)
+    common = distinct.astype(np.float64) @ distinct.T.astype(np.float64)
+    sizes = distinct.sum(axis=1)
+    agreement = (2 * common / (sizes[:, None] + sizes)) @ times
+    best: NDArray[np.bool_] = orders[index[np.argmax(agreement)]]
+    return best
+
+
+def covers(relation: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The pairs of a transitive relation with nothing between them."""
+    return relation & ~(relation.astype(np.int64) @ relation.astype(np.int64) > 0)
+
+
+def _transitive_closure(relation: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    closure = relation.copy()
+    for middle in range(len(closure)):
+        closure |= closure[:, middle : middle + 1] & closure[middle]
+    return closure
+
+
+def _to_bits(edges: NDArray[np.bool_]) -> Orders:
+    bits: Orders = (edges.astype(np.int64) << np.arange(len(edges))).sum(axis=1)
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _run_chain(start, tried, affinity, pairs, counts, costs, log_words, draws, rng):  # type: ignore[no-untyped-def]
+    """Orders as the direct successors of each step in bits; shape [draws / THINNING, steps]."""
+    steps = len(start)
+    after, before, drawn = start.copy(), start.copy(), np.zeros((draws // THINNING, steps), np.int64)
+    score = _log_posterior(after, affinity, pairs, counts, costs, log_words)
+    for draw in range(len(drawn) * THINNING):
+        before[:] = after
+        if steps > 1 and _move(after, tried, rng):
+            proposed = _log_posterior(after, affinity, pairs, counts, costs, log_words)
+            if np.log(rng.random()) < proposed - score:
+                score = proposed
+            else:
+                after[:] = before
+        drawn[draw // THINNING] = after
+    return drawn
+
+
+@njit(cache=True, nogil=True)
+def _move(after, tried, rng):  # type: ignore[no-untyped-def]
+    """Add or drop an edge from i to j, take j instead of another successor, or change whether i comes before j.
+
+    Every move is as probable as its way back. False if there is no such change.
+    """
+    steps, kind = len(after), rng.random()
+    i = rng.integers(0, steps - 1)
+    j = rng.integers(i + 1, steps)
+    if not tried[i, j]:
+        return False
+    edge = 1 << j
+    if kind < 0.4:
+        after[i] ^= edge
+        return True
+    if kind < 0.8:
+        other = rng.integers(i + 1, steps)
+        if after[i] & edge or not tried[i, other] or not after[i] >> other & 1:
+            return False
+        after[i] ^= edge | 1 << other
+        return True
+    return _flip_relation(after, i, j)
+
+
+@njit(cache=True, nogil=True)
+def _flip_relation(after, i, j):  # type: ignore[no-untyped-def]
+    """Let i come before j, or no longer, and leave all other pairs as they are; False if that is no order."""
+    steps = len(after)
+    below = np.zeros(steps, np.int64)
+    for k in range(steps - 1, -1, -1):
+        below[k] = after[k]
+        for other in range(k + 1, steps):
+            if after[k] >> other & 1:
+                below[k] |= below[other]
+    if not after[i] >> j & 1:
+        if below[i] >> j & 1 or below[j] & ~below[i]:
+            return False
+        for k in range(i):
+            if below[k] >> i & 1 and not below[k] >> j & 1:
+                return False
+    below[i] ^= 1 << j
+    for k in range(steps):
+        further = 0
+        for other in range(k + 1, steps):
+            if below[k] >> other & 1:
+                further |= below[other]
+        after[k] = below[k] & ~further
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _log_posterior(after, affinity, pairs, counts, costs, log_words):  # type: ignore[no-untyped-def]
+    """Up to a constant; minus infinity if an edge follows from others."""
+    steps = len(after)
+    below, size = np.zeros(steps, np.int64), np.ones(steps)
+    waited = 0
+    total = costs[3]
+    for i in range(steps - 1, -1, -1):
+        edges = 0
+        for j in range(i + 1, steps):
+            if after[i] >> j & 1:
+                below[i] |= below[j]
+                total += affinity[i, j] - costs[0]
+                edges += 1
+        if below[i] & after[i]:
+            return -np.inf
+        below[i] |= after[i]
+        waited |= after[i]
+        for j in range(i + 1, steps):
+            size[j] += below[i] >> j & 1
+        total -= costs[1] * (edges > 0) + costs[2] * (edges > 1) + costs[3] * (edges == 0)
+    for i in range(steps):
+        total -= costs[4] * (not waited >> i & 1)
+    for word in range(len(pairs)):
+        chance = np.log(P_NEITHER) - log_words
+        kept = np.log(P_KEPT) + log_word_probability(after, size, pairs[word, 0])
+        if kept == -np.inf:
+            kept = np.log(P_REPAIRED) + log_word_probability(after, size, pairs[word, 1])
+        total += counts[word] * np.logaddexp(chance, kept)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def log_word_probability(after, size, word):  # type: ignore[no-untyped-def]
+    """Of a word, drawn from its end; minus infinity if it does not keep the order."""
+    placed, total = 0, 0.0
+    for place in range(len(word) - 1, -1, -1):
+        step = word[place]
+        if after[step] & ~placed:
+            return -np.inf
+        among = 0.0
+        for other in range(len(word)):
+            if not placed >> other & 1 and not after[other] & ~placed:
+                among += size[other]
+        total += np.log(size[step] / among)
+        placed |= 1 << step
+    return total
