@@ -12,7 +12,15 @@ import torch
 from own_world import TASK
 
 from wfairl import collect, find_plan
-from wfairl.core.costs import CostModel, CostSettings, NodeInputs, prepare_scenes, register_cost_model, train_cost
+from wfairl.core.costs import (
+    CostModel,
+    CostSettings,
+    Estimator,
+    NodeInputs,
+    prepare_scenes,
+    register_cost_model,
+    train_cost,
+)
 from wfairl.core.planning import feature_cost
 
 
@@ -20,7 +28,7 @@ class FeeCost(CostModel):
     """One fee per control, wherever it is taken."""
 
     kind = "fee"
-    learning_rate = 5e-2
+    estimator = Estimator.MOST_LIKELY  # few weights; a network is trained by Adam, the default
 
     def __init__(self, controls, **output):
         super().__init__(**output)
@@ -46,7 +54,7 @@ if __name__ == "__main__":
     dataset = collect(TASK, successes=24, failures=0, temperature=0.5, seed=0, cost=expert)
     scenes = prepare_scenes(dataset.demonstrations, TASK.make_world, TASK.rule, threshold=0.5).scenes
     model = FeeCost.for_products([scene.product for scene in scenes])
-    result = train_cost(model, scenes, CostSettings(epochs=40))
+    result = train_cost(model, scenes, CostSettings())
     product, cost = scenes[0].product, result.model.as_cost()  # as planners take it
     print(*(f"{name} {fee:.2f}" for name, fee in zip(product.world.controls, cost(product)[0], strict=True)), sep=", ")
     print(f"a plan costs {find_plan(product, cost(product)).cost:.2f}")

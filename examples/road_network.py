@@ -46,7 +46,6 @@ TASK = ModelTask(
     rule=then(visit_in_order("fuel"), visit_in_order("destination")),
     horizon=300,
     scene=scene,
-    default_cost="shared-linear",
     true_cost=lambda features: features[:, 0] * (1 + 4 * features[:, 1]),
 )
 

@@ -65,6 +65,5 @@ TASK = ModelTask(
     rule=visit_in_order("pick", "scan", "dock"),
     horizon=200,
     scene=Warehouse,
-    default_cost="shared-linear",
     true_cost=lambda features: 1 + 3 * features[:, 1],
 )

@@ -44,7 +44,7 @@ SAYS = {
     "own_renderer": "wrote tanks.png",
     "own_learner": "parcel then home",
     "own_planner": "soft: ",
-    "own_cost": "grab 2.",
+    "own_cost": "grab 3.",
     "own_method": "success in 100% of 8 new scenes",
     "own_floor": "in the plane",
     "own_format": "0 --> 2: parcel",

@@ -34,15 +34,11 @@ DATA_SETS = {
 
 WITH_FAILURES = ("D1", "D2")
 
-COST = {"epochs": 40, "batch_size": 4, "learning_rate": 1e-2, "weight_decay": 0.3, "held_out": 0.0}
-"""How planners learn the cost, chosen on validation scenes of `terrain`: 32 demonstrations are too few to hold some
-out (the epoch that eight of them choose has three times the regret of the last epoch)."""
-
 ENTRIES = {
-    "rational": Entry("wfa-irl", "rational", "rational", COST, acts=GREEDY, transferred=WITH_FAILURES),
-    "spectral": Entry("wfa-irl", "spectral", "spectral", COST, acts=GREEDY),
+    "rational": Entry("wfa-irl", "rational", "rational", acts=GREEDY, transferred=WITH_FAILURES),
+    "spectral": Entry("wfa-irl", "spectral", "spectral", acts=GREEDY),
     # These two learn the same from successes alone.
-    "no-automaton": Entry("no-automaton", "no automaton", settings=COST, data_sets=WITH_FAILURES, acts=GREEDY),
+    "no-automaton": Entry("no-automaton", "no automaton", data_sets=WITH_FAILURES, acts=GREEDY),
     "unit-cost": Entry(
         "wfa-irl",
         "rational, unit cost",

@@ -36,7 +36,9 @@ def task_model(demos, tmp_path, wfairl):
 
 def test_train_then_evaluate(wfairl, demos, task_model, tmp_path):
     run = tmp_path / "run"
-    code, out, _ = wfairl("train", demos, "--task-model", task_model, "-o", run, "--epochs", 2, "--json")
+    code, out, _ = wfairl(
+        "train", demos, "--task-model", task_model, "-o", run, "--cost", "local", "--epochs", 2, "--json"
+    )
     assert code == 0
     document = json.loads(out)
     assert document["epochs"] == 2
@@ -66,7 +68,7 @@ def test_a_run_is_not_tested_on_scenes_that_a_log_showed_it(wfairl, tmp_path, ta
 
 
 def test_train_prints_a_table_for_people_and_resumes(wfairl, demos, task_model, tmp_path):
-    arguments = ("train", demos, "--task-model", task_model, "-o", tmp_path / "run", "--epochs", 1)
+    arguments = ("train", demos, "--task-model", task_model, "-o", tmp_path / "run", "--cost", "local", "--epochs", 1)
     code, out, _ = wfairl(*arguments)
     assert code == 0
     assert "held-out loss" in out
@@ -184,7 +186,17 @@ def test_bad_input_is_one_line_on_standard_error(wfairl, demos, task_model, tmp_
 
 def test_training_that_diverges_is_a_failed_run(wfairl, demos, task_model, tmp_path):
     code, out, err = wfairl(
-        "train", demos, "--task-model", task_model, "-o", tmp_path / "run", "--learning-rate", "1e30", "--json"
+        "train",
+        demos,
+        "--task-model",
+        task_model,
+        "-o",
+        tmp_path / "run",
+        "--cost",
+        "local",
+        "--learning-rate",
+        "1e30",
+        "--json",
     )
     assert (code, out) == (1, "")
     assert "lower the learning rate" in err

@@ -59,7 +59,9 @@ def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
     demos, model = collected
     run = folder / method
     needed = ("--task-model", model) if method == "wfa-irl" else ()
-    told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, "--epochs", 1, "--json"))
+    told = json.loads(
+        command("train", demos, "--method", method, "-o", run, *needed, "--cost", "shared-linear", "--json")
+    )
     assert (told["task"], told["method"]) == (name, method)
     assert list(told["weights"])[-1] == "constant"
     assert {"corridor": "carries", "warehouse": "into a crowd"}[name] in told["weights"]

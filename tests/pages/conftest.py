@@ -11,7 +11,7 @@ def finished_run(tmp_path_factory):
     """The directory of a run on DoorKey that took a few seconds, with its report."""
     directory = tmp_path_factory.mktemp("report") / "run"
     config = PipelineConfig(
-        "doorkey", successes=6, failures=6, learner="spectral", settings={"epochs": 2}, test_scenes=3
+        "doorkey", successes=6, failures=6, learner="spectral", settings={"cost": "local", "epochs": 2}, test_scenes=3
     )
     run_pipeline(config, directory)
     write_run_report(directory, scenes=2)

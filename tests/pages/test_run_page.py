@@ -172,7 +172,8 @@ def test_the_configuration_stands_in_the_page(root, finished_run):
 
 def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
     assert shlex.split(repeating_command(read_run_files(finished_run), DOORKEY)) == shlex.split(
-        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --learner spectral --test-scenes 3 --epochs 2"
+        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --learner spectral --test-scenes 3"
+        " --cost local --epochs 2"
     )
 
 

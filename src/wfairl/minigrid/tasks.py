@@ -55,7 +55,7 @@ class MiniGridTask:
     rule: Automaton
     horizon: int
     title: str = ""
-    default_cost: str = "local"
+    default_cost: str = "auto"
     true_cost: FeatureCost | None = None
     mission_ends: bool = True
     is_mission: bool = False

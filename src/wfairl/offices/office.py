@@ -90,7 +90,6 @@ def _task(name: str, is_random: bool) -> ModelTask:
         rule=rule,
         horizon=EPISODE_STEPS,
         scene=(lambda seed: random_office(seed, rule)) if is_random else published_office,
-        default_cost="shared-linear",
     )
 
 
@@ -114,7 +113,6 @@ CROWDED_COFFEE = ModelTask(
     rule=OFFICE_RULES["coffee"][1],
     horizon=EPISODE_STEPS,
     scene=crowded_office,
-    default_cost="shared-linear",
     true_cost=lambda features: 1 + 3 * features[:, 1],
 )
 

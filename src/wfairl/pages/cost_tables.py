@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.cost_words import term_costs
+from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SampledCost, SharedLinearCost, TabularCost
 from wfairl.core.planning.product import states_alone
 from wfairl.core.worlds.world import World, available_controls, feature_names
 
@@ -55,13 +56,21 @@ def cost_tables(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
 
     The first is printed after training; the page of a run has all of them.
     """
-    if not isinstance(model, LinearCost | SharedLinearCost | PricesCost | TabularCost):
+    if not isinstance(model, LinearCost | SharedLinearCost | PricesCost | SampledCost | TabularCost):
         return ()
     return (*transition_costs(model, world), *weights_of(model, world))
 
 
 def weights_of(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
     """The learned weights or prices; none if the model has none."""
+    if isinstance(model, SampledCost):
+        found = term_costs(model, states_alone(world, first_states(world)))
+        meaning = (
+            "What transitions with a feature cost in plain steps, the most common ones; 90 % lie from low to high."
+        )
+        values = np.array([(one.cost, one.low, one.high) for one in found]).reshape(-1, 3)
+        names = tuple(one.name for one in found)
+        return (NamedTable("plain steps", meaning, "feature", names, ("cost", "low", "high"), values),) if found else ()
     if isinstance(model, PricesCost):
         meaning = "A transition costs the sum of its features times their prices. Before training all prices are 1."
         names = feature_names(world, len(model.prices))
@@ -90,7 +99,7 @@ def transition_costs(model: CostModel, world: World[Any]) -> tuple[NamedTable, .
 
     By control, if transitions of the same features cost different amounts.
     """
-    product = states_alone(world, _first_states(world, MOST_STATES))
+    product = states_alone(world, first_states(world))
     transitions = np.flatnonzero(product.available)
     numbers, features = product.transition_features(transitions)
     kinds, kind = np.unique(numbers, return_inverse=True)
@@ -109,7 +118,7 @@ def transition_costs(model: CostModel, world: World[Any]) -> tuple[NamedTable, .
     return (NamedTable("transition costs", meaning, "transition", rows, columns, values[order]),)
 
 
-def _first_states(world: World[Any], most: int) -> list[Any]:
+def first_states(world: World[Any], most: int = MOST_STATES) -> list[Any]:
     """The states that are reached first from the initial one, breadth first."""
     reached = {world.initial_state: None}
     for state in (queue := [world.initial_state]):

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from wfairl.core.costs.checkpoint import METRICS
+from wfairl.core.costs.cost_model import Estimator
+from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
+from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
+from wfairl.core.planning.product import states_alone
 from wfairl.core.runs.run_directory import COST, load_run
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
@@ -15,7 +19,7 @@ from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import Series, draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
-from wfairl.pages.cost_tables import cost_tables
+from wfairl.pages.cost_tables import cost_tables, first_states
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_episodes import scenes_of
@@ -37,7 +41,11 @@ def training_section(run: RunFiles, task: Task) -> Section:
     curves = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),)
     if not (run.directory / COST).exists():
         return Section("Training", curves)
-    return Section("The cost it learned", (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task)))
+    if load_cost(run.directory / COST).estimator is not Estimator.ADAM:
+        curves = ()  # it has no epochs
+    return Section(
+        "The cost it learned", (*_cost_facts(run, task), *cost_blocks(run, task), *curves, *cost_maps(run, task))
+    )
 
 
 def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[CaptionedFigure, ...]:
@@ -95,7 +103,11 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
     try:
         learned = load_run(run.directory)
         automaton, cost, scenes = learned.task_model.finite, learned.cost.as_cost(), scenes_of(run, SCENES)
-        check_preference(task, scenes, automaton, cost)
+        if isinstance(learned.cost, SampledCost):
+            if float(learned.cost.unit) >= CLAIMED:
+                return (prose("There are no maps of the cost: the demonstrations do not show a preference."),)
+        else:
+            check_preference(task, scenes, automaton, cost)
         return (draw_cost_maps(task, scenes[0], automaton, cost),)
     except NoPreferenceError as error:
         text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."
@@ -106,16 +118,27 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
 
-def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
+def _cost_facts(run: RunFiles, task: Task) -> tuple[Block, ...]:
     model = load_cost(run.directory / COST)
+    if isinstance(model, SampledCost):
+        world = task.make_world(scenes_of(run, 1)[0])
+        verdict, *terms = cost_sentences(model, states_alone(world, first_states(world)))
+        note = (
+            "Costs of a few features and controls, weighed by how likely they are after the demonstrations; 90 % lie"
+            " in the interval in brackets. A plain step, the most common kind, is the unit."
+        )
+        return (prose(f"{capitalised(verdict)}."), *(prose(f"{capitalised(one)}.") for one in terms), prose(note))
     parameters = sum(parameter.numel() for parameter in model.parameters())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),
         ("Minimum cost of a transition", brief_number(float(run.config.settings["floor"]))),
-        ("Epochs", number(max(len(run.metrics) - 1, 0))),
     ]
+    if model.estimator is not Estimator.ADAM:
+        note = "The most likely weights, from all demonstrations. Before training, every control costs 1."
+        return (prose(note), Facts(tuple(entries)))
+    entries.append(("Epochs", number(max(len(run.metrics) - 1, 0))))
     if held_out:
         selected = min(held_out, key=lambda entry: entry["held_out_loss"])
         entries += [

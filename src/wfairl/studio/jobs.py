@@ -183,7 +183,7 @@ def learn_cost(snapshot: SessionSnapshot, directory: Path) -> str:
     trained = find_method("wfa-irl").train(request)
     shutil.rmtree(directory, ignore_errors=True)
     new.rename(directory)
-    return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
+    return "; ".join(f"{name} {text}".strip() for name, text in trained.lines[:6])
 
 
 def warm_up() -> None:

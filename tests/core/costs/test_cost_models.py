@@ -11,7 +11,7 @@ from strategies_learning import FeatureWorld, TwoPaths, doorkey_scene, scenes
 from strategies_planning import rule
 
 from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
-from wfairl.core.costs.feature_costs import LinearCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.feature_costs import LinearCost, SampledCost, SharedLinearCost, TabularCost
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.storage import COST_MODELS, BrokenCostError, load_cost, save_cost
@@ -209,7 +209,8 @@ def test_a_tabular_cost_knows_nothing_of_features_that_it_never_met():
 @pytest.mark.parametrize("kind", sorted(COST_MODELS))
 def test_a_cost_survives_its_file(kind, tmp_path):
     scene = doorkey_scene(4, np.random.default_rng(4))
-    model = randomised(COST_MODELS[kind], scene, 4).float()
+    model = randomised(COST_MODELS[kind], scene, 4)
+    model = model if kind == SampledCost.kind else model.float()
     save_cost(model, tmp_path / "cost.safetensors")
     again = load_cost(tmp_path / "cost.safetensors")
     assert type(again) is type(model)

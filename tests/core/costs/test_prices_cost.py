@@ -81,7 +81,7 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
             TrainingScene(ExactSolver(product), np.array(nodes_along(product, controls)[:-1]), np.array(controls))
         )
     model = PricesCost.for_products([scene.product for scene in scenes])
-    settings = CostSettings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
+    settings = CostSettings(temperature=temperature)
     dry, wet = train_cost(model, scenes, settings, n_jobs=1).model.prices
     assert dry == pytest.approx(1, rel=0.25)
     assert wet / dry == pytest.approx(4, rel=0.4)

@@ -70,12 +70,10 @@ def test_what_the_demonstrator_avoids_becomes_expensive():
     scene = walk(product, 0.0, np.random.default_rng(0), cost=lambda _: np.array([[5.0, 1.0], [1.0, 1.0]]))
     assert scene.controls[0] == 1
     for model in (TabularCost.for_products([product]), LinearCost.for_products([product])):
-        result = train_cost(
-            model, [scene, scene], CostSettings(epochs=200, learning_rate=0.1, temperature=0.5, weight_decay=0)
-        )
+        result = train_cost(model, [scene] * 8, CostSettings(temperature=0.5))
         costs = result.model.as_cost()(product)
         assert costs[0, 0] > costs[0, 1] + costs[1].min() + 1
-        assert result.history[-1].held_out_loss < 0.5 * result.history[0].held_out_loss
+        assert result.history[-1].train_loss < 0.5 * result.history[0].train_loss
 
 
 def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():

@@ -200,7 +200,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"cost": "magic"}, "known are linear, .*paper, local"),
+        ({"cost": "magic"}, "known are auto, linear, .*paper, local"),
         ({"activation": "tanh"}, "known are softplus, relu"),
         ({"floor": 0.0}, "floor"),
         ({"floor": float("nan")}, "floor"),

@@ -98,7 +98,7 @@ def test_our_own_tasks_obey_the_laws_and_say_what_they_are(task):
     assert task.name in task.title
     assert task.summary
     if task in PAPER:
-        assert (task.default_cost, task.true_cost) == ("local", None)
+        assert (task.default_cost, task.true_cost) == ("auto", None)
 
 
 def priced(task, seed):
@@ -170,7 +170,7 @@ RING = ModelTask("ring", "to the first node", ("a", "b"), visit_in_order("b", "a
 
 def test_a_task_of_ones_own_world_is_explored_once_and_acted_in():
     check_task(RING)
-    assert (RING.title, RING.default_cost) == ("ring", "linear")
+    assert (RING.title, RING.default_cost) == ("ring", "auto")
     plain = dataclasses.replace(RING, scene=lambda seed: Plain(ring(4 + seed)))
     for seed in range(3):
         world = plain.make_world(seed)

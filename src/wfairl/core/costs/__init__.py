@@ -5,8 +5,10 @@ from wfairl.core.support.imports import load_lazily
 _MODULES = {
     "CostModel": "cost_model",
     "CostSettings": "settings",
+    "Estimator": "cost_model",
     "LinearCost": "feature_costs",
     "NodeInputs": "cost_model",
+    "SampledCost": "feature_costs",
     "SharedLinearCost": "feature_costs",
     "TabularCost": "feature_costs",
     "TrainingResult": "trainer",

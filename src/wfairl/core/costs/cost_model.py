@@ -17,6 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -39,6 +40,14 @@ ACTIVATIONS: dict[str, Activation] = {
     "relu": lambda z, floor: floor + functional.relu(z + 1 - floor),
 }
 """From z and the floor to costs, by the name used in files and on the command line."""
+
+
+class Estimator(Enum):
+    """How a cost model is learned."""
+
+    ADAM = "epochs of Adam, of which held-out demonstrations choose one"
+    MOST_LIKELY = "the most likely weights, by L-BFGS on all demonstrations"
+    POSTERIOR = "samples of the posterior"
 
 
 class Inputs(Protocol):
@@ -118,13 +127,13 @@ class CostModel(nn.Module, ABC):
     """A cost c_theta(x, u) of at least `floor`.
 
     Attributes:
-        learning_rate: default of Adam: a table of weights takes larger steps than a network.
+        estimator: how it is learned, see `trainer`: most models are networks, which are learned by Adam.
         scope: what it depends on.
         kind: its name in files and on the command line.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
-    learning_rate: ClassVar[float] = 1e-3
+    estimator: ClassVar[Estimator] = Estimator.ADAM
     scope: ClassVar[CostScope] = CostScope.LOCAL
     kind: ClassVar[str]
     settings: dict[str, Any]

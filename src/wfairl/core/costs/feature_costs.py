@@ -4,6 +4,7 @@ linear          z = phi(x, u, x') . w_u + b_u      weights of its own for every 
 shared-linear   z = phi(x, u, x') . w + b          the same weights whatever the control
 prices          c = sum_i p_i phi_i                the price p of a unit of each feature, above the floor
 tabular         z = one number for each distinct phi of the training worlds and each control, 0 for others
+auto            the mean of c over samples of the posterior of a few weights, of features and of controls
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from wfairl.core.costs.cost_model import (
     DEFAULT_ACTIVATION,
     DEFAULT_FLOOR,
     CostModel,
+    Estimator,
     Inputs,
     TransitionInputs,
 )
@@ -33,7 +35,7 @@ class LinearCost(CostModel):
     """
 
     kind = "linear"
-    learning_rate = 0.2
+    estimator = Estimator.MOST_LIKELY
 
     def __init__(
         self, features: int, controls: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION
@@ -84,7 +86,7 @@ class SharedLinearCost(_FeatureWeightsCost):
     """Linear in the features of the transition, whatever the control."""
 
     kind = "shared-linear"
-    learning_rate = 0.2
+    estimator = Estimator.MOST_LIKELY
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(features, floor, activation)
@@ -104,7 +106,7 @@ class PricesCost(_FeatureWeightsCost):
     """
 
     kind = "prices"
-    learning_rate = 0.2
+    estimator = Estimator.MOST_LIKELY
 
     @property
     def prices(self) -> NDArray[np.float64]:
@@ -144,7 +146,7 @@ class TabularCost(CostModel):
     """
 
     kind = "tabular"
-    learning_rate = 0.2
+    estimator = Estimator.MOST_LIKELY
     known: Tensor
 
     def __init__(
@@ -186,6 +188,72 @@ class TabularCost(CostModel):
         number, control = (part[rows] for part in inputs.parts)
         unknown = self.entries.new_zeros(1, self.entries.shape[1])
         return torch.cat([self.entries, unknown])[number, control]
+
+
+class SampledCost(CostModel):
+    """The mean cost over samples of weights of features and controls, most of which are zero: see `posterior`.
+
+    A plan of least mean cost is the best one under what is known. Before training, one sample of zeros costs 1.
+
+    Attributes:
+        weights: shape [samples, features + controls].
+        temperatures: of the demonstrators, shape [samples].
+        unit: the posterior probability that all transitions cost the same, shape [1].
+    """
+
+    kind = "auto"
+    estimator = Estimator.POSTERIOR
+    weights: Tensor
+    temperatures: Tensor
+    unit: Tensor
+
+    def __init__(
+        self,
+        features: int,
+        controls: int,
+        samples: int = 1,
+        floor: float = DEFAULT_FLOOR,
+        activation: str = DEFAULT_ACTIVATION,
+    ):
+        super().__init__(floor, activation)
+        if (floor, activation) != (DEFAULT_FLOOR, DEFAULT_ACTIVATION):
+            raise BadInputError(
+                f"a cost of the kind {self.kind!r} has the default floor and activation; leave them out"
+            )
+        self.settings |= {"features": features, "controls": controls, "samples": samples}
+        self.register_buffer("weights", torch.zeros(samples, features + controls, dtype=torch.float64))
+        self.register_buffer("temperatures", torch.ones(samples, dtype=torch.float64))
+        self.register_buffer("unit", torch.ones(1, dtype=torch.float64))
+
+    @classmethod
+    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+        return cls(_width(products[0]), len(products[0].world.controls), **settings)
+
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        return {
+            "weights": (sizes["samples"], sizes["features"] + sizes["controls"]),
+            "temperatures": (sizes["samples"],),
+        }
+
+    def with_samples(
+        self, weights: NDArray[np.float64], temperatures: NDArray[np.float64], unit: float
+    ) -> "SampledCost":
+        """A model of these samples; see the attributes."""
+        model = SampledCost(self.settings["features"], self.settings["controls"], len(weights))
+        model.weights.copy_(torch.from_numpy(weights))
+        model.temperatures.copy_(torch.from_numpy(temperatures))
+        model.unit.fill_(unit)
+        return model
+
+    def inputs_of(self, product: Product) -> TransitionInputs:
+        return _features_by_control(product, self.settings["features"], self.settings["controls"])
+
+    def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        features, control = (part[rows] for part in inputs.parts)
+        by_feature, by_control = self.weights.split([self.settings["features"], self.settings["controls"]], dim=1)
+        z = features.double() @ by_feature.T + by_control.T[control]
+        return ACTIVATIONS[self.activation](z, self.floor).mean(dim=1)
 
 
 def _width(product: Product) -> int:

@@ -23,16 +23,16 @@ class CostSettings:
     """How to learn a cost.
 
     Attributes:
-        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear, prices or tabular; the task's own
-            unless given.
+        cost: kind of cost model: auto, shared-linear, linear, prices or tabular; in MiniGrid also the networks local
+            and paper. The task's own unless given, which is auto for most.
         floor: least cost of a transition.
         activation: output of the cost model: softplus, or relu as in the paper.
-        epochs: passes over the demonstrations.
+        epochs: passes over the demonstrations, of a network; 0 keeps any model as it is, 1 everywhere.
         batch_size: scenes per Adam step.
-        learning_rate: initial learning rate of Adam, with cosine decay to zero; the cost model's own unless given.
+        learning_rate: initial learning rate of Adam, with cosine decay to zero.
         weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
         temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
-        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        held_out: fraction of the demonstrations that only choose the epoch of a network; 0 keeps the last epoch.
         seed: random seed of the split and of the order of scenes.
     """
 
@@ -41,7 +41,7 @@ class CostSettings:
     activation: str = DEFAULT_ACTIVATION
     epochs: AtLeastZero = 50
     batch_size: AtLeastOne = 8
-    learning_rate: Positive | None = None
+    learning_rate: Positive = 1e-3
     weight_decay: NotNegative = 1e-2
     temperature: float | None = None
     held_out: Fraction = 0.25

@@ -8,6 +8,10 @@ For each scene of a batch the planner computes the cost-to-go under the current 
 gives the transitions that the loss depends on; the model is differentiated on those alone. The result is the cost of
 the epoch, counting from 0 before any training, at which held-out demonstrations were most likely.
 
+That is how networks are learned. Costs over features have few weights: L-BFGS on all demonstrations finds the most
+likely ones under a normal prior, and `auto` samples the posterior (see `posterior`). Their history has two entries,
+before and after.
+
 No random state lasts beyond an epoch: the order of the scenes follows from the seed and the epoch. So a resumed run
 ends as if it had never stopped, bit for bit.
 """
@@ -19,10 +23,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
 from torch import Tensor
+from torch.nn.utils import vector_to_parameters
 
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import (
@@ -34,9 +42,11 @@ from wfairl.core.costs.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
-from wfairl.core.costs.cost_model import CostModel, View
+from wfairl.core.costs.cost_model import CostModel, Estimator, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost, SharedLinearCost
 from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
+from wfairl.core.costs.posterior import TooManyRowsError, sample_costs
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.planning.product import Product
@@ -46,6 +56,15 @@ from wfairl.core.support.progress import progress_bar
 
 WORTH_THREADS = 200_000
 """Transitions of a batch from which on threads save more time than they cost."""
+
+WEIGHT_SPREAD = 3.0
+"""Standard deviation of the prior of a weight, of a feature whose largest amount is 1."""
+
+MOST_ITERATIONS = 100
+"""Of L-BFGS."""
+
+PLANNED_WITH = 0.5
+"""The probability of unit cost below which sampled costs are planned with: a preference is likelier than none."""
 
 STILL_FALLING = 2e-3
 """A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
@@ -130,17 +149,18 @@ class CostTraining:
 
     @one_torch_thread()
     def run(self, n_jobs: int = 2) -> TrainingResult:
-        """Train to the last epoch."""
+        """Learn the cost."""
         settings, directory = self.settings, self.directory
         temperature = settings.temperature or DEFAULT_TRAINING_TEMPERATURE
-        learning_rate = settings.learning_rate or self.model.learning_rate
+        if self.model.estimator is not Estimator.ADAM and settings.epochs:
+            return self._estimate(temperature, n_jobs)
         model = copy.deepcopy(self.model)
         adam = Adam(model, settings.weight_decay)
         trained, held_out = _split(self.examples, settings)
 
         def run_epoch(epoch: int) -> EpochMetrics:
             measure = partial(_mean_loss, model, temperature=temperature, n_jobs=n_jobs)
-            rate = half_cosine(learning_rate, epoch, settings.epochs)
+            rate = half_cosine(settings.learning_rate, epoch, settings.epochs)
             batches = _batches(trained, settings, epoch)
             train_loss = _descend(model, adam, batches, rate, temperature, n_jobs) if epoch else measure(trained)
             return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
@@ -154,6 +174,37 @@ class CostTraining:
                 bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
         model.load_state_dict(checkpoint.best)
         return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
+
+    def _estimate(self, temperature: float, n_jobs: int) -> TrainingResult:
+        """A cost over features, from all demonstrations."""
+        before = EpochMetrics(0, 0.0, _mean_loss(self.model, self.examples, temperature, n_jobs), None)
+        if isinstance(self.model, SampledCost):
+            model: CostModel = self._sample(self.model, temperature, n_jobs)
+        else:
+            model = _most_likely(self.model, self.examples, temperature, n_jobs)
+        examples = _view_scenes(model, [example.scene for example in self.examples])
+        after = EpochMetrics(1, 0.0, _mean_loss(model, examples, temperature, n_jobs), None)
+        if self.directory is not None:  # a resumed run estimates again: the checkpoint only tells what from
+            write_checkpoint(
+                Checkpoint({}, {}, 1, {}, {}, 0, (before, after)), self.directory / CHECKPOINT, self.fingerprint
+            )
+            write_metrics((before, after), self.directory)
+        is_unit = isinstance(model, SampledCost) and not model.weights.any()
+        return TrainingResult(model, 0 if is_unit else 1, (before, after))
+
+    def _sample(self, model: SampledCost, temperature: float, n_jobs: int) -> CostModel:
+        """Samples of the posterior, or unit cost if that is more likely than any preference.
+
+        Where features take too many values to sample, the most likely weights.
+        """
+        scenes = [example.scene for example in self.examples]
+        try:
+            samples = sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs)
+        except TooManyRowsError:
+            linear = SharedLinearCost.for_products([scene.product for scene in scenes])
+            return _most_likely(linear, _view_scenes(linear, scenes), temperature, n_jobs)
+        weights = samples.weights if samples.unit_probability < PLANNED_WITH else samples.weights[:1] * 0.0
+        return model.with_samples(weights, samples.temperatures[: len(weights)], samples.unit_probability)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +251,47 @@ def _split(examples: Sequence[_Example], settings: CostSettings) -> tuple[list[_
         [example for i, example in enumerate(examples) if i not in held_out],
         [example for i, example in enumerate(examples) if i in held_out],
     )
+
+
+def _most_likely(initial: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> CostModel:
+    """The weights of greatest posterior density, by L-BFGS on the exact subgradient."""
+    model = copy.deepcopy(initial)
+    parameters = dict(model.named_parameters())
+    scales = {name: _scale(model, name, examples) for name in parameters}
+
+    def objective(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        vector_to_parameters(torch.from_numpy(point), list(scaled.values()))
+        with torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(scaled[name] / scales[name])
+        likelihoods = _log_likelihoods(model, examples, temperature, n_jobs)
+        loss = _finite(-likelihoods.mean(), "loss")
+        gradients = torch.autograd.grad(loss, list(parameters.values()), materialize_grads=True)
+        flat = torch.cat(
+            [(gradient / scales[name]).reshape(-1) for name, gradient in zip(parameters, gradients, strict=True)]
+        )
+        precision = 1 / (WEIGHT_SPREAD**2 * len(likelihoods))
+        value = loss.item() + precision / 2 * float(point @ point)
+        if value < best[0]:
+            best[:] = [value, point.copy()]
+        return value, flat.double().numpy() + precision * point
+
+    scaled = {name: torch.zeros_like(parameter, dtype=torch.float64) for name, parameter in parameters.items()}
+    start = torch.cat([(parameters[name] * scales[name]).reshape(-1) for name in parameters]).detach().double().numpy()
+    best: list[Any] = [math.inf, start]
+    minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_ITERATIONS, "ftol": 1e-7})
+    objective(best[1])
+    return model
+
+
+def _scale(model: CostModel, name: str, examples: Sequence[_Example]) -> Tensor:
+    """What the unit of a weight is divided by, so that the prior does not depend on the unit of its feature."""
+    parameter = dict(model.named_parameters())[name]
+    if name != "weight" or isinstance(model, PricesCost):
+        return torch.ones((), dtype=parameter.dtype)
+    largest = torch.stack([example.view.inputs.parts[0].abs().amax(dim=0) for example in examples]).amax(dim=0)
+    largest = torch.where(largest > 0, largest, 1.0).to(parameter.dtype)
+    return largest[:, None] if parameter.dim() == 2 else largest
 
 
 def _mean_loss(model: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> float:

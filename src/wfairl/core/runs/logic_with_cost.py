@@ -25,7 +25,7 @@ from wfairl.core.worlds.task import Task
 MOST_ROUNDS = 3
 
 LEAST_LOSS_SAVED = 0.01
-"""The fraction of the held-out loss that a learned cost must save for the logic to be learned again under it."""
+"""The fraction of the loss that a learned cost must save for the logic to be learned again under it."""
 
 UNDECIDED_NATS = 3.0
 """Nats between two explanations below which the demonstrations do not decide between them."""
@@ -104,6 +104,8 @@ def _train(dataset: Dataset, task: Task, model: TaskModel, settings: CostSetting
 
 
 def _gain(training: TrainingResult) -> float:
-    """The fraction of the held-out loss that training has saved."""
-    before, after = training.history[0].held_out_loss, training.history[training.epoch].held_out_loss
-    return 0.0 if before is None or after is None else (before - after) / before
+    """The fraction of the loss that training has saved, on held-out demonstrations if there are any."""
+    before, after = training.history[0], training.history[training.epoch]
+    if before.held_out_loss is None or after.held_out_loss is None:
+        return (before.train_loss - after.train_loss) / before.train_loss
+    return (before.held_out_loss - after.held_out_loss) / before.held_out_loss

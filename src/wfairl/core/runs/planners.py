@@ -1,14 +1,16 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.scene import LeftOut, prepare_scenes
+from wfairl.core.costs.cost_model import Estimator
+from wfairl.core.costs.cost_words import cost_sentences, term_costs
+from wfairl.core.costs.feature_costs import SampledCost
+from wfairl.core.costs.scene import TrainingScenes, prepare_scenes
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.costs.storage import save_cost
 from wfairl.core.costs.trainer import CostTraining, TrainingResult
@@ -66,7 +68,7 @@ class PlanningMethod(Method):
         task.save(directory / TASK_MODEL)
         result = training.run(n_jobs)
         save_cost(result.model, directory / COST)
-        return describe(task, settings, result, prepared.left_out)
+        return describe(task, settings, result, prepared)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         run = load_run(directory)
@@ -130,17 +132,21 @@ def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> Pla
     return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
 
 
-def describe(
-    model: TaskModel, settings: CostSettings, training: TrainingResult, left_out: Sequence[LeftOut]
-) -> Trained:
+def describe(model: TaskModel, settings: CostSettings, training: TrainingResult, prepared: TrainingScenes) -> Trained:
     """The outcome of training a cost, as facts and lines."""
     history, chosen = training.history, training.epoch
-    kind, last = settings.cost, len(history) - 1
+    kind, last, left_out = settings.cost, len(history) - 1, prepared.left_out
+    is_network = training.model.estimator is Estimator.ADAM
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
     rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
     lines = [("automaton", f"{rank}{model.finite.states} states"), *(("rule", one) for one in model.sentences[:1])]
     if last == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
+    elif isinstance(training.model, SampledCost):
+        sentences = cost_sentences(training.model, prepared.scenes[0].product)
+        lines += [("cost" if i == 0 else "", text) for i, text in enumerate(sentences)]
+    elif not is_network:
+        lines.append(("cost", f"{kind}, the most likely of its kind"))
     elif chosen == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely"))
         lines.append(("", "(right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"))
@@ -148,17 +154,18 @@ def describe(
         lines.append(("cost", f"{kind}, of epoch {chosen} of {last}"))
     if before is not None and after is not None:
         lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
+    elif last > 0 and not is_network:
+        lines.append(("loss per step", f"{history[-1].train_loss:.4f} (at unit cost {history[0].train_loss:.4f})"))
     elif last > 0:
         lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
     lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in left_out]
     warnings = []
     if training.is_cut_short:
-        rate = settings.learning_rate
         warnings.append(
             f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
-            f" or faster (--learning-rate{'' if rate is None else f', now {rate:g}'})"
+            f" or faster (--learning-rate, now {settings.learning_rate:g})"
         )
-    facts = {
+    facts: dict[str, Any] = {
         "rank": model.summary.rank,
         "rows": model.summary.rows,
         "cols": model.summary.cols,
@@ -169,4 +176,7 @@ def describe(
         "held_out_loss_before": before,
         "left_out": [asdict(one) for one in left_out],
     }
+    if isinstance(training.model, SampledCost):
+        terms = term_costs(training.model, prepared.scenes[0].product)
+        facts |= {"no_preference": float(training.model.unit), "plain_steps": [asdict(one) for one in terms]}
     return Trained(facts, lines, warnings)

@@ -95,7 +95,7 @@ class ModelTask:
     horizon: int
     scene: Callable[[int], World[Any]]
     title: str = ""
-    default_cost: str = "linear"
+    default_cost: str = "auto"
     true_cost: FeatureCost | None = None
     nominal_cost: FeatureCost | None = None
     simulator: Callable[[World[Any]], Simulator] = ModelSimulator

@@ -1,0 +1,132 @@
+"""The posterior of a cost: on fields with mud, walked by demonstrators to whom a muddy step costs so much."""
+
+import math
+
+import numpy as np
+import pytest
+from strategies_learning import walk
+
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
+from wfairl.core.costs.posterior import Terms, _KnownPaths, _weight_of, sample_costs, terms_cost
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.trainer import train_cost
+from wfairl.core.planning.product import build_product
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.support.errors import BadInputError
+
+SIZE, TEMPERATURE = 6, 0.5
+
+
+class Field:
+    """From one corner to the other; the features say whether a step ends in mud, or what `features_of` makes of it."""
+
+    controls = ("north", "east", "south", "west")
+    propositions = ("corner",)
+    feature_names = ("mud",)
+
+    def __init__(self, seed, features_of=lambda mud: [mud]):
+        self.mud = np.random.default_rng(seed).random((SIZE, SIZE)) < 0.6
+        self.initial_state, self.features_of = (0, 0), features_of
+        self.feature_names = tuple(f"feature {i}" for i in range(len(features_of(1.0))))
+
+    def step(self, state, control):
+        moves = ((0, -1), (1, 0), (0, 1), (-1, 0))
+        return tuple(min(max(a + b, 0), SIZE - 1) for a, b in zip(state, moves[control], strict=True))
+
+    def label(self, state, control, next_state):
+        return frozenset({"corner"} if next_state == (SIZE - 1, SIZE - 1) else ())
+
+    def features(self, state, control, next_state):
+        return np.array(self.features_of(float(self.mud[next_state])))
+
+
+def muddy_scenes(count, price, features_of=lambda mud: [mud]):
+    """Walks by demonstrators to whom a step into mud costs `price`, the same whatever the features are."""
+    scenes = []
+    for seed in range(count):
+        product = build_product(Field(seed, features_of), visit_in_order("corner"))
+        costs = np.ones(product.successors.shape)
+        for node, control in np.ndindex(costs.shape):
+            state = product.state(node)
+            if product.world.mud[product.world.step(state, control)]:
+                costs[node, control] = price
+        scenes.append(walk(product, TEMPERATURE, np.random.default_rng([7, seed]), cost=lambda _, costs=costs: costs))
+    return scenes
+
+
+def learned(scenes, seed=0):
+    settings = CostSettings(cost="auto", temperature=TEMPERATURE, seed=seed)
+    model = settings.make_model([scene.product for scene in scenes])
+    return train_cost(model, scenes, settings, n_jobs=1).model
+
+
+def test_the_likelihood_over_known_paths_is_that_of_a_search():
+    scenes = muddy_scenes(4, 4.0)
+    terms = Terms([scene.product for scene in scenes])
+    paths = _KnownPaths(scenes, terms, n_jobs=1)
+    for price in (1.0, 3.0):
+        weights = _weight_of(math.log(price)) * np.eye(len(terms.columns))[0]
+        costs = terms_cost(terms.design, weights)
+        paths.search(costs)
+        expected = 0.0
+        for scene in scenes:
+            table = np.array([
+                [price if scene.product.world.mud[scene.product.world.step(scene.product.state(node), u)] else 1.0
+                 for u in range(4)]
+                for node in range(len(scene.product))
+            ])  # fmt: skip
+            Q = cost_to_go(scene.product.graph, table).control_cost_to_go[scene.nodes]
+            policy = np.exp(-Q / TEMPERATURE) / np.exp(-Q / TEMPERATURE).sum(axis=1, keepdims=True)
+            expected += np.log(policy[np.arange(len(Q)), scene.controls]).sum()
+        assert paths.log_likelihood(paths.cost_to_go(costs), TEMPERATURE) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_hidden_price_lies_in_its_interval_and_is_said():
+    model = learned(scenes := muddy_scenes(32, 3.0))
+    assert float(model.unit) < CLAIMED
+    (mud,) = [one for one in term_costs(model, scenes[0].product) if one.name == "feature 0"]
+    assert 1.5 < mud.low < 3.0 < mud.high < 9.0
+    verdict, *others = cost_sentences(model, scenes[0].product)
+    assert "show a preference" in verdict
+    assert any(text.startswith("feature 0: about ") for text in others)
+
+
+@pytest.mark.parametrize("count", [2, 8, 24])
+def test_demonstrators_without_preference_get_unit_cost(count):
+    scenes = muddy_scenes(count, 1.0)
+    model = learned(scenes)
+    assert float(model.unit) >= CLAIMED
+    if not model.weights.any():
+        assert model.as_cost()(scenes[0].product) == pytest.approx(np.ones(scenes[0].product.successors.shape))
+        assert "no preference" in cost_sentences(model, scenes[0].product)[0]
+
+
+@pytest.mark.parametrize(
+    "features_of",
+    [
+        lambda mud: [1000.0 * mud],
+        lambda mud: [1e-3 * mud],
+        lambda mud: [mud, 5.0],
+        lambda mud: [mud, 2.0 * mud],
+        lambda mud: [-mud],
+    ],
+    ids=["millimetres", "kilometres", "constant", "collinear", "negative"],
+)
+def test_units_and_idle_features_change_no_cost(features_of):
+    plain, other = muddy_scenes(12, 3.0), muddy_scenes(12, 3.0, features_of)
+    costs = [learned(scenes).as_cost()(scenes[0].product) for scenes in (plain, other)]
+    assert costs[1] == pytest.approx(costs[0], rel=1e-6)
+    assert np.ptp(costs[0]) > 0.5
+
+
+def test_features_that_are_no_numbers_are_refused_with_a_sentence():
+    with pytest.raises(BadInputError, match="feature 0 of a transition is nan: a cost is learned over finite numbers"):
+        sample_costs(
+            muddy_scenes(2, 1.0, lambda mud: [mud or math.nan]), TEMPERATURE, np.random.default_rng(0), n_jobs=1
+        )
+
+
+def test_the_same_seed_gives_the_same_cost():
+    scenes = muddy_scenes(6, 4.0)
+    assert (learned(scenes, 3).weights == learned(scenes, 3).weights).all()
