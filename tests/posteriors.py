@@ -7,11 +7,9 @@ from wfairl.core.rational.task_posterior import Alternative, Support, TaskPoster
 
 
 def certain_support(automaton, labels=()):
-    """A support that leaves nothing in doubt: each pair was read once, and no label is a risk or needed."""
+    """A support that leaves nothing in doubt: each pair was read once."""
     shape = automaton.states - 1, len(labels)
-    return Support(
-        tuple(labels), np.ones(shape, int), np.full(shape, np.inf), np.zeros(shape), 0.0, np.zeros(len(labels))
-    )
+    return Support(tuple(labels), np.ones(shape, int), np.full(shape, np.inf))
 
 
 def posterior_over(*alternatives, support=None, **fields):

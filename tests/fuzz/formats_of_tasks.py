@@ -16,7 +16,6 @@ from wfairl.core.automata.task_model import TASK_MODEL_FORM, TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import DemonstratedWords
-from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
@@ -69,9 +68,9 @@ def read_rational_model(path: Path) -> Any:
         return model
     labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
     hypotheses = [(one.text, one.weight) for one in hypotheses_of(posterior, labels)]
-    goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(posterior)]
+    doubts = [(str(one.constraint), one.odds, one.constraint.automaton().to_document()) for one in posterior.doubts]
     words = DemonstratedWords.of(posterior.demonstrated_words)
-    return model, posterior.untested_labels(), hypotheses, goals, words.next_states
+    return model, posterior.untested_labels(), hypotheses, doubts, words.next_states
 
 
 def task_document(path: Path) -> None:

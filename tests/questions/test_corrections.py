@@ -30,6 +30,7 @@ from wfairl.questions.corrections import (
 )
 from wfairl.questions.counterexamples import OutweighedError, counterexamples, table_difference, weigh_correction
 from wfairl.questions.explored_scenes import explore_scenes
+from wfairl.questions.hypotheses import hypotheses_of
 
 NAMES = ("a", "b", "c")
 LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]
@@ -141,8 +142,10 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
     again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
 
     def share(of):
-        automata = posterior_of(of).alternatives
-        return sum(one.weight for one in automata if any(fulfils(one.automaton, answer.labels) for answer in answers))
+        labels = scenes.labels
+        words = [np.array([labels.index(one) for one in answer.labels], np.int32) for answer in answers]
+        hypotheses = hypotheses_of(posterior_of(of), labels)
+        return sum(one.weight for one in hypotheses if any(map(one.accepts, words)))
 
     assert 0 < share(again) < share(model)
 
@@ -212,8 +215,8 @@ def test_support_is_carried_over_to_what_obeys(errand):
     under = enforce_laws(model, [HoldsBefore("corner", "goal")], dataset)
     support = posterior_of(under).support
     goal = support.labels.index(frozenset({"goal"}))
-    assert len(support.risk) == under.finite.states - 1
-    assert support.risk[0, goal] == 1.0
+    assert len(support.margin) == under.finite.states - 1
+    assert support.margin[0, goal] == np.inf
     assert support.visits[1, goal] == len(dataset)
     assert isinstance(under.finite, GuardedAutomaton)
     assert all(under.finite.accepts(one.labels) for one in dataset)

@@ -5,16 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from posteriors import posterior_over
-from strategies_logic import random_table
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
@@ -27,7 +24,6 @@ from wfairl.questions.question import (
     add_answer,
     expected_information,
     find_question,
-    requiring_pairs,
 )
 from wfairl.questions.scene_proposal import propose_scene, scene_log_likelihood
 
@@ -126,14 +122,17 @@ def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
     task = find_task("random-office-coffee-mail")
     model = RationalLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
     labels = tuple(frozenset(name) for name in ("", *task.propositions))
-    support = posterior_of(model).support
     hypotheses = hypotheses_of(posterior_of(model), labels)
     (chosen,) = (one for one in hypotheses if one.text == model.sentences[0])
-    doubtful = {label: need for label, need in zip(support.labels, support.need, strict=True) if need > 0.1}
-    assert doubtful
-    for label, need in doubtful.items():
-        (needed,) = (one for one in hypotheses if f"but {''.join(label)} is needed too" in one.text)
-        assert needed.weight / chosen.weight == pytest.approx(need / (1 - need))
+    needed_too = [one for one in posterior_of(model).doubts if str(one.constraint).endswith("needed")]
+    assert any(one.probability > 0.1 for one in needed_too)
+    for doubt in needed_too:
+        label = doubt.constraint.proposition
+        found = [one for one in hypotheses if one.text.endswith(f"and {doubt.constraint}")]
+        if not found:  # it is among the alternatives
+            continue
+        (needed,) = found
+        assert needed.weight / chosen.weight == pytest.approx(doubt.odds)
         for word in (list("efg"), list("fg"), list("eg"), list("aefg")):
             indices = np.array([labels.index(frozenset(name)) for name in word], np.int32)
             accepted = model.finite.fulfilled_at([frozenset(name) for name in word]) is not None
@@ -186,21 +185,6 @@ def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
     assert {TRUTH, model.sentences[0]} <= {one.text for one in found}
 
 
-@given(st.integers(0, 10**6))
-def test_requiring_pairs_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
-    rng = np.random.default_rng(seed)
-    table = random_table(rng)
-    pairs = [(int(rng.integers(len(table))), label) for label in rng.permutation(4)[:2].tolist()]
-    word = rng.integers(4, size=8).astype(np.int32)
-    state, read = 0, set()
-    for label in word:
-        read.add((state, int(label)))
-        state = int(table[state, label])
-        if state in (DEAD, ACCEPTED):
-            break
-    assert (read_word(requiring_pairs(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
-
-
 def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, dataset):
     best = propose_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
     assert best.seed in SCENES
@@ -213,7 +197,7 @@ def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, d
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.core.rational.evidence import Evidence
     from wfairl.core.rational.observations import DemonstratedScene, Observations
-    from wfairl.questions.table_plans import plan_tables
+    from wfairl.core.rational.table_plans import plan_tables
 
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))

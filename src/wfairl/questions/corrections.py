@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.automaton import DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, is_taken
 from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, simplify
+from wfairl.core.rational.compact_automaton import CompactAutomaton, compact
 from wfairl.core.rational.task_posterior import Alternative, Support, posterior_of
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
@@ -227,14 +227,7 @@ def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAu
     if len(names) <= MOST_TABULATED:  # leave out edges that are never taken, because others are tried before
         sets = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
         automaton = restrict(automaton, sets)
-    accepted = dict.fromkeys(np.flatnonzero(automaton.accepting).tolist(), ACCEPTED)
-    corrected = simplify(
-        CompactEdge(state, edge.guard, accepted.get(edge.target, edge.target))
-        for state, row in enumerate(automaton.edges)
-        for edge in row
-        if state not in accepted
-    )
-    return corrected if any(edge.target == ACCEPTED for edge in corrected.edges) else CompactAutomaton(1, ())
+    return compact(automaton)
 
 
 def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
@@ -275,5 +268,4 @@ def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedA
         support,
         visits=support.visits[rows],
         margin=np.where(dead, np.inf, support.margin[rows]),
-        risk=np.where(dead, 1.0, support.risk[rows]),
     )

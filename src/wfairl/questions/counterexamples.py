@@ -30,13 +30,13 @@ from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import plan_tables
 from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.questions.corrections import BadCorrectionError, Correction, automaton_under_laws
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.hypotheses import required_posterior
-from wfairl.questions.table_plans import plan_tables
 
 COUNTEREXAMPLES = 3
 """Most plans of a kind that a correction counts for, each in another scene."""

@@ -6,8 +6,7 @@ the expected information of an answer about which of them is the task is, in nat
     information = H(a) - H(e),    a = p (1 - e) + (1 - p) e,    H(x) = - x log x - (1 - x) log(1 - x)
 
 The information is largest where half of the weight accepts the path. The paths are cheapest plans in new scenes: plans
-for the probable automata, and plans for the chosen automaton that pass through pairs of state and label that no
-demonstration tests.
+for the probable automata, and plans for the chosen automaton that break one of the constraints which the task may have.
 
     question = find_question(model, dataset, task, seeds, rng)
     dataset = add_answer(dataset, question, is_right=True)
@@ -21,20 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
+from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.observations import ArrayWorld
+from wfairl.core.rational.constraints import breaking
 from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import plan_tables
 from wfairl.core.rational.tables import live_table
 from wfairl.core.rational.task_posterior import TaskPosterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
-from wfairl.questions.hypotheses import deadly_odds, hypotheses_of, required_posterior
-from wfairl.questions.table_plans import plan_tables
+from wfairl.questions.hypotheses import hypotheses_of, required_posterior
 
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not asked."""
@@ -45,11 +44,8 @@ TIE_NATS = 0.02
 MAX_PLANNED = 24
 """The most probable automata whose plans are asked about."""
 
-MAX_PAIRS, LARGEST_GROUP = 16, 4
-"""Untested pairs of state and label that plans pass through on purpose, and the most of them in one plan."""
-
-LARGE_WORLD = 20_000
-"""Number of states from which on no plan passes through several pairs on purpose."""
+MAX_BROKEN = 24
+"""The most probable constraints that plans break on purpose."""
 
 
 class NothingToAskError(FailedRunError):
@@ -140,11 +136,12 @@ def find_question(
 
 
 def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.random.Generator) -> Iterator[Question]:
-    """A question for each plan in each scene: for a probable automaton, or through pairs that nothing tests."""
+    """A question for each plan in each scene: for a probable automaton, or breaking a doubtful constraint."""
     hypotheses = hypotheses_of(posterior, scenes.labels)
     weights = np.array([one.weight for one in hypotheses])
+    broken = _breaking(posterior, scenes.labels)
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(posterior, scenes.labels, world)]
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *broken]
         for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
             if path is not None:
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
@@ -175,32 +172,7 @@ def _entropy(probability: float) -> float:
     return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
 
 
-def _detours(posterior: TaskPosterior, labels: Sequence[Label], world: ArrayWorld) -> list[NDArray[np.int32]]:
-    """Tables of the chosen automaton that also require pairs of state and label whose risk is in question."""
-    table, odds = live_table(posterior.chosen.automaton, labels), deadly_odds(posterior, labels)
-    ranked = sorted(np.argwhere(odds > 0).tolist(), key=lambda pair: -odds[pair[0], pair[1]])
-    pairs = [(int(state), int(label)) for state, label in ranked[:MAX_PAIRS]]
-    groups = [[pair] for pair in pairs]
-    if len(world.successors) < LARGE_WORLD:
-        several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
-        groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
-    return [requiring_pairs(table, group) for group in groups]
-
-
-def requiring_pairs(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
-    """The automaton that also requires pairs of a state and a label to be read, in any order, before the end.
-
-    Returns:
-        A table of states q + states * (the set of pairs read so far, as bits), [states * 2 ** pairs, labels].
-    """
-    states, sets = len(table), 2 ** len(pairs)
-    wide = np.empty((states * sets, table.shape[1]), np.int32)
-    for read in range(sets):
-        after = np.full(table.shape, read)
-        for bit, (state, label) in enumerate(pairs):
-            after[state, label] |= 1 << bit
-        ends = np.where(after == sets - 1, ACCEPTED, DEAD)
-        wide[states * read : states * (read + 1)] = np.where(
-            table >= 0, table + states * after, np.where(table == ACCEPTED, ends, DEAD)
-        )
-    return wide
+def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[NDArray[np.int32]]:
+    """Tables of the chosen automaton that break a constraint which the task may have, the most probable first."""
+    table = live_table(posterior.chosen.automaton, labels)
+    return [breaking(table, one.constraint, labels) for one in posterior.doubts[:MAX_BROKEN]]

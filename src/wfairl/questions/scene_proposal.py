@@ -22,11 +22,11 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.policy import log_probabilities
 from wfairl.core.rational.observations import DemonstratedScene
 from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import TablePlan, plan_tables
 from wfairl.core.worlds.task import Task
 from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
 from wfairl.questions.hypotheses import Hypothesis, hypotheses_of, required_posterior
 from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
-from wfairl.questions.table_plans import TablePlan, plan_tables
 
 MAX_COMPARED = 16
 """Number of most probable automata that are compared."""

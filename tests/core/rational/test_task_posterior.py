@@ -9,6 +9,8 @@ from posteriors import model_with, posterior_over
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
+from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.doubts import Doubt
 from wfairl.core.rational.task_posterior import Rival
 
 GOAL = frozenset({"goal"})
@@ -16,9 +18,6 @@ SUPPORT = Support(
     (frozenset(), GOAL),
     np.array([[1, 0]]),
     np.array([[np.inf, 0.5]]),
-    np.full((1, 2), 0.25),
-    0.05,
-    np.array([0, 0.5]),
 )
 POSTERIOR = posterior_over(
     (visit_in_order("goal"), 0.75),
@@ -30,6 +29,7 @@ POSTERIOR = posterior_over(
     laws=({"kind": "never", "proposition": "lava"},),
     rounds=3,
     not_told_apart=(Rival("0 -key-> done", 1.5),),
+    doubts=(Doubt(Constraint("never", "lava", after="key"), 0.25),),
 )
 
 
@@ -49,9 +49,9 @@ def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"support": replace(SUPPORT, need=np.array([0.5]))}, "needs"),
-        ({"support": replace(SUPPORT, risk=np.zeros((1, 3)))}, "one number for each state and label"),
-        ({"support": replace(SUPPORT, risk=np.full((1, 2), 1.5))}, "risk"),
+        ({"support": replace(SUPPORT, margin=np.zeros((1, 3)))}, "one number for each state and label"),
+        ({"doubts": (Doubt(Constraint("never", "lava"), 1.5),)}, "probability"),
+        ({"doubts": (Doubt(Constraint("often", "lava"), 0.5),)}, "kind"),
         ({"alternatives": ()}, "alternatives"),
         ({"alternatives": POSTERIOR.alternatives[1:]}, "posterior of another automaton"),
         ({"outlier_probabilities": np.array([-0.1])}, "outlier_probabilities"),

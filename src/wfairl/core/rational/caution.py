@@ -1,65 +1,86 @@
 """Caution: how an agent acts on a posterior that leaves things open.
 
-A plan for the most probable automaton fails if the task requires more, or if it reads a label that no demonstration
-tests and that ends the task. So the agent chooses among several goals, and pays for both probabilities:
+A plan for the most probable automaton fails if another automaton is the task and rejects the plan, or if the task has a
+constraint that the plan breaks (`doubts`). The doubt of a plan is the probability that one of these reasons holds:
 
-    minimise over goals and plans for them    cost of the plan
-                                              + price * probability that the goal is not enough       `goals`
-                                              + price * sum of the risks of the labels that it reads  `risks`
+    doubt = 1 - prod over the reasons that reject the plan of (1 - probability)
 
-The price of a failure is in units of the mean cost of a step. The safest goals are demonstrated words, because what was
-demonstrated is right whatever the task is. A plan that ends within the horizon is preferred to any that does not, since
-that one fails as well. The doubt of a plan is the probability that it fails:
+The agent plans for the most probable automaton. As long as something rejects the plan, it plans again for an automaton
+that also keeps the most probable of the reasons that reject it, and in the end takes the plan of the least
 
-    doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
+    cost of the plan + price * doubt
 
-A label that is read twice is paid for twice, but can fail once only. If even the best plan is too doubtful, the agent
-refuses to act and gives the reasons. In scenes too large for all this, it plans for the most probable automaton alone
-and refuses nothing.
+The price of a failure is in units of the mean cost of a step. It also tries to repeat a demonstrated word, because what
+was demonstrated is right whatever the task is. An agent that is asked to do the task in a scene may assume that this is
+possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon is preferred to any
+that does not. If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import Word, format_label
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import ProductSolution, UnsatisfiableTaskError
 from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
-from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
-from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
-from wfairl.core.rational.risks import LabelRisks
+from wfairl.core.planning.product import ProductTooLargeError, build_product
+from wfairl.core.rational.constraints import conjoin
+from wfairl.core.rational.demonstrated_words import DemonstratedWords
+from wfairl.core.rational.exploration import to_arrays
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.table_plans import TablePlanner
+from wfairl.core.rational.tables import canonical_table, intersection, live_table, read_word, to_automaton, to_table
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
+from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
 
 DEFAULT_PRICE = 1000.0
-"""Price of a failure, in mean costs of a step; chosen once, on validation scenes of all offices."""
-
-PRICE_FRACTIONS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
-"""Fractions of the price of risky labels that are tried until the plan for a goal is within the horizon."""
+"""Price of a failure, in mean costs of a step."""
 
 LARGEST_DOUBT = 0.21
-"""Plans that fail with a larger probability are refused; chosen once, on validation scenes of random offices."""
+"""Plans that fail with a larger probability are refused."""
 
 LEAST_PROBABILITY_OF_REASON = 0.05
-"""Probability from which on a refusal names a label as a reason."""
+"""Probability from which on a refusal names a doubt as a reason."""
 
-MOST_PRODUCT_NODES = 1_000_000
-"""Goals with a larger product are left out. If the most probable automaton alone needs more than half of these nodes,
-no other goal is tried."""
+MOST_KEPT = 24
+"""How many doubts a plan is made to satisfy, one after the other."""
+
+LEAST_KEPT = 0.002
+"""Probability from which on the agent keeps what its plan keeps."""
+
+MOST_STATES, MOST_JOINT_STATES, MOST_NODES = 1_000_000, 300, 10_000_000
+"""Limits: states of a world in which doubts are weighed, states of a joint automaton, and nodes of their product."""
+
+MOST_STEPS = 100_000
+"""No plan is longer."""
 
 
 class DoubtfulPlanError(UnsatisfiableTaskError):
     """Even the best plan is too likely to fail, given the demonstrations."""
+
+
+class Reason(NamedTuple):
+    """What may be asked beside the most probable automaton.
+
+    Attributes:
+        probability: that it is asked.
+        text: a sentence.
+        table: the most probable automaton that also fulfils it, over the labels of a scene; [states, labels].
+        is_refutable: whether a scene in which it is impossible speaks against it.
+    """
+
+    probability: float
+    text: str
+    table: NDArray[np.int32]
+    is_refutable: bool = True
 
 
 class Choice(NamedTuple):
@@ -67,13 +88,14 @@ class Choice(NamedTuple):
 
     Attributes:
         automaton: to plan for.
-        cost: including the price of risky labels.
+        cost: of transitions.
         solution: of these two; None if nothing had to be weighed.
         is_late: whether the plan exceeds the horizon.
-        total: the cost of the plan, with all risks at the full price.
+        total: the cost of the plan and the price of its doubt.
         doubt: probability that the plan fails.
-        word: the labels of the plan.
-        risks: the labels that the plan reads, with their risk.
+        reasons: what rejects the plan, the most probable first.
+        table: the automaton over the labels of the scene, [states, labels].
+        word: index of the label of every step of the plan, [steps].
     """
 
     automaton: Automaton
@@ -82,17 +104,20 @@ class Choice(NamedTuple):
     is_late: bool = False
     total: float = 0.0
     doubt: float = 0.0
-    word: Word = ()
-    risks: Mapping[Label, float] = MappingProxyType({})
+    reasons: tuple[Reason, ...] = ()
+    table: NDArray[np.int32] = np.zeros((0, 0), np.int32)
+    word: NDArray[np.int32] = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class CautiousPolicy:
-    """Follows a demonstrated word, or plans for several probable automata at once, where that is worth its price.
+    """Plans for the most probable automaton, and keeps what else may be asked where that is worth its price.
 
     Attributes:
-        name, cost, temperature: see `PlannedPolicy`.
+        name: for people and reports.
         model: the task; one without a posterior is planned for as it is.
+        cost: what transitions cost.
+        temperature: eta.
         price: of a failure, in mean costs of a step.
         horizon: steps within which a plan must end, if there is one that does; None for any number.
         largest_doubt: plans that fail with a larger probability are refused; 1 to refuse none.
@@ -125,112 +150,128 @@ class CautiousPolicy:
             DoubtfulPlanError: it can, but every plan is too doubtful.
         """
         posterior = posterior_of(self.model)
-        if posterior is None or planning_of_large_world(world) is not None:  # its planner takes no cost of labels
+        if posterior is None or planning_of_large_world(world) is not None:  # its planner takes no conjunctions
             return Choice(self.automaton, self.cost)
-        alone = chosen_alone(posterior)
-        plain = ExactPlanner().solve(world, alone.automaton, self.cost)
-        plain.best_controls()  # which raises if there are none
-        price = self.price * float(self.cost(plain.product).mean())
-        if 2 * len(plain.product) > MOST_PRODUCT_NODES:
-            priced = self._priced(LabelRisks(posterior.support), alone, price)
-            solution = cost_to_go(plain.product.graph, priced(plain.product))
-            return Choice(alone.automaton, priced, ProductSolution(plain.product, solution))
-
-        def build(automaton: Automaton) -> Product:
-            is_built = automaton is alone.automaton
-            return plain.product if is_built else build_product(world, automaton, MOST_PRODUCT_NODES)
-
-        risks = LabelRisks.in_scene(posterior, build)
-        best = self._best(posterior, build, risks, price, least=float(plain.solution.cost_to_go[0]))
+        numbers = LabelNumbers()
+        try:
+            product = build_product(world, IGNORE_LABELS, MOST_STATES)
+        except ProductTooLargeError:
+            return Choice(self.automaton, self.cost)
+        arrays = to_arrays(product, self.cost, numbers)
+        scene = _Scene(arrays, self._hypotheses(tuple(numbers.labels)))
+        price = self.price * float(arrays.costs.mean())
+        best = None
+        for base in (scene.hypotheses.chosen, scene.hypotheses.followed):
+            if base is not None and (best is None or best.is_late or best.doubt * self.price > 1):
+                for one in self._choices(scene, base, price):
+                    if best is None or (one.is_late, one.total) < (best.is_late, best.total):
+                        best = one
+        if best is None:
+            ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()  # says what is missing
+            raise UnsatisfiableTaskError("the most probable automaton cannot be satisfied in this scene")
         if best.doubt > self.largest_doubt:
-            raise _refusal(best, posterior)
-        return best
+            raise _refusal(best)
+        return best._replace(automaton=to_automaton(scene.enforced(best.table, best.word), scene.hypotheses.labels))
 
-    def _best(
-        self,
-        posterior: TaskPosterior,
-        build: Callable[[Automaton], Product],
-        risks: LabelRisks,
-        price: float,
-        least: float,
-    ) -> Choice:
-        """The best choice; `least` is a lower bound on the cost of any plan."""
-        best: Choice | None = None
-        is_any_left_out = False
-        for goal in self._goals:  # those with the least missing first
-            if best is not None and not best.is_late and least + price * goal.missing >= best.total:
-                break
-            try:
-                product = build(goal.joint.automaton)
-            except ProductTooLargeError:
-                is_any_left_out = True
-                continue
-            for one in self._choices(product, goal, risks, price):
-                if best is None or (one.is_late, one.total) < (best.is_late, best.total):
-                    best = one
-        assert best is not None  # the most probable automaton alone is a goal, and can be satisfied
-        if not is_any_left_out:
-            return best
-        # The plan may fulfil more than its goal, such as one that was left out: its labels tell.
-        return best._replace(doubt=min(best.doubt, _doubt(missing_after(posterior, best.word), best.risks)))
+    def _choices(self, scene: "_Scene", base: NDArray[np.int32], price: float) -> Iterator[Choice]:
+        """Plans that keep more and more of the reasons that reject the plan before."""
+        table, plan, tried = base, scene.plan(base), set[str]()
+        while plan is not None:
+            word = plan.word
+            rejecting = scene.rejecting(word)
+            doubt = 1.0 - float(np.prod([1.0 - one.probability for one in rejecting]))
+            is_late = self.horizon is not None and len(word) > self.horizon
+            total = float(plan.costs.sum()) + price * doubt
+            yield Choice(self.automaton, self.cost, None, is_late, total, doubt, tuple(rejecting), table, word)
+            plan = None
+            for one in rejecting:
+                if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
+                    tried.add(one.text)
+                    joint = intersection(table, one.table)
+                    plan = scene.plan(joint)
+                    table = table if plan is None else joint
 
-    def _choices(self, product: Product, goal: Goal, risks: LabelRisks, price: float) -> Iterator[Choice]:
-        """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
-        costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
-        for fraction in PRICE_FRACTIONS:
-            solution = ProductSolution(product, cost_to_go(product.graph, costs + fraction * price * risk))
-            if solution.solution.cost_to_go[0] == np.inf:
-                return
-            controls = solution.best_controls()
-            path = nodes_along(product, controls)[:-1], controls
-            read: dict[Label, float] = {}
-            word = tuple(product.labels[i] for i in product.label_index[path])
-            for label, probability in zip(word, risk[path].tolist(), strict=True):
-                read[label] = max(probability, read.get(label, 0.0))
-            is_late = self.horizon is not None and len(controls) > self.horizon
-            yield Choice(
-                goal.joint.automaton,
-                self._priced(risks, goal.joint, fraction * price),
-                solution,
-                is_late,
-                total=float(costs[path].sum() + price * (risk[path].sum() + goal.missing)),
-                doubt=_doubt(goal.missing, read),
-                word=word,
-                risks=read,
-            )
-            if not is_late:
-                return
+    def _hypotheses(self, labels: tuple[Label, ...]) -> "_Hypotheses":
+        if labels not in self._by_labels:
+            posterior = posterior_of(self.model)
+            assert posterior is not None
+            self._by_labels[labels] = _Hypotheses.of(posterior, labels)
+        return self._by_labels[labels]
 
     @cached_property
-    def _goals(self) -> list[Goal]:
-        posterior = posterior_of(self.model)
-        return [] if posterior is None else goals_of(posterior)
-
-    def _priced(self, risks: LabelRisks, joint: JointAutomaton, price: float) -> Cost:
-        """The cost including the price of risky labels."""
-        return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
+    def _by_labels(self) -> dict[tuple[Label, ...], "_Hypotheses"]:
+        return {}
 
 
-def _doubt(missing: float, risks: Mapping[Label, float]) -> float:
-    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in risks.values()]))
+class _Hypotheses(NamedTuple):
+    """The most probable automaton, what may be asked beside it, and the demonstrated words, over some labels."""
+
+    labels: tuple[Label, ...]
+    chosen: NDArray[np.int32]
+    reasons: tuple[Reason, ...]
+    followed: NDArray[np.int32] | None
+
+    @classmethod
+    def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...]) -> "_Hypotheses":
+        chosen = canonical_table(live_table(posterior.chosen.automaton, labels))
+        reasons = [
+            Reason(one.weight, f"the task may be '{one.text}'", intersection(chosen, live_table(one.automaton, labels)))
+            for one in posterior.alternatives[1:]
+        ]
+        for one in posterior.doubts:
+            is_unseen = one.constraint.kind == "unseen"
+            p = one.constraint.proposition
+            text = f"nobody has shown what '{p}' entails" if is_unseen else f"the task may be '{one.constraint}' too"
+            table = canonical_table(conjoin(chosen, one.constraint, labels))
+            reasons.append(Reason(one.probability, text, table, not is_unseen))
+        followed = None
+        if posterior.demonstrated_words:
+            words = DemonstratedWords.of(posterior.demonstrated_words).automaton
+            followed = intersection(chosen, to_table(words, labels))
+        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), followed)
 
 
-def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
+class _Scene:
+    """A scene to plan in, and the reasons that it leaves possible."""
+
+    def __init__(self, world: ArrayWorld, hypotheses: _Hypotheses) -> None:
+        self.hypotheses = hypotheses
+        self._world = world
+        self._planner = TablePlanner(world, len(hypotheses.labels))
+        self._is_possible: dict[str, bool] = {}
+
+    def plan(self, table: NDArray[np.int32]) -> DemonstratedScene | None:
+        """The best plan for an automaton, None if there is none."""
+        if len(table) * len(self._world.successors) > MOST_NODES:
+            return None
+        return self._planner.solve(table).act(0.0, MOST_STEPS, np.random.default_rng(0))
+
+    def rejecting(self, word: NDArray[np.int32]) -> list[Reason]:
+        """The reasons that reject a plan; those with which the task would be impossible here are refuted."""
+        return [one for one in self.hypotheses.reasons if not read_word(one.table, word) and self._can_be(one)]
+
+    def enforced(self, table: NDArray[np.int32], word: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
+        reasons = self.hypotheses.reasons
+        kept = [one for one in reasons if one.probability > LEAST_KEPT and read_word(one.table, word)]
+        for one in kept[:MOST_KEPT]:
+            joint = intersection(table, one.table)
+            if len(joint) > MOST_JOINT_STATES or len(joint) * len(self._world.successors) > MOST_NODES:
+                break
+            table = joint
+        return table
+
+    def _can_be(self, one: Reason) -> bool:
+        if one.text not in self._is_possible:
+            self._is_possible[one.text] = not one.is_refutable or self.plan(one.table) is not None
+        return self._is_possible[one.text]
+
+
+def _refusal(best: Choice) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
-    need = posterior.support.needed_labels
-    left_out = {label: probability for label, probability in need.items() if label not in best.risks}
-    reasons = (
-        *(f"reads '{label}', which may end the task" for label in _likely(best.risks)),
-        *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
-    )
+    reasons = [one.text for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON]
     return DoubtfulPlanError(
-        f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
-        f"{' and '.join(reasons) or 'is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
+        f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: "
+        f"{', and '.join(reasons) or 'it is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
         "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
     )
-
-
-def _likely(probabilities: Mapping[Label, float]) -> list[str]:
-    """The labels whose probability is a reason to refuse, the highest first, as text."""
-    ranked = sorted(probabilities, key=lambda label: -probabilities[label])
-    return [format_label(label) for label in ranked if probabilities[label] > LEAST_PROBABILITY_OF_REASON]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect
+from wfairl.core.rational.constraints import Constraint, conjoin
 from wfairl.core.rational.tables import holding
 
 ANY = -3
@@ -29,17 +30,17 @@ class CompactEdge(NamedTuple):
 
 
 class CompactAutomaton(NamedTuple):
-    """An automaton of `states` states that are not accepting, and its edges."""
+    """An automaton of `states` states that are not accepting, its edges, and the constraints that it keeps beside."""
 
     states: int
     edges: tuple[CompactEdge, ...]
+    constraints: tuple[Constraint, ...] = ()
 
     def __str__(self) -> str:
         """One line, such as `0 -coffee-> 1, 1 -office-> done, any -plant-> dead`."""
         names = {ANY: "any", DEAD: "dead", ACCEPTED: "done"}
-        return ", ".join(
-            f"{names.get(e.source, e.source)} -{e.guard}-> {names.get(e.target, e.target)}" for e in self.edges
-        )
+        edges = [f"{names.get(e.source, e.source)} -{e.guard}-> {names.get(e.target, e.target)}" for e in self.edges]
+        return ", ".join([*edges, *map(str, self.constraints)])
 
     def to_table(self, labels: tuple[Label, ...]) -> NDArray[np.int32]:
         """State after each label, `DEAD` or `ACCEPTED`; shape [states, labels]."""
@@ -47,10 +48,17 @@ class CompactAutomaton(NamedTuple):
         table[:] = np.arange(self.states)[:, None]
         for edge in reversed(self._by_precedence()):
             table[slice(None) if edge.source == ANY else edge.source, holding(edge.guard, labels)] = edge.target
+        for constraint in self.constraints:
+            table = conjoin(table, constraint, labels)
         return table
 
     def to_guarded(self) -> GuardedAutomaton:
         """The same as a guarded automaton; its last state is the accepting one."""
+        if self.constraints:
+            automaton = self._replace(constraints=()).to_guarded()
+            for constraint in self.constraints:
+                automaton = intersect(automaton, constraint.automaton())
+            return compact(automaton).to_guarded()
         targets = {ACCEPTED: self.states}
         rows = [
             tuple(Edge(e.guard, targets.get(e.target, e.target)) for e in self._by_precedence() if e.source in (ANY, q))
@@ -63,6 +71,18 @@ class CompactAutomaton(NamedTuple):
         own = [e for e in self.edges if e.source != ANY]
         common = [e for e in self.edges if e.source == ANY]
         return [*(e for e in common if e.target == DEAD), *own, *(e for e in common if e.target != DEAD)]
+
+
+def compact(automaton: GuardedAutomaton) -> CompactAutomaton:
+    """A guarded automaton until it accepts; without edges if it accepts nothing."""
+    accepted = dict.fromkeys(np.flatnonzero(automaton.accepting).tolist(), ACCEPTED)
+    result = simplify(
+        CompactEdge(state, edge.guard, accepted.get(edge.target, edge.target))
+        for state, row in enumerate(automaton.edges)
+        for edge in row
+        if state not in accepted
+    )
+    return result if any(edge.target == ACCEPTED for edge in result.edges) else CompactAutomaton(1, ())
 
 
 def simplify(edges: Iterable[CompactEdge]) -> CompactAutomaton:

@@ -33,6 +33,7 @@ probability:
 Failures and answers help, but successful demonstrations are enough.
 """
 
+from functools import cached_property
 from math import log, log1p
 
 import numpy as np
@@ -73,6 +74,13 @@ class Evidence:
     def labels(self) -> tuple[Label, ...]:
         """What the columns of a table mean."""
         return self.observations.labels
+
+    @cached_property
+    def read_propositions(self) -> tuple[str, ...]:
+        """The propositions that a demonstration, a failure or an answer reads."""
+        seen = self.observations
+        words = [*(one.word for one in seen.scenes), *seen.failures, *(one.word for one in seen.answers)]
+        return tuple(sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist())))))
 
     def log_probability(self, table: NDArray[np.int32]) -> float:
         """log P(observations | A)."""

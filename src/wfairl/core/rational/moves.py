@@ -6,6 +6,7 @@ An edge is dropped, added, changed or sent elsewhere, or two states are merged. 
     conjoin    another event must happen too, in any order with the others
     detour     there is an alternative path
     split      what happened before matters: a state is told apart by how it was entered
+    constrain  something must not happen, or must, at times (`constraints`)
 
 Each of these is one move, because its halves explain nothing by themselves: the search would not get past them.
 """
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
+from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.tables import holding
 
 Edges = list[CompactEdge]
@@ -52,6 +54,7 @@ def neighbours(
     if automaton.states < max_states:
         moves += [
             _insert(automaton, [(guard,) for guard in guards]),
+            _insert(automaton, [(Guard(guard.false, guard.true),) for guard in guards]),
             _conjoin(automaton, guards, max_states),
             _detour(automaton, guards, labels, visits),
             _split(automaton, guards),
@@ -59,7 +62,36 @@ def neighbours(
     if automaton.states + 2 <= max_states:
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
         moves.append(_insert(automaton, permutations(often, 2)))
-    yield from map(simplify, chain.from_iterable(moves))
+        moves.append(_insert(automaton, [visit for guard in guards for visit in _visits_again(guard)]))
+    for edges in chain.from_iterable(moves):
+        yield simplify(edges)._replace(constraints=automaton.constraints)
+
+
+def constrained(automaton: CompactAutomaton, read: Sequence[str]) -> Iterator[CompactAutomaton]:
+    """The automaton with a constraint less, or with one more about propositions that somebody reads."""
+    kept = automaton.constraints
+    for i in range(len(kept)):
+        yield automaton._replace(constraints=kept[:i] + kept[i + 1 :])
+    for one in phase_constraints(read):
+        if one not in kept:
+            yield automaton._replace(constraints=tuple(sorted((*kept, one), key=str)))
+
+
+def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
+    """The constraints that are in force at times, about some propositions."""
+    for p, a in permutations(propositions, 2):
+        yield Constraint("never", p, after=a)
+        yield Constraint("never", p, until=a)
+        yield Constraint("needed", p, after=a)
+    for p, a, b in permutations(propositions, 3):
+        yield Constraint("never", p, after=a, until=b)
+
+
+def _visits_again(guard: Guard) -> Iterator[tuple[Guard, Guard]]:
+    """An event after it has ended, and its end after it."""
+    ended = Guard(guard.false, guard.true)
+    yield ended, guard
+    yield guard, ended
 
 
 def starts(propositions: Sequence[str]) -> Iterator[CompactAutomaton]:

@@ -11,7 +11,9 @@ selects one of two codes, edges or errands, and the shorter one counts:
     each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
     edge       = guard, target
     target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
-    guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals
+    guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals;
+                 the end of what holds, !p after p, is 3 bits and which p
+    constraint = 4 bits "another" and its kind, a guard for each proposition; constraints come last
     literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
 
 States are numbered as they are first mentioned, so that numbers need no bits. An edge with a guard of its own costs
@@ -24,6 +26,7 @@ from math import comb, inf, log, log2
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, description_order
+from wfairl.core.rational.constraints import Constraint
 
 P_POSITIVE = 0.9
 """Probability that a literal is positive."""
@@ -34,6 +37,9 @@ P_NEW_STATE, P_DONE, P_KNOWN_STATE, P_DEAD = 0.4, 0.3, 0.25, 0.05
 P_ANOTHER_OF_ANY = 0.05
 """Probability that another edge of any state follows."""
 
+CONSTRAINT_BITS = 4.0
+"""Length of the sign that a constraint follows, and of its kind."""
+
 
 def log_prior(automaton: CompactAutomaton, propositions: int) -> float:
     """Natural logarithm of the prior probability of an automaton over a number of propositions."""
@@ -42,9 +48,14 @@ def log_prior(automaton: CompactAutomaton, propositions: int) -> float:
 
 def description_bits(automaton: CompactAutomaton, propositions: int) -> float:
     """The length of the shorter description in bits."""
-    stages = errands(automaton)
-    edges = _edge_bits(automaton, propositions)
-    return 1 + (edges if stages is None else min(edges, _errand_bits(automaton, stages, propositions)))
+    used: list[Guard] = []
+    bits, stages = _edge_bits(automaton, propositions, used), errands(automaton)
+    if stages is not None:
+        used_by_errands: list[Guard] = []
+        errand_bits = _errand_bits(automaton, stages, propositions, used_by_errands)
+        if errand_bits < bits:
+            bits, used = errand_bits, used_by_errands
+    return 1 + bits + sum(_constraint_bits(one, propositions, used) for one in automaton.constraints)
 
 
 def errands(automaton: CompactAutomaton) -> list[list[Guard]] | None:
@@ -85,8 +96,12 @@ def _end_of_stage(own: list[dict[Guard, int]], start: int, guards: list[Guard]) 
     return reached[frozenset(guards)]
 
 
-def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], propositions: int) -> float:
-    used: list[Guard] = []
+def _constraint_bits(constraint: Constraint, propositions: int, used: list[Guard]) -> float:
+    names = (Guard(frozenset({name})) for name in constraint.propositions)
+    return CONSTRAINT_BITS + sum(_guard_bits(name, used, propositions) for name in names)
+
+
+def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], propositions: int, used: list[Guard]) -> float:
     bits = 2.0  # the ends of both lists
     for edge in automaton.edges:
         if edge.source == ANY:
@@ -96,8 +111,7 @@ def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], proposi
     return bits
 
 
-def _edge_bits(automaton: CompactAutomaton, propositions: int) -> float:
-    used: list[Guard] = []
+def _edge_bits(automaton: CompactAutomaton, propositions: int, used: list[Guard]) -> float:
     bits = 1.0 + automaton.states - log2(1 - P_ANOTHER_OF_ANY)  # the ends of all lists
     for edge in automaton.edges:
         if edge.source == ANY and edge.target == DEAD:
@@ -125,6 +139,8 @@ def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
     if guard in used:
         return 1 + log2(len(used))
     used.append(guard)
+    if len(guard.literals) == 1 and Guard(guard.false, guard.true) in used:  # what holds must end
+        return 3 + log2(len(used))
     return 1 + literal_bits(guard, propositions)
 
 

@@ -24,6 +24,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.likelihood import log_mean
@@ -72,7 +73,13 @@ class RationalLearner:
         successes = [i for i, one in enumerate(dataset) if one.is_success]
         outliers = np.zeros(len(dataset))
         outliers[successes] = posterior.outlier_probabilities
-        posterior = replace(posterior, outlier_probabilities=outliers, answers=len(dataset.answers))
+        unknown = set(task.propositions).difference(*posterior.labels)
+        posterior = replace(
+            posterior,
+            outlier_probabilities=outliers,
+            answers=len(dataset.answers),
+            doubts=(*posterior.doubts, *doubts_of_unknown(unknown, self.settings)),
+        )
         words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
         return TaskModel.of_automaton(
             posterior.chosen.automaton,
@@ -121,6 +128,7 @@ def learn_posterior(
         automata_generated=evaluator.automata_generated,
         automata_evaluated=evaluator.tables_evaluated,
         outlier_probabilities=_outlier_probabilities(evidence, best),
+        doubts=measure_doubts(evidence, best.automaton),
     )
 
 

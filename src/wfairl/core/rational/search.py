@@ -13,7 +13,7 @@ that read the labels of the scenes alike are evaluated once. Nothing here is ran
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.likelihood import log_mean
-from wfairl.core.rational.moves import neighbours, starts
+from wfairl.core.rational.moves import constrained, neighbours, starts
 from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import canonical_table
@@ -73,11 +73,12 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
             return sorted(evaluator.candidates, key=lambda candidate: -candidate.log_posterior)
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
-        visits = evaluator.evidence.visits(best.automaton.to_table(labels))
+        visits = evaluator.evidence.visits(best.automaton._replace(constraints=()).to_table(labels))
         moves = neighbours(
             best.automaton, evaluator.propositions, labels, visits, settings.max_states, settings.max_literals
         )
-        evaluator.evaluate_all(moves, needed, best)
+        constraints = constrained(best.automaton, evaluator.evidence.read_propositions)
+        evaluator.evaluate_all(chain(moves, constraints), needed, best)
 
 
 def _beam(candidates: Iterable[Candidate], settings: RationalSettings) -> list[Candidate]:

@@ -21,6 +21,9 @@ class RationalSettings:
         answer_error: probability that an answer to a question is wrong, by inattention or misunderstanding.
         deadly_odds: prior odds that a label which no demonstration tests ends the task in failure; for caution only.
         needed_odds: prior odds that a demonstrated label is needed; for caution only.
+        phase_odds: prior odds that a proposition is deadly at times, after or until another; for caution only.
+        obligation_odds: prior odds that a proposition is needed after another; for caution only.
+        unseen_odds: prior odds that one which no demonstration reads requires something; for caution only.
         max_world_states: how many states of each scene are planned through, those nearest to the demonstration.
         max_alternatives: how many automata are kept beside the best one.
         beam_width: how many of the best automata the search expands before it ends.
@@ -35,6 +38,9 @@ class RationalSettings:
     answer_error: Probability = 0.02
     deadly_odds: float = 0.125
     needed_odds: float = 0.25
+    phase_odds: float = 0.1
+    obligation_odds: float = 0.1
+    unseen_odds: float = 0.1
     max_world_states: int = 200_000
     max_alternatives: int = 20
     beam_width: int = 8

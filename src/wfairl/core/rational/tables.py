@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.minimisation import equivalence_classes
 from wfairl.core.support.compiling import njit
 
@@ -25,6 +26,14 @@ def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]
 def live_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
     """The table of an automaton whose last state is the only accepting one, without the row of that state."""
     return np.ascontiguousarray(to_table(automaton, labels)[:-1])
+
+
+def to_automaton(table: NDArray[np.int32], labels: tuple[Label, ...]) -> FiniteAutomaton:
+    """The automaton of a table; its last state is the accepting one."""
+    last = len(table)
+    rows = np.vstack([np.where(table == ACCEPTED, last, table), np.full(len(labels), last)]).astype(np.int32)
+    accepting = np.arange(last + 1) == last
+    return FiniteAutomaton(labels, rows, accepting, accepting.astype(float), (None,) * (last + 1), keep_repeats=True)
 
 
 @lru_cache(maxsize=65536)
@@ -63,28 +72,14 @@ def count_visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArr
     return counts
 
 
-def requiring(table: NDArray[np.int32], label: int) -> NDArray[np.int32]:
-    """The automaton that also requires a label to be read at some time; until then nothing is accepted.
-
-    Returns:
-        A table of the states before the label was read, then of those after it; [2 states, labels].
-    """
-    states = len(table)
-    read = np.where(table >= 0, table + states, table)
-    unread = np.where(table == ACCEPTED, np.arange(states, dtype=np.int32)[:, None], table)
-    unread[:, label] = read[:, label]
-    return np.concatenate((unread, read)).astype(np.int32)
-
-
-def is_forced(table: NDArray[np.int32], label: int) -> bool:
-    """Whether every accepted word contains a label."""
-    without = np.delete(table, label, axis=1)
-    reached = [0]
-    for state in reached:
-        if (without[state] == ACCEPTED).any():
-            return False
-        reached += [after for after in np.unique(without[state]).tolist() if after >= 0 and after not in reached]
-    return True
+def intersection(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The minimal table of an automaton that accepts as soon as both have accepted."""
+    count = len(other) + 1
+    a, b = (np.vstack([np.where(t == ACCEPTED, len(t), t), np.full(t.shape[1], len(t))]) for t in (one, other))
+    pairs = a[:, None] * count + b
+    pairs[(a[:, None] == len(one)) & (b == len(other))] = ACCEPTED
+    pairs[(a[:, None] == DEAD) | (b == DEAD)] = DEAD
+    return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
 
 
 @njit(cache=True, nogil=True)

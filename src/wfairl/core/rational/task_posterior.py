@@ -17,6 +17,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
+from wfairl.core.rational.doubts import Doubt
 from wfairl.core.support.bounds import Count, NotNegative, Part
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
@@ -56,28 +57,16 @@ class Support:
         labels: those that occur in the scenes.
         visits: how many demonstrations read the label in the state, [states, labels].
         margin: nats of log evidence by which the target of the label beats the next best target; [states, labels].
-        risk: probability that the label ends the task in failure, though the automaton allows it; [states, labels].
-        unknown_risk: the same for a label that occurs in no scene.
-        need: probability that the task requires the label, though the automaton does not; 0 for labels that no
-            demonstration has and for those that the automaton requires; [labels].
     """
 
     labels: tuple[Label, ...]
     visits: NDArray[np.int64]
     margin: NDArray[np.float64]
-    risk: NDArray[np.float64]
-    unknown_risk: float
-    need: NDArray[np.float64]
 
     @cached_property
     def number(self) -> dict[Label, int]:
         """The index of each label."""
         return {label: i for i, label in enumerate(self.labels)}
-
-    @property
-    def needed_labels(self) -> dict[Label, float]:
-        """The labels that may be needed though the automaton does not require them; their probability."""
-        return {label: float(need) for label, need in zip(self.labels, self.need, strict=True) if need > 0}
 
     @property
     def is_untested(self) -> NDArray[np.bool_]:
@@ -115,6 +104,7 @@ class TaskPosterior:
         laws: the corrections that all automata obey, each as a JSON object of `wfairl.questions.corrections`.
         rounds: how often automaton and cost were learned in turn; 0 if the cost was given.
         not_told_apart: rules under other costs that are about as likely.
+        doubts: constraints that the task may have though the chosen automaton does not keep them.
     """
 
     kind: ClassVar[str] = "rational"
@@ -132,6 +122,7 @@ class TaskPosterior:
     laws: tuple[Mapping[str, Any], ...] = ()
     rounds: int = 0
     not_told_apart: tuple[Rival, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def chosen(self) -> Alternative:
@@ -174,13 +165,11 @@ class TaskPosterior:
                 "labels": [sorted(label) for label in support.labels],
                 "visits": support.visits.tolist(),
                 "margin": [[one if np.isfinite(one) else None for one in row] for row in support.margin.tolist()],
-                "risk": support.risk.tolist(),
-                "unknown_risk": support.unknown_risk,
-                "need": support.need.tolist(),
             },
             "outlier_probabilities": self.outlier_probabilities.tolist(),
             "demonstrated_words": [[sorted(label) for label in word] for word in self.demonstrated_words],
             "not_told_apart": [asdict(one) for one in self.not_told_apart],
+            "doubts": [{"constraint": one.constraint._asdict(), "probability": one.probability} for one in self.doubts],
         }
 
     @classmethod
@@ -204,9 +193,6 @@ class TaskPosterior:
                 support.labels,
                 np.array(support.visits, np.int64),
                 np.where(np.isnan(margin), np.inf, margin),
-                np.array(support.risk, np.float64),
-                support.unknown_risk,
-                np.array(support.need, np.float64),
             ),
             "outlier_probabilities": np.array(stored.outlier_probabilities, np.float64),
         }
@@ -228,16 +214,11 @@ class _StoredSupport:
     labels: tuple[Label, ...]
     visits: tuple[tuple[Count, ...], ...]
     margin: tuple[tuple[float | None, ...], ...]
-    risk: tuple[tuple[Part, ...], ...]
-    unknown_risk: Part
-    need: tuple[Part, ...]
 
     def __post_init__(self) -> None:
-        shapes = [[len(row) for row in table] for table in (self.visits, self.margin, self.risk)]
-        if shapes != [[len(self.labels)] * len(self.visits)] * 3:
+        shapes = [[len(row) for row in table] for table in (self.visits, self.margin)]
+        if shapes != [[len(self.labels)] * len(self.visits)] * 2:
             raise ValueError("tables that are not of one number for each state and label")
-        if len(self.need) != len(self.labels):
-            raise ValueError("needs that are not of one number for each label")
 
 
 @dataclass(frozen=True)
@@ -258,6 +239,7 @@ class _StoredPosterior:
     laws: tuple[Mapping[str, Any], ...]
     rounds: Count
     not_told_apart: tuple[Rival, ...]
+    doubts: tuple[Doubt, ...]
 
 
 def posterior_of(model: TaskModel) -> TaskPosterior | None:

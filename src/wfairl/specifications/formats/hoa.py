@@ -18,6 +18,8 @@ from wfairl.specifications.diagrams import Diagrams
 from wfairl.specifications.ltlf_formula import Formula, MalformedFormulaError, parse_formula
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_guarded
 
+__all__ = ["from_hoa", "to_hoa"]
+
 MOST_HOA_STATES, LONGEST_HOA_LABEL, MOST_IMPLICIT = 10_000, 100_000, 12
 """Of an automaton that is read: its states, the characters of a label, and propositions if labels are not written."""
 

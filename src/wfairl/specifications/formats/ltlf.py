@@ -31,6 +31,8 @@ from wfairl.specifications.ltlf_formula import (
 )
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic, implies
 
+__all__ = ["from_ltlf", "to_ltlf"]
+
 LONGEST_FORMULA = 20_000
 """Longer formulas are not readable."""
 

@@ -59,10 +59,20 @@ class TablePlan:
         return None
 
 
+class TablePlanner:
+    """Plans in one world, for automata given as tables over its labels."""
+
+    def __init__(self, world: ArrayWorld, labels: int) -> None:
+        self._world = world
+        self._packed = pack_world(world.successors, world.label_index, world.costs, labels)
+
+    def solve(self, table: NDArray[np.int32]) -> TablePlan:
+        """The cost-to-go on the product with an automaton."""
+        V = np.empty(len(table) * len(self._world.successors))
+        general_cost_to_go(reverse_table(table), self._packed, V)
+        return TablePlan(self._world, table, V.reshape(len(table), -1))
+
+
 def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:
     """Solve the products of a world and automata given as tables over the same labels, one after the other."""
-    packed = pack_world(world.successors, world.label_index, world.costs, tables[0].shape[1])
-    for table in tables:
-        V = np.empty(len(table) * len(world.successors))
-        general_cost_to_go(reverse_table(table), packed, V)
-        yield TablePlan(world, table, V.reshape(len(table), -1))
+    return map(TablePlanner(world, tables[0].shape[1]).solve, tables)

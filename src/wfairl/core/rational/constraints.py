@@ -1,0 +1,107 @@
+"""Constraints: small rules that a task may have beside its automaton, three kinds of sentences.
+
+    never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
+    p needed [after a]               p must hold at some time; at some time after every a
+    p unseen                         nobody has shown what p entails: only a word without p is sure to be right
+
+A constraint reads labels as an automaton of two states does. It does not count: a label that is read twice in a row is
+read once. What holds at the same time as b, or as p that is needed, comes in time.
+"""
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+
+
+class Constraint(NamedTuple):
+    """A sentence about one to three propositions.
+
+    Attributes:
+        kind: what is said about the proposition.
+        proposition: what it is about.
+        after: the proposition that sets it in force; None if it is in force from the beginning.
+        until: the proposition that ends it; None if nothing does.
+    """
+
+    kind: Literal["never", "needed", "unseen"]
+    proposition: str
+    after: str | None = None
+    until: str | None = None
+
+    def __str__(self) -> str:
+        text = f"never {self.proposition}" if self.kind == "never" else f"{self.proposition} {self.kind}"
+        after = "" if self.after is None else f" after {self.after}"
+        return text + after + ("" if self.until is None else f" until {self.until}")
+
+    @property
+    def propositions(self) -> tuple[str, ...]:
+        """All that it names."""
+        return tuple(one for one in (self.proposition, self.after, self.until) if one is not None)
+
+    def automaton(self) -> GuardedAutomaton:
+        """Accepts the words that keep the constraint."""
+        return _automaton(self)
+
+
+@lru_cache(maxsize=4096)
+def _automaton(constraint: Constraint) -> GuardedAutomaton:
+    p, after, until = Guard(frozenset({constraint.proposition})), constraint.after, constraint.until
+    starts_in_force = after is None
+    force, rest = (0, 1) if starts_in_force else (1, 0)
+    in_force: tuple[Edge, ...]
+    unless: str | None
+    if constraint.kind == "needed":
+        in_force, unless = (Edge(p, rest),), constraint.proposition
+    else:
+        in_force, unless = (Edge(p, DEAD),), until
+        if until is not None:
+            in_force = (Edge(Guard(frozenset({until})), rest), *in_force)
+    at_rest: tuple[Edge, ...] = ()
+    if after is not None:
+        at_rest = (Edge(Guard(frozenset({after}), frozenset({unless} if unless else ())), force),)
+    rows = (in_force, at_rest) if starts_in_force else (at_rest, in_force)
+    accepting = np.array([constraint.kind != "needed" or state == rest for state in (0, 1)])
+    return GuardedAutomaton(rows, accepting)
+
+
+@lru_cache(maxsize=4096)
+def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+    automaton = _automaton(constraint)
+    return np.array([automaton.column(label) for label in labels], np.int32).T
+
+
+def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+    """The table of an automaton that also keeps a constraint.
+
+    Returns:
+        A table of the states of `table` in either state of the constraint; for a proposition that is needed, also of
+        the automaton's acceptance before the proposition has held. [states, labels]
+    """
+    rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
+    count = len(table)
+    parts = []
+    for row in rows:
+        done = np.where(accepting[row], ACCEPTED, 2 * count + row)
+        part = np.where(table >= 0, row * count + table, table)
+        part = np.where(table == ACCEPTED, done, part)
+        parts.append(np.where(row == DEAD, DEAD, part))
+    if constraint.kind == "needed":
+        parts += [np.where(accepting[row], ACCEPTED, 2 * count + row)[None] for row in rows]
+    return np.ascontiguousarray(np.concatenate(parts), np.int32)
+
+
+def breaking(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+    """The table of an automaton that accepts only the words that break a constraint."""
+    rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
+    count = len(table)  # states: those of the table in either state of the constraint, then after it was broken
+    parts = []
+    for row in (*rows, np.full(len(labels), DEAD)):
+        after = np.where(row == DEAD, 2, row)
+        is_broken = (row == DEAD) | ~accepting[row]
+        parts.append(np.where(table >= 0, after * count + table, np.where(is_broken, table, DEAD)))
+    return np.ascontiguousarray(np.concatenate(parts), np.int32)

@@ -1,0 +1,97 @@
+"""Doubts: constraints that the task may have though the learned automaton does not keep them.
+
+The automaton of highest posterior is short, and so it is silent about much: it allows what no demonstration tests, and
+it requires nothing that may have happened by chance. Each constraint C (`constraints`) that would change the automaton
+A is added in turn:
+
+    odds(C) = prior odds of its kind * P(observations | A and C) / P(observations | A)
+    doubt(C) = odds / (1 + odds)
+
+The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
+are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
+and it may require something afterwards that nobody has shown.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfairl.core.rational.compact_automaton import CompactAutomaton
+from wfairl.core.rational.constraints import Constraint, conjoin
+from wfairl.core.rational.evidence import Evidence
+from wfairl.core.rational.likelihood import log_mean
+from wfairl.core.rational.moves import phase_constraints
+from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.tables import canonical_table
+from wfairl.core.support.bounds import Part
+
+LEAST_DOUBT = 1e-4
+"""Smaller doubts are not kept."""
+
+LARGEST_LOG_ODDS = 50.0
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A constraint that the task may have, and the probability that it has."""
+
+    constraint: Constraint
+    probability: Part
+
+    @property
+    def odds(self) -> float:
+        """The probability as odds."""
+        return self.probability / (1 - self.probability)
+
+
+def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
+    """The doubts about an automaton, the largest first."""
+    labels = evidence.labels
+    table = automaton.to_table(labels)
+    known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
+    read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.visits(table).any(axis=0))))
+    doubts = []
+    for constraint, prior_odds in _possible(evidence, sorted(read)):
+        changed = canonical_table(conjoin(table, constraint, labels))
+        if changed.tobytes() == known:
+            continue
+        if constraint.kind == "unseen":  # what it would require is unknown, and so is its evidence
+            doubts.append(Doubt(constraint, prior_odds / (1 + prior_odds)))
+            continue
+        least = chosen + np.log(LEAST_DOUBT / prior_odds)
+        verdicts = evidence.of_verdicts(changed)
+        scenes = evidence.of_scenes_if(changed, least - verdicts)
+        if scenes is None:
+            continue
+        ratio = log_mean(scenes.sum(axis=0)) + verdicts - chosen
+        odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
+        if odds > LEAST_DOUBT:
+            doubts.append(Doubt(constraint, odds / (1 + odds)))
+    return tuple(sorted(doubts, key=lambda one: -one.probability))
+
+
+def doubts_of_unknown(propositions: Iterable[str], settings: RationalSettings) -> tuple[Doubt, ...]:
+    """The doubts about propositions that occur in no scene of the demonstrations."""
+    return tuple(
+        Doubt(constraint, odds / (1 + odds)) for p in sorted(propositions) for constraint, odds in _unread(p, settings)
+    )
+
+
+def _unread(proposition: str, settings: RationalSettings) -> Iterator[tuple[Constraint, float]]:
+    yield Constraint("never", proposition), settings.deadly_odds
+    yield Constraint("unseen", proposition), settings.unseen_odds
+
+
+def _possible(evidence: Evidence, read: Sequence[str]) -> Iterator[tuple[Constraint, float]]:
+    """The constraints in question, with their prior odds; `read` are the propositions that demonstrations read."""
+    settings = evidence.settings
+    for p in sorted(frozenset().union(*evidence.labels).difference(read)):
+        yield from _unread(p, settings)
+    for p in read:
+        yield Constraint("never", p), settings.deadly_odds
+        yield Constraint("needed", p), settings.needed_odds
+    others = max(len(read) - 1, 1)
+    for one in phase_constraints(read):
+        odds = settings.obligation_odds if one.kind == "needed" else settings.phase_odds
+        yield one, odds / others ** (len(one.propositions) - 1)

@@ -1,0 +1,131 @@
+"""A constraint means its sentence: as an automaton, as a table beside another, and broken on purpose."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_logic import random_table
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, Guard
+from wfairl.core.rational.constraints import Constraint, breaking, conjoin
+from wfairl.core.rational.tables import intersection, read_word
+
+LABELS = tuple(map(frozenset, ("", "a", "b", "c")))
+CONSTRAINTS = (
+    *(Constraint(kind, "a") for kind in ("never", "needed", "unseen")),
+    *(Constraint("never", p, after=q) for p, q in permutations("abc", 2)),
+    *(Constraint("never", p, until=q) for p, q in permutations("abc", 2)),
+    *(Constraint("needed", p, after=q) for p, q in permutations("abc", 2)),
+    *(Constraint("never", *names) for names in permutations("abc", 3)),
+)
+words = st.lists(st.integers(0, 3), max_size=9)
+
+
+def keeps(constraint, names):
+    """Whether a word of single letters keeps a constraint, by its sentence."""
+    kind, p, after, until = constraint
+    if kind == "needed":
+        asked = [i for i, name in enumerate(names) if name == after] if after else [-1]
+        return all(p in names[i + 1 :] for i in asked)
+    for i in (i for i, name in enumerate(names) if name == p):
+        begun = 0 if after is None else next((k + 1 for k in range(i) if names[k] == after), None)
+        if begun is None:
+            continue
+        if until is None:
+            return False
+        if after is None:
+            if until not in names[:i]:
+                return False
+            continue
+        last_after = max((k for k in range(i) if names[k] == after), default=-1)
+        last_until = max((k for k in range(i) if names[k] == until), default=-1)
+        if last_after > last_until:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@given(word=words)
+def test_the_automaton_of_a_constraint_accepts_the_words_that_keep_its_sentence(constraint, word):
+    assert constraint.automaton().accepts([LABELS[i] for i in word]) == keeps(constraint, ["-abc"[i] for i in word])
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+def test_a_repeated_label_changes_nothing(constraint):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        word = [LABELS[i] for i in rng.integers(4, size=6)]
+        twice = [label for label in word for _ in range(2)]
+        assert constraint.automaton().accepts(word) == constraint.automaton().accepts(twice)
+
+
+def first_acceptance(table, word, is_kept):
+    """The length of the shortest prefix by whose end the table has accepted and that is kept; 0 if there is none."""
+    state = 0
+    for step, label in enumerate(word, start=1):
+        state = state if state == ACCEPTED else int(table[state, label])
+        if state == DEAD:
+            return 0
+        kept = is_kept(["-abc"[i] for i in word[:step]])
+        if kept is None:
+            return 0
+        if state == ACCEPTED and kept:
+            return step
+    return 0
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@given(word=words, seed=st.integers(0, 10**6))
+def test_a_table_under_a_constraint_accepts_when_both_do(constraint, word, seed):
+    table = random_table(np.random.default_rng(seed))
+
+    def is_kept(names):  # None where nothing can mend it
+        return keeps(constraint, names) or (False if constraint.kind == "needed" else None)
+
+    found = read_word(conjoin(table, constraint, LABELS), np.array(word, np.int32))
+    assert found == first_acceptance(table, word, is_kept)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@given(word=words, seed=st.integers(0, 10**6))
+def test_a_table_that_breaks_a_constraint_accepts_what_the_table_alone_accepts(constraint, word, seed):
+    table = random_table(np.random.default_rng(seed))
+    word = np.array(word, np.int32)
+    end = read_word(table, word)
+    is_broken = end > 0 and not keeps(constraint, ["-abc"[i] for i in word[:end]])
+    assert read_word(breaking(table, constraint, LABELS), word) == (end if is_broken else 0)
+
+
+@given(word=words, seed=st.integers(0, 10**6))
+def test_an_intersection_accepts_when_both_have_accepted(word, seed):
+    rng = np.random.default_rng(seed)
+    one, other, word = random_table(rng), random_table(rng), np.array(word, np.int32)
+    ends = [read_word(one, word), read_word(other, word)]
+    # Neither may be lost before the other accepts.
+    lost = [is_lost(table, word[: max(ends)]) for table in (one, other)]
+    assert read_word(intersection(one, other), word) == (max(ends) if all(ends) and not any(lost) else 0)
+
+
+def is_lost(table, word):
+    state = 0
+    for label in word:
+        state = int(table[state, label])
+        if state in (ACCEPTED, DEAD):
+            return state == DEAD
+    return False
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+def test_a_compact_automaton_under_a_constraint_has_one_meaning_as_table_and_with_guards(constraint):
+    automaton = CompactAutomaton(
+        2,
+        (CompactEdge(0, Guard(frozenset("a")), 1), CompactEdge(1, Guard(frozenset("b")), ACCEPTED)),
+        (constraint,),
+    )
+    table, guarded, rng = automaton.to_table(LABELS), automaton.to_guarded(), np.random.default_rng(1)
+    for _ in range(200):
+        word = rng.integers(4, size=8).astype(np.int32)
+        assert read_word(table, word) == (guarded.fulfilled_at([LABELS[i] for i in word]) or 0)
