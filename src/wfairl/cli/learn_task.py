@@ -1,6 +1,6 @@
 """`wfairl learn-task`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ import typer
 from wfairl.cli.console import facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -28,7 +28,7 @@ from wfairl.core.demonstrations.learners import (
 )
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.cost import nominal_cost, unit_cost
-from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
@@ -174,7 +174,9 @@ def _learn_from_demonstrations(
         model = learner.learn(dataset, task, n_jobs=jobs)
     model.save(output)
     if as_json:
-        print_json(_rational_document(model) if name == RATIONAL else _summary_document(LearnedTask(model), None))
+        print_json(
+            _rational_document(model, dataset) if name == RATIONAL else _summary_document(LearnedTask(model), None)
+        )
     elif name == RATIONAL:
         _print_rational(dataset, model, task, output)
     else:
@@ -220,7 +222,7 @@ def _summary_document(task: LearnedTask, held_out: HeldOut | None) -> dict[str, 
     }
 
 
-def _rational_document(model: TaskModel) -> dict[str, Any]:
+def _rational_document(model: TaskModel, dataset: Dataset) -> dict[str, Any]:
     """A task learned by the rationality of demonstrators, as JSON."""
     posterior = posterior_of(model)
     alternatives = () if posterior is None else posterior.alternatives
@@ -233,6 +235,8 @@ def _rational_document(model: TaskModel) -> dict[str, Any]:
         "temperature": None if posterior is None else posterior.temperature,
         "log_posterior": None if posterior is None else posterior.log_posterior,
         "alternatives": [{"rule": one.text, "weight": one.weight} for one in alternatives],
+        "doubts": [] if posterior is None else [[str(one.constraint), one.probability] for one in posterior.doubts],
+        "contradicts": [] if posterior is None else contradictions(posterior.chosen.automaton, dataset),
         "look_wrong": [] if posterior is None else posterior.outliers,
         "rounds": 0 if posterior is None else posterior.rounds,
         "not_told_apart": [] if posterior is None else [asdict(one) for one in posterior.not_told_apart],
@@ -305,9 +309,13 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
         table.add_row("cost", cost)
         for rival in posterior.not_told_apart:
             table.add_row("or", f"under another cost, {rival.nats:.1f} nats less likely: {rival.rule}")
-        table.add_row("posterior", f"{posterior.chosen.weight:.0%} among the automata that were kept")
+        table.add_row("posterior", _posterior_sentence(posterior))
         for i, one in enumerate(posterior.alternatives[1 : SHOWN_ALTERNATIVES + 1]):
             table.add_row("" if i else "otherwise", f"{one.weight:.1%}  {one.text}")
+        for i, doubt in enumerate(posterior.doubts[:SHOWN_ALTERNATIVES]):
+            table.add_row("" if i else "in doubt", f"{doubt.probability:.1%}  {doubt.constraint}")
+        for sentence in contradictions(posterior.chosen.automaton, dataset):
+            table.add_row("contradicts", sentence)
         table.add_row("temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely")
         for number in posterior.outliers:
             chance, seed = posterior.outlier_probabilities[number], dataset.demonstrations[number].seed
@@ -318,6 +326,30 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
             table.add_row("not tested", "; ".join(states))
     table.add_row("written to", str(output))
     out.print(table)
+
+
+def _posterior_sentence(posterior: TaskPosterior) -> str:
+    """How far the chosen automaton is ahead of the next one, and what the figure does not say."""
+    share = f"{posterior.chosen.weight:.0%} of the {len(posterior.alternatives)} best"
+    if len(posterior.alternatives) > 1:
+        share += f", {np.log(posterior.chosen.weight / posterior.alternatives[1].weight):.1f} nats ahead of the next"
+    return f"{share}, among {posterior.automata_generated:,} automata that were searched"
+
+
+def contradictions(rule: Automaton, dataset: Dataset) -> list[str]:
+    """What a rule says otherwise than the demonstrations, failures and answers, one sentence for each kind."""
+
+    def is_right(labels: Sequence[Label]) -> bool:
+        return rule.fulfilled_at(labels) is not None
+
+    wrong = {
+        "{} of {} successful demonstrations do not fulfil the rule": [
+            not is_right(one.labels) for one in dataset if one.is_success
+        ],
+        "{} of {} failures fulfil the rule": [is_right(one.labels) for one in dataset if not one.is_success],
+        "{} of {} answers say otherwise": [is_right(one.labels) != one.is_right for one in dataset.answers],
+    }
+    return [text.format(sum(which), len(which)) for text, which in wrong.items() if any(which)]
 
 
 def _format_labels(labels: Iterable[Label], quote: str = "'") -> str:

@@ -38,7 +38,7 @@ class RationalSettings:
     answer_error: Probability = 0.02
     deadly_odds: float = 0.125
     needed_odds: float = 0.25
-    phase_odds: float = 0.1
+    phase_odds: float = 0.15
     obligation_odds: float = 0.1
     unseen_odds: float = 0.1
     max_world_states: int = 200_000
