@@ -79,7 +79,7 @@ def test_a_cell_is_not_computed_twice_and_other_data_are_fitted_anew(tmp_path):
 
 
 @pytest.mark.usefixtures("in_threads")
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in ("sobti", "captaincook")])
 def test_an_experiment_whose_cells_all_fail_has_a_page_that_says_why(name, tmp_path, monkeypatch):
     def fail(*_):
         raise BadInputError("it broke")

@@ -341,7 +341,7 @@ def test_the_same_run_gives_the_same_page(finished_run):
 
 def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
-    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
+    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)))
     goal, other = visit_in_order("goal"), visit_in_order("key", "goal")
     outliers = {"outlier_probabilities": np.array([0.0, 0.9])}
     posterior = posterior_over((goal, 0.75, "0 -goal-> done"), (other, 0.25, "<b>"), support=support, **outliers)

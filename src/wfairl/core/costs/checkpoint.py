@@ -208,4 +208,7 @@ def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         BrokenMetricsError: names the file and what is wrong with it.
     """
-    return read_lines(directory / METRICS, _LINE, BrokenMetricsError)
+    lines: tuple[dict[str, Any], ...] = read_lines(directory / METRICS, _LINE, BrokenMetricsError)
+    if not lines:
+        raise BrokenMetricsError(f"{directory / METRICS}: this file is empty")
+    return lines
