@@ -2,9 +2,9 @@
 
     to red floor: about 9 plain steps (5 to 14)
 
-A plain step is the most common kind of transition. For every sample of the posterior, the costs of the transitions that
-have a feature, or are of a control, are averaged and divided by that of a plain step; the interval holds 90 % of the
-samples.
+A plain step is the most common kind of transition without a term that makes it dearer. For every sample of the
+posterior, the costs of the transitions that have a feature, or are of a control, are averaged and divided by that of a
+plain step; the interval holds 90 % of the samples.
 """
 
 from collections.abc import Sequence
@@ -53,11 +53,14 @@ def term_costs(model: SampledCost, product: Product) -> tuple[TermCost, ...]:
     numbers, features = product.transition_features(transitions)
     controls = np.eye(product.successors.shape[1])[transitions % product.successors.shape[1]]
     rows, counts = np.unique(np.concatenate([features[numbers], controls], axis=1), axis=0, return_counts=True)
+    matter = np.flatnonzero((weights != 0).mean(axis=0) >= 0.5)
+    dearer = matter[weights[:, matter].mean(axis=0) > 0]
+    plain = counts * (rows[:, dearer] == 0).all(axis=1)
     costs = terms_cost(rows, weights.T)  # [rows, samples]
-    costs /= costs[counts.argmax()]
+    costs /= costs[(plain if plain.any() else counts).argmax()]
     names = (*feature_names(product.world, features.shape[1]), *product.world.controls)
     found = []
-    for column in np.flatnonzero((weights != 0).mean(axis=0) >= 0.5):
+    for column in matter:
         share = counts * (rows[:, column] != 0)
         if share.any():
             low, middle, high = np.quantile(share @ costs / share.sum(), (INTERVAL[0], 0.5, INTERVAL[1]))
@@ -73,7 +76,7 @@ def verdict(model: SampledCost) -> str:
         return f"1 everywhere: the demonstrations show no preference (none is {unit:.0%} likely)"
     if unit < CLAIMED:
         return "the demonstrations show a preference"
-    return f"a preference is likely but not sure (none is {unit:.0%} likely); more demonstrations would tell"
+    return f"a preference is possible but not shown (none is {unit:.0%} likely); more demonstrations would tell"
 
 
 def cost_sentences(model: SampledCost, product: Product) -> Sequence[str]:

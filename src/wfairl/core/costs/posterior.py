@@ -25,12 +25,13 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
-from wfairl.core.costs.gradient import sums_along_paths
+from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.planning.product import Product
+from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 
@@ -198,60 +199,91 @@ class _KnownPaths:
         scenes = [scene for group in self.groups for scene in group]
         self.width = scenes[0].product.successors.shape[1]
         self.controls = np.concatenate([scene.controls for scene in scenes])
-        self.counts = np.empty((0, len(terms.design)), np.float32)  # [paths, rows]
-        self.pairs = np.empty(0, np.int64)  # step * controls + control of each path, ascending
-        self.mix = np.random.default_rng(0).random(len(terms.design))
+        self.pairs: list[NDArray[np.int64]] = []  # step * controls + control of each path
+        self.counts: list[csr_array] = []  # of each path, shape [paths, rows]; a path has few kinds of transitions
+        self.known: set[tuple[int, float]] = set()
+        # Sums of whole numbers below 2^40 are exact, and tell paths of other counts apart.
+        self.prints = np.random.default_rng(0).integers(2**40, size=(len(terms.design), 1)).astype(np.float64)
 
     def search(self, costs: NDArray[np.float64]) -> None:
         """Add the best paths of all scenes under some costs of rows."""
         self.searches += 1
-        solved = [
-            one for group in map_in_threads(partial(self._solve, costs), self.groups, self.n_jobs) for one in group
-        ]
-        found, pairs, first = [self.counts], [self.pairs], 0
-        for finite, counts in solved:
-            steps, controls = np.nonzero(finite)
-            found.append(counts)
-            pairs.append((first + steps) * self.width + controls)
-            first += len(finite)
-        counts, pair = np.concatenate(found), np.concatenate(pairs)
-        mixed = np.round(counts @ self.mix, 6)
-        order = np.lexsort((mixed, pair))
-        new = np.ones(len(order), bool)
-        new[1:] = (np.diff(pair[order]) != 0) | (np.diff(mixed[order]) != 0)
-        self.counts, self.pairs = counts[order[new]], pair[order[new]]
-        self.first = np.flatnonzero(np.diff(self.pairs, prepend=-1))
-        self.Q = np.full(len(self.controls) * self.width, np.inf)
-        self.__dict__.pop("sparse", None)
-
-    @cached_property
-    def sparse(self) -> csr_array:
-        """The counts: a path has few kinds of transitions."""
-        return csr_array(self.counts, dtype=np.float64)
+        self.__dict__.pop("sorted", None)
+        first = 0
+        for solved in map_in_threads(partial(self._solve, costs), self.groups, self.n_jobs):
+            for rows, paths in solved:
+                finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
+                prints = sums_along_paths(paths, self.prints[rows]).reshape(-1)[finite]
+                keys = list(zip((first + finite).tolist(), prints.tolist(), strict=True))
+                first += paths.control_cost_to_go.size
+                new = [i for i, key in enumerate(keys) if key not in self.known]
+                if new:
+                    self.known.update(keys)
+                    self.pairs.append(np.array([keys[i][0] for i in new]))
+                    counts = sums_along_paths(paths, np.eye(len(costs))[rows]).reshape(-1, len(costs))
+                    self.counts.append(csr_array(counts[finite[new]]))
 
     def _solve(
         self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]
-    ) -> list[tuple[NDArray[np.bool_], NDArray[np.float32]]]:
-        """For each scene of a product, which pairs lead to acceptance, and the counts of rows along their paths."""
+    ) -> list[tuple[NDArray[np.int32], OptimalPaths]]:
+        """The best paths of the scenes of a product, each with the rows of its transitions."""
         product = scenes[0].product
-        row_of, found = self.terms.row_of[product], []
-        for paths in scenes[0].solver.solve(costs[row_of].reshape(product.successors.shape), scenes):
-            rows = np.zeros((len(paths.transitions), len(costs)))
-            rows[np.arange(len(rows)), row_of[paths.transitions]] = 1.0
-            finite = np.isfinite(paths.control_cost_to_go)
-            found.append((finite, sums_along_paths(paths, rows)[finite].astype(np.float32)))
-        return found
+        row_of = self.terms.row_of[product]
+        solved = scenes[0].solver.solve(costs[row_of].reshape(product.successors.shape), scenes)
+        return [(row_of[paths.transitions], paths) for paths in solved]
+
+    @cached_property
+    def sorted(self) -> tuple[csr_array, NDArray[np.int64], NDArray[np.int64]]:
+        """Counts of the paths in the order of their pairs, the first path of each pair and one past the last, pairs."""
+        pairs = np.concatenate(self.pairs)
+        order = np.argsort(pairs, kind="stable")
+        first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+        return vstack(self.counts, format="csr")[order], np.append(first, len(order)), pairs[order][first]
 
     def cost_to_go(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Q of every step and control, less the least of the step; shape [steps, controls]."""
-        self.Q[self.pairs[self.first]] = np.minimum.reduceat(self.sparse @ costs, self.first)
-        Q = self.Q.reshape(-1, self.width)
-        return Q - Q.min(axis=1, keepdims=True)
+        """Q of every step and control; shape [steps, controls]."""
+        counts, first, pairs = self.sorted
+        Q = np.full((len(self.controls), self.width), np.inf)
+        _least_sums(counts.indptr, counts.indices, counts.data, first, pairs, costs, Q.reshape(-1))
+        return Q
 
     def log_likelihood(self, Q: NDArray[np.float64], temperature: float) -> float:
         """Of the demonstrated controls."""
-        chosen = Q[np.arange(len(Q)), self.controls]
-        return float(-chosen.sum() / temperature - np.log(np.exp(-Q / temperature).sum(axis=1)).sum())
+        return float(_log_likelihood(Q, self.controls, temperature))
+
+
+@njit(cache=True, nogil=True)
+def _least_sums(
+    indptr: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    counts: NDArray[np.float64],
+    first: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    Q: NDArray[np.float64],
+) -> None:
+    """Set Q of each pair to the least n . c of its paths."""
+    for i in range(len(pairs)):
+        least = np.inf
+        for path in range(first[i], first[i + 1]):
+            total = 0.0
+            for entry in range(indptr[path], indptr[path + 1]):
+                total += counts[entry] * costs[rows[entry]]
+            least = min(least, total)
+        Q[pairs[i]] = least
+
+
+@njit(cache=True, nogil=True)
+def _log_likelihood(Q: NDArray[np.float64], controls: NDArray[np.int64], temperature: float) -> float:
+    """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature)."""
+    total = 0.0
+    for step in range(len(Q)):
+        least = Q[step].min()
+        mass = 0.0
+        for control in range(Q.shape[1]):
+            mass += np.exp((least - Q[step, control]) / temperature)
+        total += (least - Q[step, controls[step]]) / temperature - np.log(mass)
+    return total
 
 
 @dataclass(frozen=True, eq=False)

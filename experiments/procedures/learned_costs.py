@@ -1,0 +1,163 @@
+"""What a cost learned with the defaults is worth, how often one is claimed where there is none, and whether its
+intervals hold.
+
+    regret       how much more the plans of the learned cost pay in new scenes than the optimal ones, by the true cost
+    claimed      whether the demonstrations are said to show a preference
+    holds        whether the interval of a known price holds it; `bound` is its lower end alone
+    seconds      processor time of learning, and beside it that of the network `local`, the default of before
+
+The rule is known throughout: this measures the cost alone.
+"""
+
+import runpy
+import time
+from pathlib import Path
+
+from experiments.harness import Cell, Experiment, Options, Outcome, Results
+from experiments.harness.results import Sections
+from experiments.procedures.unseen_scenes import mean_table
+from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
+from wfairl.core.costs.cost_words import CLAIMED, term_costs
+from wfairl.core.costs.epochs import one_torch_thread
+from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import build_product
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
+
+TEMPERATURE, WRONG_TEMPERATURE = 0.5, 1.5
+WAREHOUSE = "warehouse"
+TESTED_IN = {"terrain": ("terrain", "terrain-16"), "doorkey-terrain": ("doorkey-terrain", "doorkey-terrain-16")}
+NUMBERS = {"terrain": (4, 8, 32), "doorkey-terrain": (4, 8, 32), WAREHOUSE: (8, 20)}
+WITHOUT_PREFERENCE = ("doorkey", "multiroom", "office-coffee", "random-office-mail")
+PRICES = {"terrain": ("to red floor", 10.0), WAREHOUSE: ("into a crowd", 4.0)}
+
+
+def cells(options: Options) -> list[Cell]:
+    """Regret by task, number and seed; claims by collection; intervals by collection and temperature."""
+    seeds = options.seeds or (1 if options.quick else 3)
+    tests = 8 if options.quick else 64
+    listed = [
+        Cell(f"{task} {number} {seed}", measure_regret, {"task": task, "number": number, "seed": seed, "tests": tests})
+        for task, numbers in NUMBERS.items()
+        for number in numbers
+        for seed in range(seeds)
+    ]
+    for collection in range(1 if options.quick else 25):
+        for task in WITHOUT_PREFERENCE:
+            number = 2 ** (1 + collection % 5)
+            settings = {"task": task, "number": number, "seed": 100 + collection, "tests": tests}
+            listed.append(Cell(f"none {task} {collection}", measure_regret, settings))
+    for collection in range(1 if options.quick else 50):
+        for task in PRICES:
+            for known in (True, False):
+                settings = {"task": task, "seed": 500 + collection, "known": known}
+                listed.append(Cell(f"interval {task} {known} {collection}", measure_interval, settings))
+    return listed
+
+
+def task_of(name: str) -> Task:
+    """A task of ours, or the warehouse of the guide."""
+    if name != WAREHOUSE:
+        return find_task(name)
+    task: Task = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "warehouse.py"))["TASK"]
+    return task
+
+
+@one_torch_thread()
+def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
+    """One collection: the regret in new scenes, and whether a preference is claimed."""
+    demonstrated = task_of(task)
+    scenes = demonstrate(demonstrated, number, seed)
+    seconds = {}
+    for cost in ("auto", "local") if task in TESTED_IN else ("auto",):
+        settings = CostSettings(cost=cost, temperature=TEMPERATURE)
+        begun = time.process_time()
+        trained = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1)
+        seconds[cost] = time.process_time() - begun
+        if cost == "auto":
+            model = trained.model
+    assert isinstance(model, SampledCost)
+    rows = []
+    for name in TESTED_IN.get(task, (task,)):
+        tested, paid, least = task_of(name), 0.0, 0.0
+        for scene in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
+            product = build_product(tested.make_world(scene), tested.rule)
+            truth = true_cost(tested)(product)
+            plan = find_plan(product, model.as_cost()(product))
+            node = 0
+            for control in plan.path.controls:
+                paid += truth[node, control]
+                node = product.successors[node, control]
+            least += find_plan(product, truth).cost
+        rows.append(
+            {
+                "tested": name,
+                "regret": paid / least - 1,
+                "claimed": float(float(model.unit) < CLAIMED),
+                "unit": float(model.unit),
+                **{f"seconds {cost}": one for cost, one in seconds.items()},
+            }
+        )
+    return Outcome(rows)
+
+
+@one_torch_thread()
+def measure_interval(task: str, seed: int, known: bool) -> Outcome:
+    """One collection of 16: does the interval of a known price hold it? Optimal demonstrators give a bound."""
+    name, price = PRICES[task]
+    rows = []
+    for temperature in (TEMPERATURE, 0.0) if known else (TEMPERATURE,):
+        scenes = demonstrate(task_of(task), 16, seed, temperature)
+        settings = CostSettings(cost="auto", seed=seed).for_demonstrations(temperature if known else WRONG_TEMPERATURE)
+        model = train_cost(settings.make_model([scenes[0].product]), scenes, settings, n_jobs=1).model
+        assert isinstance(model, SampledCost)
+        for one in term_costs(model, scenes[0].product):
+            if one.name == name:
+                rows.append(
+                    {
+                        "temperature of demonstrators": temperature,
+                        "low": one.low,
+                        "high": one.high,
+                        "holds": float(one.low <= price <= one.high),
+                        "bound": float(one.low <= price),
+                    }
+                )
+    return Outcome(rows)
+
+
+def demonstrate(task: Task, number: int, seed: int, temperature: float = TEMPERATURE) -> tuple[TrainingScene, ...]:
+    """Demonstrations on their products, under the true rule."""
+    dataset = collect(task, number, 0, temperature, seed, n_jobs=1)
+    return prepare_scenes(dataset.demonstrations, task.make_world, task.rule, threshold=0.5, n_jobs=1).scenes
+
+
+def sections(results: Results) -> Sections:
+    """Regret by task and number of demonstrations, claims where there is nothing, intervals."""
+    frame, tables = results.table, []
+    if "regret" in frame:
+        measured = frame.dropna(subset="regret")
+        without = measured["task"].isin(WITHOUT_PREFERENCE)
+        columns = [one for one in ("regret", "claimed", "unit", "seconds auto", "seconds local") if one in measured]
+        kinds = (without, "No preference: claims and what planning with them costs."), (~without, "True-cost regret.")
+        for kind, title in kinds:
+            if kind.any():
+                tables.append(mean_table(measured[kind], ["tested", "number"], columns, title))
+    if "holds" in frame:
+        by = ["task", "known", "temperature of demonstrators"]
+        measured = frame.dropna(subset="holds")
+        tables.append(mean_table(measured, by, ["low", "high", "holds", "bound"], "Intervals of a known price."))
+    return {"Results": tables}
+
+
+LEARNED_COST_EXPERIMENT = Experiment(
+    name="learned-cost",
+    title="Costs learned with the defaults",
+    summary="Regret, false preferences and intervals of the learned cost",
+    cells=cells,
+    sections=sections,
+    quick="one seed, 8 scenes, one collection of each kind",
+    options=("seeds",),
+)
