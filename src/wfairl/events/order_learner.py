@@ -25,7 +25,7 @@ from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.constraints import NOWHERE_LAST, Constraint, Occurrences, compile_constraints
 from wfairl.events.dfa import to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
-from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, draw_orders, most_agreeing
+from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_order, draw_orders
 from wfairl.events.step_names import WEIGHTS, log_affinity
 
 ALWAYS, NEVER, SOMETIMES = (9, 1), (1, 9), (1, 1)
@@ -83,7 +83,7 @@ class OrderLearner(WordLearner):
 
     joined: bool = False
     names: bool = True
-    draws: AtLeastOne = 60_000
+    draws: AtLeastOne = 100_000
     max_states: AtLeastOne = 4_096
     seed: Seed = 0
 
@@ -139,7 +139,7 @@ class OrderLearner(WordLearner):
             first, last = (some[always][:, used].T.astype(np.int64) for some in (places.first, places.last))
             affinity = log_affinity(steps, weights) if self.names else np.zeros((len(steps), len(steps)))
             prior = JOINED if self.joined else ERRANDS
-            edges = np.argwhere(most_agreeing(draw_orders(first, last, prior, affinity, self.draws, rng)))
+            edges = np.argwhere(agreed_order(draw_orders(first, last, prior, affinity, self.draws, rng)))
         return LearnedOrder(
             tuple(steps),
             tuple(name for name, kind in zip(known, kinds, strict=True) if kind == NEVER),
