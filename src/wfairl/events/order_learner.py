@@ -131,15 +131,18 @@ class OrderLearner(WordLearner):
                 " leave some out, or use the learner declare"
             )
         steps = [known[i] for i in always]
-        whole = np.flatnonzero(happens[always].all(axis=0))
+        number = {step: i for i, step in enumerate(steps)}
+        orders = [
+            [number[one] for label in told[i] for one in sorted(label) if one in number]
+            for i in np.flatnonzero(happens[always].all(axis=0))
+        ]
         rng = np.random.default_rng(self.seed)
-        used = whole[random_part(len(whole), MOST_WORDS, rng)]
         edges = np.zeros((0, 2), np.int64)
-        if len(steps) > 1 and len(used):
-            first, last = (some[always][:, used].T.astype(np.int64) for some in (places.first, places.last))
+        if len(steps) > 1 and orders:
+            used = [orders[i] for i in random_part(len(orders), MOST_WORDS, rng)]
             affinity = log_affinity(steps, weights) if self.names else np.zeros((len(steps), len(steps)))
             prior = JOINED if self.joined else ERRANDS
-            edges = np.argwhere(agreed_order(draw_orders(first, last, prior, affinity, self.draws, rng)))
+            edges = np.argwhere(agreed_order(draw_orders(used, prior, affinity, self.draws, rng)))
         return LearnedOrder(
             tuple(steps),
             tuple(name for name, kind in zip(known, kinds, strict=True) if kind == NEVER),

@@ -3,11 +3,11 @@
 A person does n steps in one of the words that the order allows. The likelihood is a size principle: the fewer words an
 order allows, the likelier is each of them. A word is
 
-    kept      with probability 0.90: the first places of the steps keep the order;
-    repaired  with probability 0.05: the last places do, because the person noticed a mistake and did a step again;
+    kept      with probability 0.90: every step comes after all that it waits for;
+    repaired  with probability 0.05: so it does once steps that came too early are left out, for they were done again;
     neither   with probability 0.05: any of the n! words.
 
-A kept word is drawn from its end: of the steps on which no open step waits, x comes last with probability
+The first two are drawn from their end: of the steps on which no open step waits, x comes last with probability
 
     (steps before x, x included) / (the same, summed over all steps that may come last)
 
@@ -16,6 +16,7 @@ equal. `OrderPrior` says which orders are likely before any word was seen. A Mar
 order that agrees best with all of them is the estimate.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lgamma
 
@@ -35,10 +36,12 @@ THINNING = 50
 RARE_EDGE = 0.08
 """An edge of a smaller share of the drawn orders is not tried in the estimate."""
 
+NO_STEP = -1
+"""Fills the places after the end of a word."""
+
 MOST_STEPS = 62
 """The successors of a step are the bits of an integer."""
 
-Places = NDArray[np.int64]
 Orders = NDArray[np.int64]
 
 
@@ -69,41 +72,46 @@ JOINED = OrderPrior(branch=3.0, loose_end=2.0, start=1.0)
 
 
 def draw_orders(
-    first: Places, last: Places, prior: OrderPrior, affinity: NDArray[np.float64], draws: int, rng: np.random.Generator
+    words: Sequence[Sequence[int]],
+    prior: OrderPrior,
+    affinity: NDArray[np.float64],
+    draws: int,
+    rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
     """Direct successions drawn from the posterior, shape [orders, steps, steps].
 
     Args:
-        first, last: the first and last place of each step in each word, shape [words, steps]; all words have all steps.
+        words: the numbers of steps in the order in which they were done, some perhaps again; every word has all steps.
         prior: of orders.
         affinity: log prior of each edge beside `prior`, shape [steps, steps].
         draws: how many orders the chain visits.
         rng: moves the chain.
     """
-    words, steps = first.shape
-    ranks = np.argsort(np.argsort(first * (first.max() + 2) + last, axis=1, kind="stable"), axis=1)
+    steps = len(affinity)
+    ranks = np.argsort(np.argsort([[word.index(step) for step in range(steps)] for word in words], axis=1), axis=1)
     order = np.argsort(ranks.mean(axis=0), kind="stable")  # edges lead from earlier to later steps of it
+    place = np.argsort(order)
     ranks = ranks[:, order]
     before = (ranks[:, :, None] < ranks[:, None, :]).sum(axis=0)
-    tried = np.triu(before >= SHARE_OF_WORDS * words, 1)
+    tried = np.triu(before >= SHARE_OF_WORDS * len(words), 1)
     start = covers(_transitive_closure(tried))
-    kept, repaired = np.argsort(ranks, axis=1), np.argsort(last[:, order], axis=1, kind="stable")
-    pairs, counts = np.unique(np.stack([kept, repaired], axis=1), axis=0, return_counts=True)
+    table = np.full((len(words), max(map(len, words))), NO_STEP)
+    for row, word in zip(table, words, strict=True):
+        row[: len(word)] = place[list(word)]
+    table, counts = np.unique(table, axis=0, return_counts=True)
     costs = np.array([prior.edge, prior.first, prior.branch, prior.loose_end, prior.start])
     chain = _run_chain(
-        _to_bits(start), tried, affinity[np.ix_(order, order)], pairs, counts, costs,
-        lgamma(steps + 1), draws, rng,
-    )  # fmt: skip
+        _to_bits(start), tried, affinity[np.ix_(order, order)], table, counts, costs, lgamma(steps + 1), draws, rng
+    )
     drawn = (chain[len(chain) // 4 :, :, None] >> np.arange(steps)) & 1
-    place = np.argsort(order)
     return drawn.astype(bool)[:, place][:, :, place]
 
 
 def agreed_order(orders: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The direct successions that agree best with drawn ones, shape [steps, steps].
 
-    The search begins with the drawn order whose edges have the highest mean F1 with all drawn orders, beginnings and ends
-    included. It adds and drops single edges while that mean rises. Edges that follow from others are left out at last.
+    The search begins with the drawn order whose edges have the highest mean F1 with all drawn orders; beginnings and
+    ends count as edges. It adds and drops single edges while that mean rises, and leaves out what follows from others.
     """
     distinct, times = np.unique(orders, axis=0, return_counts=True)
     drawn = np.array([_with_ends(order) for order in distinct], np.float32)
@@ -148,15 +156,15 @@ def _to_bits(edges: NDArray[np.bool_]) -> Orders:
 
 
 @njit(cache=True, nogil=True)
-def _run_chain(start, tried, affinity, pairs, counts, costs, log_words, draws, rng):  # type: ignore[no-untyped-def]
+def _run_chain(start, tried, affinity, table, counts, costs, log_words, draws, rng):  # type: ignore[no-untyped-def]
     """Orders as the direct successors of each step in bits; shape [draws / THINNING, steps]."""
     steps = len(start)
     after, before, drawn = start.copy(), start.copy(), np.zeros((draws // THINNING, steps), np.int64)
-    score = _log_posterior(after, affinity, pairs, counts, costs, log_words)
+    score = _log_posterior(after, affinity, table, counts, costs, log_words)
     for draw in range(len(drawn) * THINNING):
         before[:] = after
         if steps > 1 and _move(after, tried, rng):
-            proposed = _log_posterior(after, affinity, pairs, counts, costs, log_words)
+            proposed = _log_posterior(after, affinity, table, counts, costs, log_words)
             if np.log(rng.random()) < proposed - score:
                 score = proposed
             else:
@@ -216,7 +224,7 @@ def _flip_relation(after, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _log_posterior(after, affinity, pairs, counts, costs, log_words):  # type: ignore[no-untyped-def]
+def _log_posterior(after, affinity, table, counts, costs, log_words):  # type: ignore[no-untyped-def]
     """Up to a constant; minus infinity if an edge follows from others."""
     steps = len(after)
     below, size = np.zeros(steps, np.int64), np.ones(steps)
@@ -238,13 +246,40 @@ def _log_posterior(after, affinity, pairs, counts, costs, log_words):  # type: i
         total -= costs[1] * (edges > 0) + costs[2] * (edges > 1) + costs[3] * (edges == 0)
     for i in range(steps):
         total -= costs[4] * (not waited >> i & 1)
-    for word in range(len(pairs)):
+    counted = np.zeros(steps, np.int64)
+    for word in range(len(table)):
         chance = np.log(P_NEITHER) - log_words
-        kept = np.log(P_KEPT) + log_word_probability(after, size, pairs[word, 0])
-        if kept == -np.inf:
-            kept = np.log(P_REPAIRED) + log_word_probability(after, size, pairs[word, 1])
-        total += counts[word] * np.logaddexp(chance, kept)
+        complete, early = _leave_out_early(after, table[word], counted)
+        if complete:
+            begun = np.log(P_REPAIRED if early else P_KEPT)
+            chance = np.logaddexp(chance, begun + log_word_probability(after, size, counted))
+        total += counts[word] * chance
     return total
+
+
+@njit(cache=True, nogil=True)
+def _leave_out_early(after, word, counted):  # type: ignore[no-untyped-def]
+    """Write the steps into `counted` as they are first done after all that they wait for.
+
+    Returns:
+        Whether all steps are, and whether a step came too early.
+    """
+    done, number, early = 0, 0, False
+    for step in word:
+        if step == NO_STEP:
+            break
+        if done >> step & 1:
+            continue
+        waits = False
+        for other in range(step):
+            waits |= bool(after[other] >> step & 1) and not done >> other & 1
+        if waits:
+            early = True
+        else:
+            counted[number] = step
+            number += 1
+            done |= 1 << step
+    return number == len(counted), early
 
 
 @njit(cache=True, nogil=True)
