@@ -13,9 +13,12 @@ breaks the rule is named.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import lgamma
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
@@ -83,7 +86,7 @@ class OrderLearner(WordLearner):
 
     joined: bool = False
     names: bool = True
-    draws: AtLeastOne = 100_000
+    draws: Annotated[int, Ge(1_000)] = 100_000
     max_states: AtLeastOne = 4_096
     seed: Seed = 0
 
@@ -133,7 +136,7 @@ class OrderLearner(WordLearner):
         steps = [known[i] for i in always]
         number = {step: i for i, step in enumerate(steps)}
         orders = [
-            [number[one] for label in told[i] for one in sorted(label) if one in number]
+            [step for step, _ in groupby(number[one] for label in told[i] for one in sorted(label) if one in number)]
             for i in np.flatnonzero(happens[always].all(axis=0))
         ]
         rng = np.random.default_rng(self.seed)

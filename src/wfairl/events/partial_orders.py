@@ -7,6 +7,9 @@ order allows, the likelier is each of them. A word is
     repaired  with probability 0.05: so it does once steps that came too early are left out, for they were done again;
     neither   with probability 0.05: any of the n! words.
 
+A step is done again without need in one word of ten. So a word in which a step is done again speaks for an order that
+needs it.
+
 The first two are drawn from their end: of the steps on which no open step waits, x comes last with probability
 
     (steps before x, x included) / (the same, summed over all steps that may come last)
@@ -26,6 +29,7 @@ from numpy.typing import NDArray
 from wfairl.core.support.compiling import njit
 
 P_KEPT, P_REPAIRED, P_NEITHER = 0.9, 0.05, 0.05
+P_AGAIN = 0.1
 
 SHARE_OF_WORDS = 0.75
 """An edge is tried if so many words have its two steps in this order."""
@@ -64,7 +68,7 @@ class OrderPrior:
     start: float = 0.0
 
 
-ERRANDS = OrderPrior(edge=0.5, first=1.0)
+ERRANDS = OrderPrior(edge=0.5, first=1.25)
 """Few orders; several steps that wait for the same one cost little more than one of them."""
 
 JOINED = OrderPrior(branch=3.0, loose_end=2.0, start=1.0)
@@ -249,10 +253,10 @@ def _log_posterior(after, affinity, table, counts, costs, log_words):  # type: i
     counted = np.zeros(steps, np.int64)
     for word in range(len(table)):
         chance = np.log(P_NEITHER) - log_words
-        complete, early = _leave_out_early(after, table[word], counted)
+        complete, early, again = _leave_out_early(after, table[word], counted)
         if complete:
-            begun = np.log(P_REPAIRED if early else P_KEPT)
-            chance = np.logaddexp(chance, begun + log_word_probability(after, size, counted))
+            kind = np.log((P_REPAIRED if early else P_KEPT) * (P_AGAIN if again else 1.0))
+            chance = np.logaddexp(chance, kind + log_word_probability(after, size, counted))
         total += counts[word] * chance
     return total
 
@@ -262,13 +266,14 @@ def _leave_out_early(after, word, counted):  # type: ignore[no-untyped-def]
     """Write the steps into `counted` as they are first done after all that they wait for.
 
     Returns:
-        Whether all steps are, and whether a step came too early.
+        Whether all steps are, whether a step came too early, and whether one was done again without need.
     """
-    done, number, early = 0, 0, False
+    done, number, early, again = 0, 0, False, False
     for step in word:
         if step == NO_STEP:
             break
         if done >> step & 1:
+            again = True
             continue
         waits = False
         for other in range(step):
@@ -279,7 +284,7 @@ def _leave_out_early(after, word, counted):  # type: ignore[no-untyped-def]
             counted[number] = step
             number += 1
             done |= 1 << step
-    return number == len(counted), early
+    return number == len(counted), early, again
 
 
 @njit(cache=True, nogil=True)
