@@ -8,7 +8,9 @@ A constraint reads labels as an automaton of two states does. It does not count:
 read once. What holds at the same time as b, or as p that is needed, comes in time.
 """
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import permutations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.support.compiling import njit
 
 
 class Constraint(NamedTuple):
@@ -105,3 +108,35 @@ def breaking(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Lab
         is_broken = (row == DEAD) | ~accepting[row]
         parts.append(np.where(table >= 0, after * count + table, np.where(is_broken, table, DEAD)))
     return np.ascontiguousarray(np.concatenate(parts), np.int32)
+
+
+def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
+    """The constraints that are in force at times, about some propositions."""
+    for p, a in permutations(propositions, 2):
+        yield Constraint("never", p, after=a)
+        yield Constraint("never", p, until=a)
+        yield Constraint("needed", p, after=a)
+    for p, a, b in permutations(propositions, 3):
+        yield Constraint("never", p, after=a, until=b)
+
+
+def words_that_keep(
+    constraint: Constraint, labels: tuple[Label, ...], first: NDArray[np.int64], word: NDArray[np.int32]
+) -> int:
+    """How many words keep a constraint; word i is that of label indices from first[i] to first[i + 1]."""
+    return int(_count_kept(_rows(constraint, labels), _automaton(constraint).accepting, first, word))
+
+
+@njit(cache=True, nogil=True)
+def _count_kept(
+    rows: NDArray[np.int32], accepting: NDArray[np.bool_], first: NDArray[np.int64], word: NDArray[np.int32]
+) -> int:
+    kept = 0
+    for i in range(len(first) - 1):
+        state = 0
+        for t in range(first[i], first[i + 1]):
+            state = rows[state, word[t]]
+            if state == DEAD:
+                break
+        kept += state != DEAD and accepting[state]
+    return kept

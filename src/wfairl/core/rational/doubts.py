@@ -9,19 +9,20 @@ A is added in turn:
 
 The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
 are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
-and it may require something afterwards that nobody has shown.
+and it may require something afterwards that nobody has shown. Where demonstrations refute many constraints on pairs of
+propositions, the task has few of them, and the odds of the others fall (`REFUTED_PAIRS`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.rational.compact_automaton import CompactAutomaton
-from wfairl.core.rational.constraints import Constraint, conjoin
+from wfairl.core.rational.constraints import Constraint, conjoin, phase_constraints
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.likelihood import log_mean
-from wfairl.core.rational.moves import phase_constraints
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import canonical_table
 from wfairl.core.support.bounds import Part
@@ -30,6 +31,9 @@ LEAST_DOUBT = 1e-4
 """Smaller doubts are not kept."""
 
 LARGEST_LOG_ODDS = 50.0
+
+REFUTED_PAIRS = 20.0
+"""So many refuted constraints on two propositions halve the odds of the others: this task has few of them."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +55,35 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     table = automaton.to_table(labels)
     known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.visits(table).any(axis=0))))
-    doubts = []
+    kept: list[tuple[Constraint, float]] = []  # with their odds
+    refuted = 0
     for constraint, prior_odds in _possible(evidence, sorted(read)):
         changed = canonical_table(conjoin(table, constraint, labels))
         if changed.tobytes() == known:
             continue
-        if constraint.kind == "unseen":  # what it would require is unknown, and so is its evidence
-            doubts.append(Doubt(constraint, prior_odds / (1 + prior_odds)))
-            continue
-        least = chosen + np.log(LEAST_DOUBT / prior_odds)
-        verdicts = evidence.of_verdicts(changed)
-        scenes = evidence.of_scenes_if(changed, least - verdicts)
-        if scenes is None:
-            continue
-        ratio = log_mean(scenes.sum(axis=0)) + verdicts - chosen
-        odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
+        odds = prior_odds
+        if constraint.kind != "unseen":  # of that, what it would require is unknown, and so is its evidence
+            odds *= _evidence_ratio(evidence, changed, chosen, LEAST_DOUBT / prior_odds)
         if odds > LEAST_DOUBT:
-            doubts.append(Doubt(constraint, odds / (1 + odds)))
+            kept.append((constraint, odds))
+        elif len(constraint.propositions) == 2:
+            refuted += 1
+    share = REFUTED_PAIRS / (REFUTED_PAIRS + refuted)
+    doubts = []
+    for constraint, odds in kept:
+        if len(constraint.propositions) > 1:
+            odds *= share
+        doubts.append(Doubt(constraint, odds / (1 + odds)))
     return tuple(sorted(doubts, key=lambda one: -one.probability))
+
+
+def _evidence_ratio(evidence: Evidence, table: NDArray[np.int32], chosen: float, least: float) -> float:
+    """P(observations | table) / exp(chosen); 0 if it is below `least`."""
+    verdicts = evidence.of_verdicts(table)
+    scenes = evidence.of_scenes_if(table, chosen + np.log(least) - verdicts)
+    if scenes is None:
+        return 0.0
+    return float(np.exp(min(log_mean(scenes.sum(axis=0)) + verdicts - chosen, LARGEST_LOG_ODDS)))
 
 
 def doubts_of_unknown(propositions: Iterable[str], settings: RationalSettings) -> tuple[Doubt, ...]:

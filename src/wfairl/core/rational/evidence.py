@@ -40,10 +40,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.rational.constraints import Constraint, phase_constraints, words_that_keep
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import count_visits, read_word
+
+LEAST_KEPT = 0.75
+"""Share of the demonstrations that keep a constraint which is tried; the others may be outliers."""
 
 
 class Evidence:
@@ -76,11 +80,17 @@ class Evidence:
         return self.observations.labels
 
     @cached_property
-    def read_propositions(self) -> tuple[str, ...]:
-        """The propositions that a demonstration, a failure or an answer reads."""
-        seen = self.observations
-        words = [*(one.word for one in seen.scenes), *seen.failures, *(one.word for one in seen.answers)]
-        return tuple(sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist())))))
+    def possible_constraints(self) -> tuple[Constraint, ...]:
+        """Constraints in force at times, on what somebody reads, that nearly all demonstrations keep."""
+        seen, packed = self.observations, self._scenes
+        words = [packed.word, *seen.failures, *(one.word for one in seen.answers)]
+        read = frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist())))
+        least = LEAST_KEPT * len(seen.scenes)
+        return tuple(
+            one
+            for one in phase_constraints(sorted(read))
+            if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
+        )
 
     def log_probability(self, table: NDArray[np.int32]) -> float:
         """log P(observations | A)."""

@@ -54,7 +54,7 @@ def neighbours(
     if automaton.states < max_states:
         moves += [
             _insert(automaton, [(guard,) for guard in guards]),
-            _insert(automaton, [(Guard(guard.false, guard.true),) for guard in guards]),
+            _again(automaton, max_states),
             _conjoin(automaton, guards, max_states),
             _detour(automaton, guards, labels, visits),
             _split(automaton, guards),
@@ -62,36 +62,30 @@ def neighbours(
     if automaton.states + 2 <= max_states:
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
         moves.append(_insert(automaton, permutations(often, 2)))
-        moves.append(_insert(automaton, [visit for guard in guards for visit in _visits_again(guard)]))
     for edges in chain.from_iterable(moves):
         yield simplify(edges)._replace(constraints=automaton.constraints)
 
 
-def constrained(automaton: CompactAutomaton, read: Sequence[str]) -> Iterator[CompactAutomaton]:
-    """The automaton with a constraint less, or with one more about propositions that somebody reads."""
+def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> Iterator[CompactAutomaton]:
+    """The automaton with a constraint less, or with one of the possible ones more."""
     kept = automaton.constraints
     for i in range(len(kept)):
         yield automaton._replace(constraints=kept[:i] + kept[i + 1 :])
-    for one in phase_constraints(read):
+    for one in possible:
         if one not in kept:
             yield automaton._replace(constraints=tuple(sorted((*kept, one), key=str)))
 
 
-def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
-    """The constraints that are in force at times, about some propositions."""
-    for p, a in permutations(propositions, 2):
-        yield Constraint("never", p, after=a)
-        yield Constraint("never", p, until=a)
-        yield Constraint("needed", p, after=a)
-    for p, a, b in permutations(propositions, 3):
-        yield Constraint("never", p, after=a, until=b)
-
-
-def _visits_again(guard: Guard) -> Iterator[tuple[Guard, Guard]]:
-    """An event after it has ended, and its end after it."""
-    ended = Guard(guard.false, guard.true)
-    yield ended, guard
-    yield guard, ended
+def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
+    """What an edge waits for must end before the task goes on; or end, and happen again."""
+    new = automaton.states
+    for i, edge in enumerate(automaton.edges):
+        if edge.target != DEAD and len(edge.guard.literals) == 1:
+            begun = _replaced(automaton, i, edge._replace(target=new))
+            ended = Guard(edge.guard.false, edge.guard.true)
+            yield [*begun, CompactEdge(new, ended, edge.target)]
+            if new + 2 <= max_states:
+                yield [*begun, CompactEdge(new, ended, new + 1), CompactEdge(new + 1, edge.guard, edge.target)]
 
 
 def starts(propositions: Sequence[str]) -> Iterator[CompactAutomaton]:

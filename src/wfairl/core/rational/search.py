@@ -77,7 +77,7 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
         moves = neighbours(
             best.automaton, evaluator.propositions, labels, visits, settings.max_states, settings.max_literals
         )
-        constraints = constrained(best.automaton, evaluator.evidence.read_propositions)
+        constraints = constrained(best.automaton, evaluator.evidence.possible_constraints)
         evaluator.evaluate_all(chain(moves, constraints), needed, best)
 
 
