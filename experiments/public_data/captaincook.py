@@ -4,7 +4,7 @@
 them) and `edges` (the true graph, with START and END). F1 is that of the edges, START and END included. Sequences are
 drawn ten times, and the mean over draws and recipes counts. Methods:
 
-    plain        a before b in every sequence, transitively reduced
+    plain        a before b in every sequence that has both, transitively reduced
     order        `OrderLearner(joined=True)`, without the sentences
     names        the same with the sentences as names of steps, and weights of the other recipes of the file
     names, set   the same with the weights of the package
@@ -81,8 +81,8 @@ def learn_edges(
     """The edges of the learned graph, by the ids of steps."""
     steps = sorted({step for sequence in sequences for step in sequence})
     if method == "plain":
-        first = np.array([[sequence.index(step) for step in steps] for sequence in sequences])
-        found = covers(np.logical_and.reduce(first[:, :, None] < first[:, None, :]))
+        first = np.array([[one.index(step) if step in one else np.nan for step in steps] for one in sequences])
+        found = covers(~np.logical_or.reduce(first[:, :, None] >= first[:, None, :]))
         return with_ends({(steps[a], steps[b]) for a, b in np.argwhere(found)}, steps)
     names = {step: f"{sentences[step]} ({step})" for step in steps}
     ids = {name: step for step, name in names.items()}

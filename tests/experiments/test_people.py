@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from experiments.harness.experiment import Options, run_experiment
-from experiments.public_data.captaincook import CAPTAINCOOK_EXPERIMENT, f1, with_ends
+from experiments.public_data.captaincook import CAPTAINCOOK_EXPERIMENT, f1, learn_edges, with_ends
 from experiments.public_data.sobti import DESIGNS, SOBTI_EXPERIMENT, distance, read_rule
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.order_learner import LearnedOrder
@@ -51,6 +51,11 @@ def test_f1_counts_the_edges_of_start_and_end():
     assert true == {("START", "a"), ("a", "b"), ("b", "END")}
     for found in permutations(true, 2):
         assert f1(set(found), true) == pytest.approx(2 * 1 * (2 / 3) / (1 + 2 / 3))
+
+
+def test_the_plain_rule_reads_the_sequences_that_have_both_steps():
+    found = learn_edges([["a", "b", "c"], ["b", "a", "c"], ["a", "c"]], {}, "plain", ())
+    assert found == with_ends({("a", "c"), ("b", "c")}, "abc")
 
 
 def test_experiments_on_people_ask_for_their_data(tmp_path):
