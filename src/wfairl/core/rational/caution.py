@@ -28,7 +28,7 @@ from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.plan import ProductSolution, UnsatisfiableTaskError
+from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
 from wfairl.core.planning.product import ProductTooLargeError, build_product
 from wfairl.core.rational.constraints import conjoin
@@ -89,7 +89,6 @@ class Choice(NamedTuple):
     Attributes:
         automaton: to plan for.
         cost: of transitions.
-        solution: of these two; None if nothing had to be weighed.
         is_late: whether the plan exceeds the horizon.
         total: the cost of the plan and the price of its doubt.
         doubt: probability that the plan fails.
@@ -100,7 +99,6 @@ class Choice(NamedTuple):
 
     automaton: Automaton
     cost: Cost
-    solution: ProductSolution | None = None
     is_late: bool = False
     total: float = 0.0
     doubt: float = 0.0
@@ -139,7 +137,7 @@ class CautiousPolicy:
     def actor(self, world: World[Any], rng: np.random.Generator) -> Agent:
         choice = self.choose(world)
         agent = Agent(choice.automaton, choice.cost, self.temperature, rng)
-        agent.start(world, choice.solution)
+        agent.start(world)
         return agent
 
     def choose(self, world: World[Any]) -> Choice:
@@ -166,9 +164,9 @@ class CautiousPolicy:
                 for one in self._choices(scene, base, price):
                     if best is None or (one.is_late, one.total) < (best.is_late, best.total):
                         best = one
-        if best is None:
-            ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()  # says what is missing
-            raise UnsatisfiableTaskError("the most probable automaton cannot be satisfied in this scene")
+        if best is None:  # there is no plan, or the product is too large to weigh doubts
+            ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
+            return Choice(self.automaton, self.cost)
         if best.doubt > self.largest_doubt:
             raise _refusal(best)
         return best._replace(automaton=to_automaton(scene.enforced(best.table, best.word), scene.hypotheses.labels))
@@ -182,7 +180,7 @@ class CautiousPolicy:
             doubt = 1.0 - float(np.prod([1.0 - one.probability for one in rejecting]))
             is_late = self.horizon is not None and len(word) > self.horizon
             total = float(plan.costs.sum()) + price * doubt
-            yield Choice(self.automaton, self.cost, None, is_late, total, doubt, tuple(rejecting), table, word)
+            yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, word)
             plan = None
             for one in rejecting:
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
