@@ -59,7 +59,7 @@ def run_command(
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of cells to compute in parallel, one per core.")] = 2,
     executor: Annotated[
-        str, typer.Option(help="Where to compute: local processes, or dask://HOST:PORT; see docs/clusters.md.")
+        str, typer.Option(help="Where to compute: local processes, or dask://HOST:PORT; see docs/paper.md.")
     ] = "local",
     load: Annotated[
         list[str] | None,

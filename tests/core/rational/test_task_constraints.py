@@ -11,6 +11,7 @@ from strategies_logic import random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, Guard
 from wfairl.core.rational.constraints import Constraint, breaking, conjoin
+from wfairl.core.rational.doubts import Doubt
 from wfairl.core.rational.tables import intersection, read_word
 
 LABELS = tuple(map(frozenset, ("", "a", "b", "c")))
@@ -51,6 +52,11 @@ def keeps(constraint, names):
 @given(word=words)
 def test_the_automaton_of_a_constraint_accepts_the_words_that_keep_its_sentence(constraint, word):
     assert constraint.automaton().accepts([LABELS[i] for i in word]) == keeps(constraint, ["-abc"[i] for i in word])
+
+
+def test_the_odds_of_a_doubt_are_finite_and_those_of_its_probability():
+    assert Doubt(CONSTRAINTS[0], 0.2).odds == pytest.approx(0.25)
+    assert 1e9 < Doubt(CONSTRAINTS[0], 1.0).odds < np.inf
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)

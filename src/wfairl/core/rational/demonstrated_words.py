@@ -5,8 +5,6 @@ allow that, the next safest is to read other labels in between. So the automaton
 words, which stays in its state at a label that continues no word,
 
     state = the prefix of a demonstrated word that has been read,    accepting = a whole word
-
-and `continues` distinguishes the labels of a word from those in between.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,12 +34,9 @@ class DemonstratedWords:
     accepting: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, words: Collection[Sequence[Label]], erased: Collection[Label] = ()) -> "DemonstratedWords":
-        """The prefix tree of words from which some labels are erased.
-
-        An empty label at the beginning is optional, and repeats count once.
-        """
-        compressed: list[Word] = [compress([label for label in word if label not in erased]) for word in words]
+    def of(cls, words: Collection[Sequence[Label]]) -> "DemonstratedWords":
+        """The prefix tree of words; an empty label at the beginning is optional, and repeats count once."""
+        compressed: list[Word] = [compress(word) for word in words]
         next_states: list[dict[Label, int]] = [{}]
         last_labels: list[Label | None] = [None]
         ends = set()
@@ -66,15 +61,6 @@ class DemonstratedWords:
             for row in self.next_states
         ]
         return GuardedAutomaton(tuple(rows), self.accepting)
-
-    def continues(self, labels: Sequence[Label]) -> NDArray[np.bool_]:
-        """Whether a label continues a demonstrated word, or repeats its last label; shape [states, labels]."""
-        return np.array(
-            [
-                [label in row or label == last for label in labels]
-                for row, last in zip(self.next_states, self.last_labels, strict=True)
-            ]
-        )
 
     def leaves_at(self, labels: Sequence[Label]) -> int | None:
         """The first step, from 1, at which the labels are no longer those of a demonstration; None if there is none."""

@@ -45,8 +45,8 @@ class Doubt:
 
     @property
     def odds(self) -> float:
-        """The probability as odds."""
-        return self.probability / (1 - self.probability)
+        """The probability as odds, finite also for what is certain."""
+        return self.probability / max(1 - self.probability, np.exp(-LARGEST_LOG_ODDS))
 
 
 def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
