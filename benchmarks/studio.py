@@ -139,7 +139,10 @@ def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
 def open_session(browser: Browser, address: str, what: str) -> Page:
     page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
     page.set_default_timeout(120_000)
-    page.goto(address.replace("/?", f"/begin/{what}?"))
+    page.goto(address)
+    page.wait_for_selector("[data-ready]", state="attached")
+    begun = page.evaluate("async (what) => (await fetch(`begin/${what}`, { method: 'POST' })).json()", what)
+    page.goto(page.url + f"session/{begun['session']}")
     page.wait_for_selector("[data-ready]", state="attached")
     page.evaluate(PRESS)
     return page
@@ -198,8 +201,13 @@ class Person:
     async def visit(self, address: str, what: str) -> None:
         """Start a session, as a browser does."""
         parts = urlsplit(address)
-        async with httpx.AsyncClient(follow_redirects=True, timeout=60) as client:
-            page = await client.get(f"http://{parts.netloc}/begin/{what}?{parts.query}")
+        origin = f"http://{parts.netloc}"
+        async with httpx.AsyncClient(timeout=60, headers={"origin": origin}) as client:
+            entered = re.search(r"url=([^\"]+)", (await client.get(address)).text)
+            assert entered is not None
+            folder = origin + entered[1]
+            begun = (await client.post(f"{folder}begin/{what}")).json()
+            page = await client.get(f"{folder}session/{begun['session']}")
             cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
         elements = json.loads(page.text.split("parseElements(String.raw`", 1)[1].split("`)", 1)[0])
         found = re.search(r"'client_id': '([^']+)'", page.text)
@@ -214,9 +222,9 @@ class Person:
         query = {"client_id": self.client, "next_message_id": 0, "implicit_handshake": "true", "EIO": 4,
                  "tab_id": str(uuid.uuid4()), "document_id": str(uuid.uuid4()), "transport": "websocket"}  # fmt: skip
         self.socket = await websockets.connect(
-            f"ws://{parts.netloc}/_nicegui_ws/socket.io/?{urlencode(query)}",
+            f"{folder.replace('http', 'ws', 1)}_nicegui_ws/socket.io/?{urlencode(query)}",
             additional_headers={"Cookie": cookie},
-            origin=websockets.Origin(f"http://{parts.netloc}"),
+            origin=websockets.Origin(origin),
             max_size=None,
         )
         self.reading = asyncio.ensure_future(self._read())

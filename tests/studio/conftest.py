@@ -1,5 +1,6 @@
 """A running studio, and a browser that visits it."""
 
+import re
 import threading
 from urllib.parse import urlsplit
 
@@ -8,14 +9,14 @@ import pytest
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory):
-    """A studio in a thread: its URL with the token, and the directory of its sessions."""
+    """A studio in a thread: its address with the token, and the directory of its sessions."""
     pytest.importorskip("nicegui", reason="the studio is not installed: pip install -e '.[studio]'")
     from wfairl.studio.server import find_port, serve
 
     directory = tmp_path_factory.mktemp("studio")
     announced, address = threading.Event(), []
 
-    def announce(text):
+    def announce(text, _):
         address.append(text)
         announced.set()
 
@@ -24,14 +25,36 @@ def studio(tmp_path_factory):
     return address[0], directory
 
 
+@pytest.fixture(scope="session")
+def admitted(studio):
+    """A client that has entered the studio; its URLs are relative to the folder of the run."""
+    httpx = pytest.importorskip("httpx")
+    address, _ = studio
+    origin = "http://" + urlsplit(address).netloc
+    entered = httpx.get(address)
+    folder = re.search(r"url=(/[^/]+/)", entered.text)[1]
+    with httpx.Client(base_url=origin + folder, cookies=entered.cookies, headers={"origin": origin}) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def begin(admitted):
+    """Begins a session of a task, and returns the path of its page."""
+    return lambda what: "/session/" + admitted.post(f"begin/{what}").json()["session"]
+
+
 @pytest.fixture
-def visited(browser, studio):
-    """Opens pages of the studio; in the end there are no errors, and no requests to other hosts."""
+def visited(browser, studio, begin):
+    """Opens pages of the studio, "/begin/TASK" with a new session.
+
+    In the end there are no errors, and no requests to other hosts.
+    """
     address, _ = studio
     origin = "http://" + urlsplit(address).netloc
     errors, requests, contexts = [], [], []
 
     def visit(path, **settings):
+        path = begin(path.removeprefix("/begin/")) if path.startswith("/begin/") else path
         context = browser.new_context(**settings)
         contexts.append(context)
         page = context.new_page()

@@ -1,16 +1,23 @@
 """Access control: without the token, from another origin, with a path or with a file, everything is refused."""
 
 import json
+import os
 import re
 import stat
+import subprocess
+import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from studio_sessions import FOUR_ROOMS
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.studio.registry import lock_directory, token_of
+from wfairl.studio.registry import lock_directory
 from wfairl.studio.server import find_port
 
 httpx = pytest.importorskip("httpx")
@@ -18,25 +25,48 @@ client = pytest.importorskip("websockets.sync.client")
 
 
 @pytest.fixture(scope="module")
-def known(studio):
+def known(studio, admitted):
     """Origin, token, and a client that has been admitted."""
     address, directory = studio
     parts = urlsplit(address)
-    origin, token = f"http://{parts.netloc}", parse_qs(parts.query)["token"][0]
-    with httpx.Client(base_url=origin, follow_redirects=True) as admitted:
-        assert admitted.get("/", params={"token": token}).status_code == 200
-        yield origin, token, admitted, directory
+    return f"http://{parts.netloc}", parse_qs(parts.query)["token"][0], admitted, directory
 
 
-def test_the_token_goes_from_the_address_into_a_cookie(known):
+@pytest.fixture
+def neighbour():
+    """Another program on this machine, on another port: the pages that it shows, and the cookies that it is sent."""
+    pages, cookies = {}, []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            cookies.append(self.headers.get("cookie", ""))
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(pages.get(self.path, "<!doctype html>").encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", pages, cookies
+    server.shutdown()
+
+
+def test_the_token_is_exchanged_for_a_cookie_of_the_folder_of_this_run(known):
     origin, token, admitted, _ = known
-    first = httpx.get(f"{origin}/begin/{FOUR_ROOMS}?token={token}")
-    assert (first.status_code, first.headers["location"]) == (303, f"/begin/{FOUR_ROOMS}")
-    assert "HttpOnly" in first.headers["set-cookie"]
-    assert "SameSite=Strict" in first.headers["set-cookie"]
-    strange = httpx.get(f"{origin}/%5Cevil.example%0d%0ax: y?token={token}")
-    assert strange.headers["location"] == "/%5Cevil.example%0D%0Ax%3A%20y"  # never another host, never another header
-    answer = admitted.get("/")
+    first = httpx.get(f"{origin}/session/x?token={token}")
+    folder = admitted.base_url.path.rstrip("/")
+    assert f'content="0; url={folder}/session/x"' in first.text
+    cookie = first.headers["set-cookie"]
+    assert all(part in cookie for part in ("HttpOnly", "SameSite=Strict", f"Path={folder}/"))
+    assert token not in cookie + first.text
+    assert first.headers["cache-control"] == "no-store"
+    strange = httpx.get(f"{origin}/%5Cevil.example%22%0d%0ax: y?token={token}")
+    assert f'url={folder}/%5Cevil.example%22%0D%0Ax%3A%20y"' in strange.text  # never another host, never another header
+    answer = admitted.get("")
+    assert answer.status_code == 200
     assert token not in answer.text
     policy = answer.headers["content-security-policy"]
     assert "default-src 'self'" in policy
@@ -44,27 +74,91 @@ def test_the_token_goes_from_the_address_into_a_cookie(known):
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
+def test_a_program_on_another_port_never_receives_the_cookie(visited, neighbour, known):
+    """Browsers send cookies to all ports of a machine: only the path keeps them apart."""
+    page = visited("/")
+    (cookie,) = page.context.cookies()
+    elsewhere, pages, cookies = neighbour
+    pages["/"] = "<!doctype html><img src=/a><iframe src=/session/x></iframe>"
+    other = page.context.new_page()
+    other.goto(elsewhere, wait_until="networkidle")
+    other.goto(f"{elsewhere}/session/x")
+    other.goto(known[0].replace("127.0.0.1", "localhost").rsplit(":", 1)[0] + elsewhere[elsewhere.rindex(":") :])
+    assert len(cookies) >= 4
+    assert not any(cookie["value"] in one or cookie["name"] in one for one in cookies)
+    assert cookie["value"] != known[1]
+    assert httpx.get(f"{known[0]}/", cookies={cookie["name"]: cookie["value"]}).status_code == 403  # not in its folder
+
+
+def test_a_page_of_another_port_changes_nothing_even_if_it_knew_the_folder(visited, neighbour, known):
+    origin, token, admitted, directory = known
+    folder = str(admitted.base_url)
+    elsewhere, pages, _ = neighbour
+    pages["/"] = "<!doctype html>" + "".join(
+        f"<img src={base}begin/{FOUR_ROOMS}?{query}><iframe src={base}begin/{FOUR_ROOMS}?{query}></iframe>"
+        for base in (folder, f"{origin}/")
+        for query in ("", f"token={token}")
+    )
+    page = visited("/")
+    other = page.context.new_page()
+    before = sorted(directory.iterdir())
+    other.goto(elsewhere, wait_until="networkidle")
+    attack = """async (url) => {
+      for (const method of ["GET", "POST"])
+        await fetch(url, { method, mode: "no-cors", credentials: "include" }).catch(() => 0);
+      const transport = "_nicegui_ws/socket.io/?EIO=4&transport=websocket";
+      const socket = new WebSocket(url.replace("http", "ws").replace(/begin.*/, transport));
+      return new Promise((resolve) => {
+        socket.onmessage = () => resolve("let in");
+        socket.onerror = () => resolve("refused");
+      });
+    }"""
+    assert other.evaluate(attack, f"{folder}begin/{FOUR_ROOMS}") == "refused"
+    other.set_content(f"<form method=post action={folder}begin/{FOUR_ROOMS}><button>x</button></form>")
+    other.click("button")
+    other.wait_for_load_state()
+    assert "Refused" in other.inner_text("body")
+    assert sorted(directory.iterdir()) == before
+
+
 @pytest.mark.parametrize("path", ["/", "/session/x", f"/begin/{FOUR_ROOMS}", "/download/x/task.json", "/favicon.ico"])
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%00"])
 def test_without_the_token_everything_is_refused(known, path, query):
-    origin, _, _, directory = known
+    origin, _, admitted, directory = known
     before = sorted(directory.iterdir())
-    answer = httpx.get(origin + path + query, follow_redirects=True)
-    assert answer.status_code == 403
-    assert "Refused" in answer.text
+    for base in (origin, str(admitted.base_url).rstrip("/")):
+        answer = httpx.get(base + path + query, follow_redirects=True)
+        assert answer.status_code == 403
+        assert "Refused" in answer.text
     assert sorted(directory.iterdir()) == before
 
 
 @pytest.mark.parametrize(
-    "headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"host": "evil.example"}, {"host": "127.0.0.1"}]
-)
-def test_another_origin_or_host_is_refused_even_with_the_token(known, headers):
-    origin, token, admitted, _ = known
-    assert admitted.get("/", headers=headers).status_code == 403
-    assert httpx.get(f"{origin}/?token={token}", headers=headers).status_code == 403
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"host": "evil.example"}, {"host": "127.0.0.1"},
+     {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}],
+)  # fmt: skip
+def test_another_origin_or_site_or_host_is_refused_even_with_the_cookie(known, headers):
+    origin, token, admitted, directory = known
+    before = sorted(directory.iterdir())
+    assert admitted.get("", headers=headers).status_code == 403
+    assert admitted.post("begin/errand", headers=headers).status_code == 403
+    if "sec-fetch-site" not in headers:  # a link in another program may hold the token, and only enters
+        assert httpx.get(f"{origin}/?token={token}", headers=headers).status_code == 403
+    assert sorted(directory.iterdir()) == before
 
 
-@pytest.mark.parametrize("path", ["/", f"/begin/{FOUR_ROOMS}", "/download/x/task.json", "/upload", "/_nicegui/x"])
+def test_a_post_needs_an_origin(known):
+    _, _, admitted, directory = known
+    before = sorted(directory.iterdir())
+    request = admitted.build_request("POST", "begin/errand")
+    del request.headers["origin"]
+    assert admitted.send(request).status_code == 403
+    assert admitted.get("begin/errand").status_code in (404, 405)
+    assert sorted(directory.iterdir()) == before
+
+
+@pytest.mark.parametrize("path", ["", "session/x", "download/x/task.json", "upload", "_nicegui/x"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_nothing_can_be_uploaded(known, method, path):
     _, _, admitted, directory = known
@@ -76,21 +170,28 @@ def test_nothing_can_be_uploaded(known, method, path):
 
 @pytest.mark.parametrize(
     "path",
-    ["/session/..%2f..%2fetc", "/session/%2e%2e", "/session/a%00b", "/session/none", "/begin/..%2fx", "/begin/os:X-v0",
-     "/begin/%2fetc%2fpasswd", "/download/..%2f..%2fetc/passwd", "/download/x/..%2f.token", "/download/../.token"],
+    ["session/..%2f..%2fetc", "session/%2e%2e", "session/a%00b", "session/none", "begin/..%2fx", "begin/os:X-v0",
+     "begin/%2fetc%2fpasswd", "download/..%2f..%2fetc/passwd", "download/x/..%2fopen.html", "delete/..", "restore/none",
+     "delete/..%2f..%2fx", "delete/.nicegui"],
 )  # fmt: skip
 def test_a_path_in_a_name_is_refused(known, path):
     _, _, admitted, directory = known
     before = sorted(directory.iterdir())
-    assert admitted.get(path).status_code == 404
+    answer = admitted.request("POST" if path.startswith(("begin", "delete", "restore")) else "GET", path)
+    assert answer.status_code in (403, 404)
     assert sorted(directory.iterdir()) == before
 
 
 def test_a_websocket_needs_the_cookie_and_the_origin(known):
     origin, _, admitted, _ = known
-    address = origin.replace("http", "ws") + "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    address = str(admitted.base_url).replace("http", "ws") + "_nicegui_ws/socket.io/?EIO=4&transport=websocket"
     cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in admitted.cookies.items())}
-    for headers, sent_origin in (({}, origin), (cookie, "http://evil.example"), (cookie, None)):
+    for headers, sent_origin in (
+        ({}, origin),
+        (cookie, "http://evil.example"),
+        (cookie, None),
+        ({**cookie, "Sec-Fetch-Site": "same-site"}, origin),
+    ):
         with pytest.raises(Exception, match="403"):
             client.connect(address, additional_headers=headers, origin=sent_origin).close()
     with client.connect(address, additional_headers=cookie, origin=origin) as socket:
@@ -100,17 +201,18 @@ def test_a_websocket_needs_the_cookie_and_the_origin(known):
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_events_without_a_websocket_need_the_same(known, method):
     origin, _, admitted, _ = known
-    address = f"{origin}/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    path = "_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    address = str(admitted.base_url) + path
     assert httpx.request(method, address, content="40").status_code == 403
-    assert httpx.request(method, f"{address}&token=wrong", content="40").status_code == 403
-    assert admitted.request(method, address, content="40", headers={"origin": "http://evil.example"}).status_code == 403
+    assert httpx.request(method, address, content="40", headers={"origin": origin}).status_code == 403
+    assert admitted.request(method, path, content="40", headers={"origin": "http://evil.example"}).status_code == 403
 
 
 def test_events_of_a_websocket_cannot_upload_or_name_files(known):
     """Whatever messages a page sends, nothing appears outside of its session."""
     origin, _, admitted, directory = known
-    page = admitted.get(f"/begin/{FOUR_ROOMS}")
-    name = urlsplit(str(page.url)).path.split("/")[-1]
+    name = admitted.post(f"begin/{FOUR_ROOMS}").json()["session"]
+    page = admitted.get(f"session/{name}")
     elements = json.loads(page.text.split("parseElements(String.raw`", 1)[1].split("`)", 1)[0])
     number, listener = next(
         (number, event["listener_id"])
@@ -123,7 +225,8 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
     cookie = {"Cookie": "; ".join(f"{key}={value}" for key, value in admitted.cookies.items())}
     before = {path for path in directory.rglob("*") if directory / name not in path.parents}
     journal = (directory / name / "journal.jsonl").read_text()
-    address = f"{origin.replace('http', 'ws')}/_nicegui_ws/socket.io/?{query}&tab_id=a&document_id=b"
+    folder = str(admitted.base_url).replace("http", "ws")
+    address = f"{folder}_nicegui_ws/socket.io/?{query}&tab_id=a&document_id=b"
     with client.connect(address, additional_headers=cookie, origin=origin, max_size=None) as socket:
         socket.recv(timeout=20)
         socket.send("40")
@@ -148,8 +251,20 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
 def test_people_who_begin_at_once_have_sessions_of_their_own(known):
     _, _, admitted, _ = known
     with ThreadPoolExecutor(12) as people:
-        begun = list(people.map(lambda _: admitted.get("/begin/errand", follow_redirects=False), range(12)))
-    assert len({one.headers["location"] for one in begun}) == 12
+        begun = list(people.map(lambda _: admitted.post("begin/errand"), range(12)))
+    assert len({one.json()["session"] for one in begun}) == 12
+
+
+def test_a_deleted_session_can_be_brought_back(known):
+    _, _, admitted, directory = known
+    name = admitted.post("begin/errand").json()["session"]
+    journal = (directory / name / "journal.jsonl").read_bytes()
+    assert admitted.post(f"delete/{name}").status_code == 200
+    assert admitted.get(f"session/{name}").status_code == 404
+    assert name not in admitted.get("").text
+    assert admitted.post(f"restore/{name}").status_code == 200
+    assert admitted.get(f"session/{name}").status_code == 200
+    assert (directory / name / "journal.jsonl").read_bytes() == journal
 
 
 def test_a_directory_has_one_server_at_a_time(tmp_path):
@@ -167,10 +282,49 @@ def test_a_port_that_is_taken_is_said_to_be(known):
     assert find_port(None) != port
 
 
-def test_the_token_is_kept_for_its_owner_alone(tmp_path):
-    token = token_of(tmp_path)
-    assert token_of(tmp_path) == token
-    assert len(token) >= 32
-    assert stat.S_IMODE((tmp_path / ".token").stat().st_mode) == 0o600
-    (tmp_path / ".token").chmod(0o644)  # somebody else may have read it
-    assert token_of(tmp_path) != token
+def test_other_users_of_the_machine_read_nothing(known):
+    _, _, admitted, directory = known
+    name = admitted.post("begin/errand").json()["session"]
+    assert stat.S_IMODE((directory / "open.html").stat().st_mode) == 0o600
+    for path in (directory / name, *(directory / name).rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_sessions_of_earlier_versions_become_private(tmp_path):
+    (tmp_path / "old-1" / "run").mkdir(parents=True)
+    files = [tmp_path / "old-1" / "journal.jsonl", tmp_path / "old-1" / "run" / "x"]
+    for file in files:
+        file.write_text("")
+        file.chmod(0o644)
+    lock_directory(tmp_path).close()
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+    assert stat.S_IMODE((tmp_path / "old-1" / "run").stat().st_mode) == 0o700
+
+
+def test_no_command_line_holds_the_token_and_a_running_studio_gives_its_address(tmp_path):
+    """The browser is a program that writes down its arguments."""
+    program, arguments = tmp_path / "browser", tmp_path / "arguments"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {arguments}\n')
+    program.chmod(0o755)
+    directory = tmp_path / "studio"
+    command = [sys.executable, "-m", "wfairl", "studio", "-d", str(directory)]
+    settings = {**os.environ, "BROWSER": f"{program} %s"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings)
+    try:
+        address = re.search(r"http://\S+", process.stdout.readline())[0]
+        again = subprocess.run(command, capture_output=True, text=True, env=settings, check=True)
+        assert address in again.stdout.replace("\n", "")
+        for _ in range(100):
+            if arguments.exists() and len(arguments.read_text().split()) == 2:
+                break
+            time.sleep(0.1)
+        assert set(arguments.read_text().split()) == {(directory / "open.html").as_uri()}
+        token = parse_qs(urlsplit(address).query)["token"][0]
+        lines = [one.read_bytes() for one in Path("/proc").glob("[0-9]*/cmdline") if os.access(one, os.R_OK)]
+        assert lines
+        assert not any(token.encode() in one for one in lines)
+        assert token in (directory / "open.html").read_text()
+    finally:
+        process.terminate()
+        process.wait(20)
+    assert not (directory / "open.html").exists()

@@ -148,7 +148,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
         pressed, place, state = check(directory / name, pressed, drawn, kept)
 
         process, address = start(directory, log)
-        page.goto(address.replace("/begin/errand", f"/session/{name}"))
+        page.goto(address)  # of the same session
         page.wait_for_selector(f"canvas[data-drawn='{place}']", timeout=60_000)
         page.wait_for_selector(
             f".rows li:has-text('#{len(state.demonstrations)}')" if state.demonstrations else ".rows"

@@ -1,15 +1,23 @@
-"""Access control: only a browser on this machine that has the token, and only from the studio's own pages.
+"""Access control: only a browser that was given this run's token, and only from the studio's own pages.
 
-    Host        must be the address that the studio is bound to, against DNS rebinding
-    Origin      if the browser sends one, must be the same; required for websockets
-    token       in the URL once, then in a cookie that requests from other sites do not carry
-    method      GET and HEAD; POST only for the transport of events: nothing can be uploaded
+    Host             must be the address that the studio is bound to, against DNS rebinding
+    Origin           must be the same if the browser sends one; required for POST and for websockets
+    Sec-Fetch-Site   must not name another site, nor another port of this one, except to enter with the token
+    token            enters: it is exchanged for a cookie, and the browser goes on to the folder of this run
+    cookie           another secret; its path is a folder whose name is a secret of the run, too
+    method           GET and HEAD change nothing; POST only where the application has a POST
+
+Browsers send a cookie to all ports of a machine, but only under its path. Another program on this machine that a
+person visits does not know the folder, so that it never receives the cookie. All three secrets end with the run.
 
 Every response forbids the browser to load anything from another host.
 """
 
 import hmac
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
@@ -19,78 +27,115 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-TRANSPORT = "/_nicegui_ws/"
-"""The path of page events; a browser without websockets posts them."""
+POSTED = ("/_nicegui_ws/", "/begin/", "/delete/", "/restore/")
+"""Paths that take a POST: a browser without websockets posts the events of a page."""
 
-REFUSED = b"Refused. Open the address that `wfairl studio` printed."
+OWN_SITES = ("same-origin", "none")
+"""What `Sec-Fetch-Site` says of requests by the studio's own pages, and by the person in the address bar."""
+
+REFUSED = """<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+<title>wfairl studio</title><body style="font: 1.1rem/1.5 sans-serif; max-width: 40rem; margin: 3rem auto">
+<h1>Refused</h1><p>This address belongs to another run of the studio, or the link came from another page.</p>
+<p>Open the address that <code>wfairl studio</code> printed. The same command prints it again.</p>"""
+
+
+GOING_ON = '<!doctype html><html lang="en"><title>wfairl studio</title>'
+
+
+@dataclass(frozen=True)
+class RunSecrets:
+    """The secrets of one run: what enters, what a browser keeps, and the folder in which it keeps it."""
+
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    folder: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(12)}")
 
 
 class AccessControl:
     """ASGI middleware that refuses requests from anywhere but the studio's own pages."""
 
-    def __init__(self, application: Application, token: str, port: int) -> None:
-        self._application, self._token = application, token
+    def __init__(self, application: Application, run: RunSecrets, port: int) -> None:
+        self._application, self._run = application, run
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self._cookie = f"wfairl-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, let a browser with the token in, or refuse."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._is_same_origin(scope, headers):
+        if not self._is_for_this_host(headers):
             await _refuse(scope, send)
-        elif self._has_cookie(headers):
+        elif self._is_own_request(scope, headers) and self._has_cookie(scope, headers):
+            scope["root_path"] = self._run.folder
             await self._application(scope, receive, _with_headers(send, headers["host"]))
         elif scope.get("method") == "GET" and (query := self._query_without_token(scope)) is not None:
             await self._admit(scope, send, query)
         else:
             await _refuse(scope, send)
 
-    def _is_same_origin(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+    def _is_for_this_host(self, headers: Mapping[str, str]) -> bool:
         host = headers.get("host", "")
-        if host not in self._hosts or headers.get("origin", f"http://{host}") != f"http://{host}":
+        return host in self._hosts and headers.get("origin", f"http://{host}") == f"http://{host}"
+
+    def _is_own_request(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+        if headers.get("sec-fetch-site", "none") not in OWN_SITES:
             return False
         if scope["type"] == "websocket":
-            return "origin" in headers  # every browser sends it
-        methods = ("GET", "HEAD", "POST") if scope["path"].startswith(TRANSPORT) else ("GET", "HEAD")
-        return scope["method"] in methods
+            return "origin" in headers  # every browser sends it, also with a POST
+        if scope["method"] == "POST":
+            return "origin" in headers and scope["path"].removeprefix(self._run.folder).startswith(POSTED)
+        return scope["method"] in ("GET", "HEAD")
 
-    def _has_cookie(self, headers: Mapping[str, str]) -> bool:
+    def _has_cookie(self, scope: Scope, headers: Mapping[str, str]) -> bool:
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             return False
-        return self._cookie in cookies and hmac.compare_digest(
-            cookies[self._cookie].value.encode(), self._token.encode()
-        )
+        given = cookies[self._cookie].value if self._cookie in cookies else ""
+        folder = f"{self._run.folder}/".encode()
+        is_here = hmac.compare_digest(scope["path"].encode()[: len(folder)], folder)
+        return is_here and hmac.compare_digest(given.encode(), self._run.cookie.encode())
 
     def _query_without_token(self, scope: Scope) -> str | None:
         """The rest of the query if it has the right token; else None."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop("token", [""])[0]
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
+        if not hmac.compare_digest(given.encode(), self._run.token.encode()):
             return None
         return urlencode(query, doseq=True)
 
     async def _admit(self, scope: Scope, send: Send, query: str) -> None:
-        """Set the token as a cookie, and redirect to the same URL without it."""
-        path = quote("/" + scope["path"].lstrip("/"))  # never //another-host
-        location = path + (f"?{query}" if query else "")
-        cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", location.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        """Set the cookie, and go on to the same page in the folder of this run.
+
+        A page goes on, not a redirect: after a redirect the browser would still take the request for one of the page
+        that had the link, and withhold the cookie.
+        """
+        path = self._run.folder + quote("/" + scope["path"].lstrip("/")) + (f"?{query}" if query else "")
+        cookie = f"{self._cookie}={self._run.cookie}; Path={self._run.folder}/; HttpOnly; SameSite=Strict"
+        page = f'{GOING_ON}<meta http-equiv="refresh" content="0; url={escape(path)}">'
+        await _respond(send, 200, page, [(b"set-cookie", cookie.encode())])
 
 
 async def _refuse(scope: Scope, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
-        return
-    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(REFUSED)).encode())]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": REFUSED})
+    else:
+        await _respond(send, 403, REFUSED)
+
+
+async def _respond(send: Send, status: int, page: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+    content = page.encode()
+    common = [
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-length", str(len(content)).encode()),
+        (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+        (b"cache-control", b"no-store"),
+        (b"referrer-policy", b"no-referrer"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": [*common, *(headers or [])]})
+    await send({"type": "http.response.body", "body": content})
 
 
 def _with_headers(send: Send, host: str) -> Send:
@@ -104,6 +149,7 @@ def _with_headers(send: Send, host: str) -> Send:
         (b"content-security-policy", policy.encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"no-referrer"),
+        (b"cross-origin-resource-policy", b"same-origin"),
     ]
 
     async def send_with_headers(message: MutableMapping[str, Any]) -> None:

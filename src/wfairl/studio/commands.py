@@ -21,6 +21,7 @@ def studio(
         int | None, typer.Option(min=1, max=65535, help="Port to listen on. Default: 8421, or a free one.")
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    new: Annotated[bool, typer.Option("--new", help="Begin another session of TASK.")] = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that learn and plan.")] = 1,
 ) -> None:
     """Demonstrate a task in the browser, and watch it being learned.
@@ -34,10 +35,11 @@ def studio(
 
         wfairl studio MiniGrid-FourRooms-v0
 
-    The second example begins a new task: you define its propositions by clicking. Without TASK, the first page lists
-    the tasks and the saved sessions. Several people may use one studio, each in their own session.
+    The second example begins a new task: you define its propositions by clicking. With TASK you continue its latest
+    session, or begin one. Without TASK, the first page lists the tasks and the saved sessions.
     """
     try:
+        from wfairl.studio.registry import ENTRANCE, running_address
         from wfairl.studio.server import find_port, serve
     except ModuleNotFoundError as error:
         raise BadInputError(f"the studio needs {error.name}: pip install 'wfairl[studio]'") from None
@@ -46,9 +48,15 @@ def studio(
     if task is not None:
         find_task_spec(task)  # refuses an unknown task before anything starts
 
-    def announce(address: str) -> None:
+    def announce(address: str, entrance: Path) -> None:
         out.print(f"The studio is open at {address}\nSessions are saved in {directory}. Ctrl-C ends it.")
         if browser:
-            webbrowser.open(address)
+            webbrowser.open(entrance.resolve().as_uri())  # not the address: others may read command lines
 
-    serve(directory, find_port(port), announce, "/" if task is None else f"/begin/{task}", workers)
+    running = running_address(directory)
+    if running is not None:
+        out.print(f"A studio already runs in {directory}. It is open at {running}")
+        if browser:
+            webbrowser.open((directory / ENTRANCE).resolve().as_uri())
+        return
+    serve(directory, find_port(port), announce, task, new, workers)

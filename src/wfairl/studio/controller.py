@@ -288,6 +288,10 @@ class SessionController:
         await self._do_event({"do": "proposition", "name": name, "is": {"is": "at", "x": x, "y": y}})
 
     async def _cancel(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the running job."""
         self._progress.cancel()
 
     async def download(self, file: str) -> tuple[bytes, str]:

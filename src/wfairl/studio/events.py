@@ -255,6 +255,7 @@ class SessionState:
         match event:
             case SessionStarted(name, environment):
                 self._is_started = True
+                self.begun_as = environment or name
                 self.spec = TaskSpec(name, environment)
                 self.judge = PERSON if self.spec.is_invented else RULE
             case TaskRenamed(name):

@@ -1,21 +1,37 @@
-"""The sessions of a directory, each with a controller once it is opened."""
+"""The sessions of a directory, each with a controller once it is opened; only the owner of the directory reads them."""
 
 import fcntl
 import os
-import secrets
+import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import escape, unescape
 from pathlib import Path
 from typing import IO
 
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.support.files import check_directory, read_text, write_atomically
+from wfairl.studio.access_control import GOING_ON
 from wfairl.studio.controller import SessionController
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import check_name, find_task_spec
 from wfairl.studio.workers import JobRunner
 from wfairl.studio.world_cache import WorldCache
 
-TOKEN, LOCK = ".token", ".lock"
+LOCK, DELETED = ".lock", ".deleted"
+
+ENTRANCE = "open.html"
+"""The page that sends a browser to the running studio; it holds the token, which no command line should."""
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    """A session on disk: its name, when it changed, and what its journal says it is about."""
+
+    name: str
+    changed: datetime
+    title: str
+    task: str
 
 
 class SessionRegistry:
@@ -27,11 +43,24 @@ class SessionRegistry:
         self._worlds = WorldCache()
         self._controllers: dict[str, SessionController] = {}
 
-    def sessions(self) -> list[tuple[str, datetime]]:
-        """The name of each session on disk and when it changed, the latest first."""
-        changed = {one.parent.name: one.stat().st_mtime for one in self.directory.glob(f"*/{JOURNAL}")}
-        latest_first = sorted(changed.items(), key=lambda item: item[1], reverse=True)
-        return [(name, datetime.fromtimestamp(seconds, UTC)) for name, seconds in latest_first]
+    def sessions(self) -> list[StoredSession]:
+        """The sessions on disk, the latest first; one whose journal is broken has its name as title."""
+        journals = sorted(self.directory.glob(f"*/{JOURNAL}"), key=lambda one: one.stat().st_mtime, reverse=True)
+        return [self._stored(one) for one in journals]
+
+    def _stored(self, journal: Path) -> StoredSession:
+        name, changed = journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC)
+        try:
+            session = self.open(name).session
+        except WfairlError:
+            return StoredSession(name, changed, name, "")
+        return StoredSession(name, changed, session.title, session.begun_as)
+
+    def begin_or_continue(self, text: str) -> SessionController:
+        """The latest session of a task or environment; a new one if there is none. Raises as `create` does."""
+        find_task_spec(text)
+        latest = next((one.name for one in self.sessions() if one.task == text), None)
+        return self.create(text) if latest is None else self.open(latest)
 
     def create(self, text: str) -> SessionController:
         """Start a session with a registered task, or with an environment to invent one in.
@@ -41,7 +70,7 @@ class SessionRegistry:
         """
         spec = find_task_spec(text)
         number = 1
-        while (self.directory / f"{spec.name}-{number}").exists():
+        while any((folder / f"{spec.name}-{number}").exists() for folder in (self.directory, self._deleted)):
             number += 1
         return self._add(Session(self.directory / f"{spec.name}-{number}", spec, self._worlds))
 
@@ -57,6 +86,25 @@ class SessionRegistry:
             return self._add(Session(self.directory / name, worlds=self._worlds))
         return self._controllers[name]
 
+    def delete(self, name: str) -> str:
+        """Put a session away, and return its name; `restore` brings it back."""
+        self.open(name).close()
+        del self._controllers[name]
+        self._deleted.mkdir(exist_ok=True)
+        (self.directory / name).rename(self._deleted / name)
+        return name
+
+    def restore(self, name: str) -> str:
+        """Bring a deleted session back. Raises `BadInputError` if there is none of that name."""
+        if not (self._deleted / check_name(name) / JOURNAL).is_file():
+            raise BadInputError(f"there is no deleted session {name}")
+        (self._deleted / name).rename(self.directory / name)
+        return name
+
+    @property
+    def _deleted(self) -> Path:
+        return self.directory / DELETED
+
     def _add(self, session: Session) -> SessionController:
         controller = SessionController(session, self._workers)
         self._controllers[session.name] = controller
@@ -64,15 +112,17 @@ class SessionRegistry:
 
 
 def lock_directory(directory: Path) -> IO[bytes]:
-    """Reserve a directory for one server; the lock ends with the process.
+    """Reserve a directory for one server; the lock ends with the process. From now on only its owner reads its files.
 
     Raises:
         BadInputError: another server has it, or it is not writable.
     """
     check_directory(directory)
+    os.umask(0o077)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / LOCK).open("wb")
+        _make_private(directory)
     except OSError as error:
         raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
     try:
@@ -83,20 +133,27 @@ def lock_directory(directory: Path) -> IO[bytes]:
     return lock
 
 
-def token_of(directory: Path) -> str:
-    """The access token of a directory; it stays the same, so that an open page survives a restart of the server.
+def _make_private(directory: Path) -> None:
+    """Take the sessions of earlier versions from the eyes of other people on this machine."""
+    for folder in {one.parent for one in directory.glob(f"*/{JOURNAL}")}:
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
-    Raises:
-        BadInputError: it cannot be written.
-    """
-    path = directory / TOKEN
+
+def write_entrance(directory: Path, address: str) -> Path:
+    """Write the page that sends a browser to an address with its token; only its owner reads it."""
+    path = directory / ENTRANCE
+    going_on = f'{GOING_ON}<meta http-equiv="refresh" content="0; url={escape(address)}">'
+    write_atomically(path, f'{going_on}<p><a href="{escape(address)}">Open the studio</a>\n')
+    path.chmod(0o600)
+    return path
+
+
+def running_address(directory: Path) -> str | None:
+    """The address of the studio that runs in a directory; None if there is none."""
     try:
-        token = read_text(path).strip()
-        if len(token) >= 32 and not path.stat().st_mode & 0o077:
-            return token
-    except WfairlError:
-        pass  # there is none yet
-    token = secrets.token_urlsafe(32)
-    write_atomically(path, token + "\n")
-    os.chmod(path, 0o600)  # noqa: PTH101 - the mode is the point
-    return token
+        lock_directory(directory).close()
+    except BadInputError:
+        found = re.search(r'href="([^"]+)"', read_text(directory / ENTRANCE))
+        return None if found is None else unescape(found[1])
+    return None

@@ -13,21 +13,21 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.page import asset
-from wfairl.studio.access_control import AccessControl
+from wfairl.studio.access_control import AccessControl, RunSecrets
 from wfairl.studio.controller import PARTS, SessionController
 from wfairl.studio.jobs import warm_up
-from wfairl.studio.registry import SessionRegistry, lock_directory, token_of
+from wfairl.studio.registry import ENTRANCE, SessionRegistry, lock_directory, write_entrance
 from wfairl.studio.task_spec import environments
 from wfairl.studio.workers import JobRunner
 
 ASSETS = Path(__file__).parent / "assets"
 ADDRESS, USUAL_PORT = "127.0.0.1", 8421
-"""Where the studio listens; an open page finds it there again after a restart."""
+"""Where the studio listens."""
 
 FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
@@ -39,9 +39,6 @@ LARGEST_MESSAGE = 2**20
 
 INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unlock-v0", "MiniGrid-LavaGapS7-v0")
 """Environments that the home page suggests for inventing a task."""
-
-
-LISTED_SESSIONS = 40
 
 
 def find_port(wanted: int | None) -> int:
@@ -59,22 +56,33 @@ def find_port(wanted: int | None) -> int:
     raise BadInputError(f"port {wanted} is taken; choose another with --port")
 
 
-def serve(directory: Path, port: int, announce: Callable[[str], None], path: str = "/", processes: int = 1) -> None:
+def serve(
+    directory: Path,
+    port: int,
+    announce: Callable[[str, Path], None],
+    task: str | None = None,
+    is_new: bool = False,
+    processes: int = 1,
+) -> None:
     """Serve the sessions of a directory until Ctrl-C.
 
     Args:
         port: to listen on, on this machine only.
-        announce: called with the URL once it can be opened.
-        path: of the page that the URL opens.
+        announce: called once pages can be opened, with the address and the file that sends a browser there.
+        task: whose latest session the address opens; None for the list of tasks and sessions.
+        is_new: whether it opens a new session instead.
         processes: the number of workers that learn and plan.
     """
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
-    lock = lock_directory(directory)
-    token = token_of(directory)
+    lock, run = lock_directory(directory), RunSecrets()
     workers = JobRunner(processes, warm_up)
-    application = make_application(SessionRegistry(directory, workers), token, port)
+    registry = SessionRegistry(directory, workers)
+    path = "/"
+    if task is not None:
+        opened = registry.create(task) if is_new else registry.begin_or_continue(task)
+        path = f"/session/{opened.session.name}"
     config = uvicorn.Config(
-        application,
+        make_application(registry, run, port),
         ADDRESS,
         port,
         log_level="warning",
@@ -84,27 +92,29 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     )
     server = uvicorn.Server(config)
 
-    async def run() -> None:
+    async def serve_until_stopped() -> None:
         serving = asyncio.ensure_future(server.serve())
         while not server.started and not serving.done():
             await asyncio.sleep(0.02)
         if server.started:
-            announce(f"http://{ADDRESS}:{port}{path}?token={token}")
+            address = f"http://{ADDRESS}:{port}{path}?token={run.token}"
+            announce(address, write_entrance(directory, address))
         await serving
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as with Ctrl-C
     try:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(run())
+            runner.run(serve_until_stopped())
     except KeyboardInterrupt:
         pass  # the normal end
     finally:
+        (directory / ENTRANCE).unlink(missing_ok=True)
         workers.close()
         lock.close()
 
 
-def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
+def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> Any:
     """The application behind its access control."""
     from nicegui import ui
 
@@ -124,8 +134,13 @@ def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
             "environments": list(INVENTED_IN),
             "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [
-                {"name": name, "changed": f"{changed:%d %b %Y, %H:%M} UTC"}
-                for name, changed in registry.sessions()[:LISTED_SESSIONS]
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "task": one.task,
+                    "changed": f"{one.changed:%d %b %Y, %H:%M} UTC",
+                }
+                for one in registry.sessions()
             ],
         }
         parts["home"](view)
@@ -140,12 +155,23 @@ def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
         _session_page(ui, parts, controller)
         return None
 
-    @application.get("/begin/{what:path}")
-    async def begin(what: str) -> Response:
+    def changed(change: Callable[[], str]) -> Response:
         try:
-            return RedirectResponse(f"/session/{registry.create(what).session.name}", 303)
+            return JSONResponse({"session": change()})
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
+
+    @application.post("/begin/{what:path}")
+    async def begin(what: str) -> Response:
+        return changed(lambda: registry.create(what).session.name)
+
+    @application.post("/delete/{name}")
+    async def delete(name: str) -> Response:
+        return changed(lambda: registry.delete(name))
+
+    @application.post("/restore/{name}")
+    async def restore(name: str) -> Response:
+        return changed(lambda: registry.restore(name))
 
     @application.get("/download/{name}/{file}")
     async def fetch(name: str, file: str) -> Response:
@@ -159,6 +185,7 @@ def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
     ui.run_with(
         application,
         title="wfairl studio",
+        language="en-US",
         favicon=FAVICON,
         dark=None,
         tailwind=False,
@@ -166,7 +193,7 @@ def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
-    return AccessControl(application, token, port)
+    return AccessControl(application, run, port)
 
 
 def _part_type(ui: Any, name: str) -> Any:

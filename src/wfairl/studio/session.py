@@ -70,7 +70,8 @@ class Session(SessionState):
         self._replays: dict[JudgedPath, Demonstration] = {}
         for number, document in enumerate(self._journal.read(), start=1):
             try:
-                self.apply(self.parse(document))
+                event = self.parse(document)
+                self.apply(event)
             except BadInputError as error:
                 raise BrokenJournalError(f"{self._journal.path}: event {number}: {error}") from None
         if not self._is_started:
@@ -80,6 +81,11 @@ class Session(SessionState):
         elif (directory / TASK_MODEL).exists():
             with suppress(BadInputError):  # of another version, or broken: it is learned again
                 self.model = TaskModel.load(directory / TASK_MODEL)
+
+    @property
+    def title(self) -> str:
+        """The name of the session for people."""
+        return self.spec.name
 
     @property
     def task(self) -> Task:

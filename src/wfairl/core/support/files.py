@@ -36,13 +36,20 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-            temporary.chmod(0o644)
+            temporary.chmod(_mode())
             temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
+
+
+def _mode() -> int:
+    """The mode of new files: readable for whom the process lets read them."""
+    umask = os.umask(0o077)  # it can only be read by setting it; meanwhile nobody else may read
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def check_file(path: Path) -> None:

@@ -17,7 +17,7 @@ export default {
   template: `
     <header class="top">
       <a class="skip" href="#scene">Skip to the scene</a>
-      <p class="kind"><a href="/">wfairl studio</a></p>
+      <p class="kind"><a href="../">wfairl studio</a></p>
       <div class="title-line">
         <form v-if="isRenaming" class="renaming" @submit.prevent="rename"><input ref="name" v-model="name" maxlength="60" aria-label="Name of the task" @keydown.esc="isRenaming = false"><button type="submit">Rename</button></form>
         <h1 v-else>{{ view.title }} <button v-if="view.invented" type="button" class="quiet" @click="startRenaming">Rename</button></h1>

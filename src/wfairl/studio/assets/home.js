@@ -1,3 +1,4 @@
+// The first page: sessions to continue, tasks to begin.
 export default {
   props: { json: String },
   template: `
@@ -5,15 +6,19 @@ export default {
       <header class="top">
         <p class="kind">wfairl studio</p>
         <h1>Show a task, watch it being understood, ask why</h1>
-        <p class="subtitle">Demonstrate a task two or three times. The studio infers an automaton for what you were doing,
-          plans with it in scenes that it has never seen, and explains its choices.</p>
+        <p class="subtitle">Demonstrate a task two or three times. The studio infers what you were doing, plans with it in
+          scenes that it has never seen, and explains its choices.</p>
       </header>
-      <section v-if="view.sessions.length" aria-labelledby="sessions">
-        <h2 id="sessions">Continue a session</h2>
+      <p class="notice" role="status" aria-live="polite"><template v-if="notice">{{ notice }} <button v-if="deleted" type="button" class="quiet" @click="restore">Undo</button></template></p>
+      <section v-if="sessions.length" aria-labelledby="sessions">
+        <h2 id="sessions">Continue where you were</h2>
+        <form class="form search" role="search" @submit.prevent><label><span>Search {{ sessions.length }} {{ sessions.length === 1 ? "session" : "sessions" }}</span><input type="search" v-model="wanted" autocomplete="off"></label></form>
         <ul class="cards">
-          <li v-for="one in view.sessions" :key="one.name">
-            <a :href="'/session/' + one.name"><b>{{ one.name }}</b><span>{{ one.changed }}</span></a>
+          <li v-for="one in found" :key="one.name" class="session">
+            <a :href="'session/' + one.name"><b>{{ one.title }}</b><span>{{ one.name }}, {{ one.changed }}</span></a>
+            <button type="button" class="quiet" :aria-label="'Delete the session ' + one.title" @click="remove(one)">Delete</button>
           </li>
+          <li v-if="!found.length" class="hint">No session has this in its name.</li>
         </ul>
       </section>
       <section aria-labelledby="invent">
@@ -21,22 +26,48 @@ export default {
         <p class="hint">Choose a world, then click to define what matters in it.</p>
         <ul class="cards">
           <li v-for="one in view.environments" :key="one">
-            <a :href="'/begin/' + one"><b>{{ one.replace("MiniGrid-", "").replace(/-v\\d+$/, "") }}</b><span>{{ one }}</span></a>
+            <button type="button" @click="begin(one)"><b>{{ one.replace("MiniGrid-", "").replace(/-v\\d+$/, "") }}</b><span>{{ one }}</span></button>
           </li>
         </ul>
-        <form class="form other" @submit.prevent="go"><label><span>Another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Start</button></form>
+        <form class="form other" @submit.prevent="begin(other)"><label><span>Another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Start</button></form>
       </section>
       <section aria-labelledby="tasks">
         <h2 id="tasks">Demonstrate an existing task</h2>
         <ul class="cards">
           <li v-for="one in view.tasks" :key="one.name">
-            <a :href="'/begin/' + one.name"><b>{{ one.name }}</b><span>{{ one.summary }}</span></a>
+            <button type="button" @click="begin(one.name)"><b>{{ one.name }}</b><span>{{ one.summary }}</span></button>
           </li>
         </ul>
       </section>
     </main>`,
-  data() { return { other: JSON.parse(this.json).others[0] }; },
-  computed: { view() { return JSON.parse(this.json); } },
-  methods: { go() { location.href = `/begin/${this.other}`; } },
+  data() {
+    const view = JSON.parse(this.json);
+    return { view, other: view.others[0], sessions: view.sessions, wanted: "", notice: "", deleted: null };
+  },
+  computed: {
+    found() { return this.sessions.filter((one) => `${one.title} ${one.name} ${one.task}`.toLowerCase().includes(this.wanted.trim().toLowerCase())); },
+  },
   mounted() { document.documentElement.dataset.ready = ""; },
+  methods: {
+    async post(path) {
+      const answer = await fetch(path, { method: "POST" });
+      if (answer.ok) return answer.json();
+      this.notice = await answer.text();
+      return null;
+    },
+    async begin(what) {
+      const begun = await this.post(`begin/${what}`);
+      if (begun) location.href = `session/${begun.session}`;
+    },
+    async remove(one) {
+      if (!(await this.post(`delete/${one.name}`))) return;
+      this.sessions = this.sessions.filter((other) => other.name !== one.name);
+      [this.notice, this.deleted] = [`Deleted ${one.title}.`, one];
+    },
+    async restore() {
+      if (!(await this.post(`restore/${this.deleted.name}`))) return;
+      this.sessions = [this.deleted, ...this.sessions];
+      [this.notice, this.deleted] = [`${this.deleted.title} is back.`, null];
+    },
+  },
 };

@@ -92,11 +92,11 @@ export default {
       <section class="card" aria-labelledby="downloads">
         <h2 id="downloads">Downloads</h2>
         <p class="hint">Files for the other <code>wfairl</code> commands:</p>
-        <p class="downloads"><a v-for="one in files" :key="one.file" :href="'/download/' + session + '/' + one.file">{{ one.text }}</a></p>
+        <p class="downloads"><a v-for="one in files" :key="one.file" :href="'../download/' + session + '/' + one.file">{{ one.text }}</a></p>
         <template v-if="view.model">
           <p class="hint for-tools">The automaton for other tools:</p>
-          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'/download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a>
-            <a :href="'/download/' + session + '/scene.prism'">PRISM, in the current scene</a></p>
+          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'../download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a>
+            <a :href="'../download/' + session + '/scene.prism'">PRISM, in the current scene</a></p>
         </template>
       </section>
     </div>`,
