@@ -18,8 +18,8 @@ def guard(name):
 
 
 def everywhere(automaton):
-    """As if demonstrations had read every label in every state."""
-    return np.ones((automaton.states, len(LABELS)), int)
+    """As if a demonstration had read every label in every state."""
+    return np.ones((1, automaton.states, len(LABELS)), bool)
 
 
 def words(rng, labels, number=200):

@@ -54,7 +54,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     labels = evidence.labels
     table = automaton.to_table(labels)
     known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
-    read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.visits(table).any(axis=0))))
+    read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
     kept: list[tuple[Constraint, float]] = []  # with their odds
     refuted = 0
     for constraint, prior_odds in _possible(evidence, sorted(read)):

@@ -44,7 +44,7 @@ from wfairl.core.rational.constraints import Constraint, phase_constraints, word
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import count_visits, read_word
+from wfairl.core.rational.tables import mark_reads, read_word
 
 LEAST_KEPT = 0.75
 """Share of the demonstrations that keep a constraint which is tried; the others may be outliers."""
@@ -119,9 +119,9 @@ class Evidence:
             contradicted, sum(one.weight for one in answers), self.settings.answer_error
         )
 
-    def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
-        """How many demonstrations read a label in a state, [states, labels]."""
-        return count_visits(table, self._scenes.step_first, self._scenes.word)
+    def reads(self, table: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether a demonstration reads a label in a state, [scenes, states, labels]."""
+        return mark_reads(table, self._scenes.step_first, self._scenes.word)
 
 
 def _log_verdicts(wrong: float, count: float, error: float) -> float:

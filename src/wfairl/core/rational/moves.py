@@ -3,6 +3,7 @@
 An edge is dropped, added, changed or sent elsewhere, or two states are merged. Larger moves add what tasks are made of:
 
     insert     one or two events must happen first, or after an edge
+    either     one of two or three events must happen first, or after an edge
     conjoin    another event must happen too, in any order with the others
     detour     there is an alternative path
     split      what happened before matters: a state is told apart by how it was entered
@@ -12,7 +13,7 @@ Each of these is one move, because its halves explain nothing by themselves: the
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, permutations
+from itertools import chain, combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,18 @@ from wfairl.core.rational.tables import holding
 
 Edges = list[CompactEdge]
 
+LEAST_TAKEN = 0.75
+"""Share of the demonstrations in which one of the events of a choice happens; the others may be outliers."""
+
+MOST_EVENTS = 3
+"""Events of a choice."""
+
 
 def neighbours(
     automaton: CompactAutomaton,
     propositions: Sequence[str],
     labels: tuple[Label, ...],
-    visits: NDArray[np.integer],
+    reads: NDArray[np.bool_],
     max_states: int,
     max_literals: int,
 ) -> Iterator[CompactAutomaton]:
@@ -39,8 +46,9 @@ def neighbours(
         automaton: where to start.
         propositions: those that guards may contain.
         labels: those that occur; they decide whether the order of two edges matters.
-        visits: how many demonstrations read a label in a state of the automaton, [states, labels]. A detour that no
-            demonstration takes is not tried, and neither are rare events in a row.
+        reads: whether a demonstration reads a label in a state of the automaton, [demonstrations, states, labels]. A
+            detour that no demonstration takes is not tried, and neither are rare events in a row, or a choice between
+            events of which most demonstrations take none.
         max_states, max_literals: see `RationalSettings`.
     """
     guards = [Guard(frozenset({p})) for p in propositions]
@@ -56,10 +64,12 @@ def neighbours(
             _insert(automaton, [(guard,) for guard in guards]),
             _again(automaton, max_states),
             _conjoin(automaton, guards, max_states),
-            _detour(automaton, guards, labels, visits),
+            _either(automaton, guards, labels, reads),
+            _detour(automaton, guards, labels, reads),
             _split(automaton, guards),
         ]
     if automaton.states + 2 <= max_states:
+        visits = reads.sum(axis=0)
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
         moves.append(_insert(automaton, permutations(often, 2)))
     for edges in chain.from_iterable(moves):
@@ -172,6 +182,43 @@ def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -
                 yield [*_replaced(automaton, i, edge._replace(target=new[0])), *then]
 
 
+def _either(
+    automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], reads: NDArray[np.bool_]
+) -> Iterator[Edges]:
+    """One of several events must happen: at the beginning, or after an edge."""
+    new = automaton.states
+    for i, edge in enumerate((CompactEdge(0, guards[0], 0), *automaton.edges), start=-1):
+        if edge.target < 0:
+            continue
+        here = reads[reads[:, edge.target].any(axis=1), edge.target]
+        happens = np.array([here[:, holding(guard, labels)].any(axis=1) for guard in guards])
+        for chosen in _choices(happens):
+            if i < 0:
+                choice = [CompactEdge(0, guards[k], new) for k in chosen]
+                yield [*choice, *_renamed(automaton, 0, new)]
+            else:
+                choice = [CompactEdge(new, guards[k], edge.target) for k in chosen]
+                yield [*_replaced(automaton, i, edge._replace(target=new)), *choice]
+
+
+def _choices(happens: NDArray[np.bool_]) -> Iterator[tuple[int, ...]]:
+    """Two or three events of which nearly every demonstration takes one, and of which none can be left out.
+
+    Args:
+        happens: whether an event takes place in a demonstration, [events, demonstrations].
+    """
+    enough = LEAST_TAKEN * happens.shape[1]
+    rare = [k for k in range(len(happens)) if 0 < happens[k].sum() < enough]
+    pairs = set()
+    for pair in combinations(rare, 2):
+        if happens[list(pair)].any(axis=0).sum() >= enough:
+            pairs.add(pair)
+            yield pair
+    for three in combinations(rare, MOST_EVENTS):
+        if happens[list(three)].any(axis=0).sum() >= enough and pairs.isdisjoint(combinations(three, 2)):
+            yield three
+
+
 def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
     """Another event must happen too before a target is entered, in any order with those that must happen so far.
 
@@ -207,13 +254,13 @@ def _states_before(automaton: CompactAutomaton, target: int) -> list[int]:
 
 
 def _detour(
-    automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], visits: NDArray[np.integer]
+    automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], reads: NDArray[np.bool_]
 ) -> Iterator[Edges]:
     """An alternative path through a new state: two events more, such as the other order of two errands."""
     new = automaton.states
     for source in range(automaton.states):
         for first in guards:
-            if visits[source, holding(first, labels)].any():
+            if reads[:, source, holding(first, labels)].any():
                 for second in guards:
                     for target in (*range(automaton.states), ACCEPTED):
                         yield [*automaton.edges, CompactEdge(source, first, new), CompactEdge(new, second, target)]

@@ -73,9 +73,9 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
             return sorted(evaluator.candidates, key=lambda candidate: -candidate.log_posterior)
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
-        visits = evaluator.evidence.visits(best.automaton._replace(constraints=()).to_table(labels))
+        reads = evaluator.evidence.reads(best.automaton._replace(constraints=()).to_table(labels))
         moves = neighbours(
-            best.automaton, evaluator.propositions, labels, visits, settings.max_states, settings.max_literals
+            best.automaton, evaluator.propositions, labels, reads, settings.max_states, settings.max_literals
         )
         constraints = constrained(best.automaton, evaluator.evidence.possible_constraints)
         evaluator.evaluate_all(chain(moves, constraints), needed, best)

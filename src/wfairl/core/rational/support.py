@@ -24,4 +24,4 @@ def measure_support(evidence: Evidence, automaton: CompactAutomaton) -> Support:
                 changed = table.copy()
                 changed[state, label] = target
                 margin[state, label] = min(margin[state, label], chosen - log_evidence(changed))
-    return Support(evidence.labels, evidence.visits(table), margin)
+    return Support(evidence.labels, evidence.reads(table).sum(axis=0), margin)

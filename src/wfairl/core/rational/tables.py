@@ -56,20 +56,17 @@ def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
 
 
 @njit(cache=True, nogil=True)
-def count_visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many words read a label in a state, [states, labels]; word i lies from first[i] to first[i + 1]."""
-    counts = np.zeros(table.shape, np.int64)
-    last = np.full(table.shape, -1, np.int64)
+def mark_reads(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether a word reads a label in a state, [words, states, labels]; word i lies from first[i] to first[i + 1]."""
+    reads = np.zeros((len(first) - 1, *table.shape), np.bool_)
     for i in range(len(first) - 1):
         q = 0
         for t in range(first[i], first[i + 1]):
-            if last[q, word[t]] != i:
-                last[q, word[t]] = i
-                counts[q, word[t]] += 1
+            reads[i, q, word[t]] = True
             q = table[q, word[t]]
             if q < 0:
                 break
-    return counts
+    return reads
 
 
 def intersection(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
