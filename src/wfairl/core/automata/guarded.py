@@ -120,15 +120,17 @@ def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
     return next((one for one in row if one.guard.holds(label)), None) is edge
 
 
-def intersect(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
-    """The automaton that accepts what both accept."""
-    return intersect_with_pairs(one, other)[0]
+def intersect(one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False) -> GuardedAutomaton:
+    """The automaton that accepts what both accept; see `intersect_with_pairs`."""
+    return intersect_with_pairs(one, other, waits)[0]
 
 
 def intersect_with_pairs(
-    one: GuardedAutomaton, other: GuardedAutomaton
+    one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False
 ) -> tuple[GuardedAutomaton, list[tuple[int, int]]]:
     """The automaton that accepts what both accept, and the pair of states that each of its states stands for.
+
+    If `one` waits for `other`, a label by which it alone would come to accept does not change its state.
 
     The pairs are those that can be reached, breadth first. The pairs of edges are tried in lexicographic order, so
     that the first that holds is that of the first edge of `one` that holds and the first of `other`.
@@ -139,6 +141,8 @@ def intersect_with_pairs(
     for pair in queue:  # which grows meanwhile
         row = []
         for guard, targets in _pairs(one, other, pair):
+            if waits and DEAD not in targets and one.accepting[targets[0]] and not other.accepting[targets[1]]:
+                targets = (pair[0], targets[1])
             if DEAD in targets:
                 row.append(Edge(guard, DEAD))
                 continue

@@ -57,7 +57,7 @@ class CompactAutomaton(NamedTuple):
         if self.constraints:
             automaton = self._replace(constraints=()).to_guarded()
             for constraint in self.constraints:
-                automaton = intersect(automaton, constraint.automaton())
+                automaton = intersect(automaton, constraint.automaton(), waits=True)
             return compact(automaton).to_guarded()
         targets = {ACCEPTED: self.states}
         rows = [

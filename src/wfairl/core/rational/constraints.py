@@ -1,11 +1,12 @@
 """Constraints: small rules that a task may have beside its automaton, three kinds of sentences.
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
-    p needed [after a]               p must hold at some time; at some time after every a
+    p needed [after a]               p must have held when the task ends; after every a
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
 A constraint reads labels as an automaton of two states does. It does not count: a label that is read twice in a row is
-read once. What holds at the same time as b, or as p that is needed, comes in time.
+read once. What holds at the same time as b, or as p that is needed, comes in time. While something is still needed the
+task does not end: what would end it changes nothing, and may be done again afterwards.
 """
 
 from collections.abc import Iterator, Sequence
@@ -79,22 +80,18 @@ def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32
 
 
 def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
-    """The table of an automaton that also keeps a constraint.
+    """The table of an automaton that also keeps a constraint: its states in either state of the constraint.
 
-    Returns:
-        A table of the states of `table` in either state of the constraint; for a proposition that is needed, also of
-        the automaton's acceptance before the proposition has held. [states, labels]
+    What the automaton would accept before the constraint is fulfilled does not change its state. [states, labels]
     """
     rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
     count = len(table)
+    own = np.arange(count)[:, None]
     parts = []
     for row in rows:
-        done = np.where(accepting[row], ACCEPTED, 2 * count + row)
         part = np.where(table >= 0, row * count + table, table)
-        part = np.where(table == ACCEPTED, done, part)
+        part = np.where((table == ACCEPTED) & ~accepting[row], row * count + own, part)
         parts.append(np.where(row == DEAD, DEAD, part))
-    if constraint.kind == "needed":
-        parts += [np.where(accepting[row], ACCEPTED, 2 * count + row)[None] for row in rows]
     return np.ascontiguousarray(np.concatenate(parts), np.int32)
 
 

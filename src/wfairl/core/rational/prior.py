@@ -13,7 +13,7 @@ selects one of two codes, edges or errands, and the shorter one counts:
     target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
     guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals;
                  the end of what holds, !p after p, is 3 bits and which p
-    constraint = 4 bits "another" and its kind, a guard for each proposition; constraints come last
+    constraint = 6 bits "another" and its kind, a guard for each proposition; constraints come last
     literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
 
 States are numbered as they are first mentioned, so that numbers need no bits. An edge with a guard of its own costs
@@ -37,7 +37,7 @@ P_NEW_STATE, P_DONE, P_KNOWN_STATE, P_DEAD = 0.4, 0.3, 0.25, 0.05
 P_ANOTHER_OF_ANY = 0.05
 """Probability that another edge of any state follows."""
 
-CONSTRAINT_BITS = 4.0
+CONSTRAINT_BITS = 6.0
 """Length of the sign that a constraint follows, and of its kind."""
 
 
