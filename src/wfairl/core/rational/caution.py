@@ -1,7 +1,8 @@
 """Caution: how an agent acts on a posterior that leaves things open.
 
-A plan for the most probable automaton fails if another automaton is the task and rejects the plan, or if the task has a
-constraint that the plan breaks (`doubts`). The doubt of a plan is the probability that one of these reasons holds:
+A plan for the most probable automaton fails if another automaton is the task and rejects the plan, if the task has a
+constraint that the plan breaks (`doubts`), or if the task asks what none of these says: then only a demonstrated word is
+sure. The doubt of a plan is the probability that one of these reasons holds:
 
     doubt = 1 - prod over the reasons that reject the plan of (1 - probability)
 
@@ -10,8 +11,7 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
     cost of the plan + price * doubt
 
-The price of a failure is in units of the mean cost of a step. It also tries to repeat a demonstrated word, because what
-was demonstrated is right whatever the task is. An agent that is asked to do the task in a scene may assume that this is
+The price of a failure is in units of the mean cost of a step. An agent that is asked to do the task in a scene may assume that this is
 possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon is preferred to any
 that does not. If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
 """
@@ -41,7 +41,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
 
-DEFAULT_PRICE = 1000.0
+DEFAULT_PRICE = 300.0
 """Price of a failure, in mean costs of a step."""
 
 LARGEST_DOUBT = 0.21
@@ -49,6 +49,9 @@ LARGEST_DOUBT = 0.21
 
 LEAST_PROBABILITY_OF_REASON = 0.05
 """Probability from which on a refusal names a doubt as a reason."""
+
+NEGLIGIBLE = 0.5
+"""Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
 
 MOST_KEPT = 24
 """How many doubts a plan is made to satisfy, one after the other."""
@@ -158,12 +161,7 @@ class CautiousPolicy:
         arrays = to_arrays(product, self.cost, numbers)
         scene = _Scene(arrays, self._hypotheses(tuple(numbers.labels)))
         price = self.price * float(arrays.costs.mean())
-        best = None
-        for base in (scene.hypotheses.chosen, scene.hypotheses.followed):
-            if base is not None and (best is None or best.is_late or best.doubt * self.price > 1):
-                for one in self._choices(scene, base, price):
-                    if best is None or (one.is_late, one.total) < (best.is_late, best.total):
-                        best = one
+        best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
         if best is None:  # there is no plan, or the product is too large to weigh doubts
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
             return Choice(self.automaton, self.cost)
@@ -171,9 +169,10 @@ class CautiousPolicy:
             raise _refusal(best)
         return best._replace(automaton=to_automaton(scene.enforced(best.table, best.word), scene.hypotheses.labels))
 
-    def _choices(self, scene: "_Scene", base: NDArray[np.int32], price: float) -> Iterator[Choice]:
-        """Plans that keep more and more of the reasons that reject the plan before."""
-        table, plan, tried = base, scene.plan(base), set[str]()
+    def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
+        """Plans that keep more and more of the reasons that reject the plan before, while doubt costs something."""
+        table, tried = scene.hypotheses.chosen, set[str]()
+        plan = scene.plan(table)
         while plan is not None:
             word = plan.word
             rejecting = scene.rejecting(word)
@@ -182,7 +181,7 @@ class CautiousPolicy:
             total = float(plan.costs.sum()) + price * doubt
             yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, word)
             plan = None
-            for one in rejecting:
+            for one in rejecting if is_late or doubt * self.price > NEGLIGIBLE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
                     joint = intersection(table, one.table)
@@ -202,12 +201,11 @@ class CautiousPolicy:
 
 
 class _Hypotheses(NamedTuple):
-    """The most probable automaton, what may be asked beside it, and the demonstrated words, over some labels."""
+    """The most probable automaton, and what may be asked beside it, over some labels."""
 
     labels: tuple[Label, ...]
     chosen: NDArray[np.int32]
     reasons: tuple[Reason, ...]
-    followed: NDArray[np.int32] | None
 
     @classmethod
     def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...]) -> "_Hypotheses":
@@ -222,11 +220,12 @@ class _Hypotheses(NamedTuple):
             text = f"nobody has shown what '{p}' entails" if is_unseen else f"the task may be '{one.constraint}' too"
             table = canonical_table(conjoin(chosen, one.constraint, labels))
             reasons.append(Reason(one.probability, text, table, not is_unseen))
-        followed = None
         if posterior.demonstrated_words:
             words = DemonstratedWords.of(posterior.demonstrated_words).automaton
             followed = intersection(chosen, to_table(words, labels))
-        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), followed)
+            text = "the task may be none of those that were considered"
+            reasons.append(Reason(posterior.unforeseen, text, followed, is_refutable=False))
+        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)))
 
 
 class _Scene:

@@ -129,6 +129,7 @@ def learn_posterior(
         automata_evaluated=evaluator.tables_evaluated,
         outlier_probabilities=_outlier_probabilities(evidence, best),
         doubts=measure_doubts(evidence, best.automaton),
+        unforeseen=settings.unforeseen / len(observations.scenes),
     )
 
 

@@ -24,6 +24,8 @@ class RationalSettings:
         phase_odds: prior odds that a proposition is deadly at times, after or until another; for caution only.
         obligation_odds: prior odds that a proposition is needed after another; for caution only.
         unseen_odds: prior odds that one which no demonstration reads requires something; for caution only.
+        unforeseen: probability that a task asks, in a new scene, what no automaton and no constraint here says, after
+            one demonstration; after n of them an n-th of it.
         max_world_states: how many states of each scene are planned through, those nearest to the demonstration.
         max_alternatives: how many automata are kept beside the best one.
         beam_width: how many of the best automata the search expands before it ends.
@@ -41,6 +43,7 @@ class RationalSettings:
     phase_odds: float = 0.15
     obligation_odds: float = 0.1
     unseen_odds: float = 0.1
+    unforeseen: Probability = 0.04
     max_world_states: int = 200_000
     max_alternatives: int = 20
     beam_width: int = 8

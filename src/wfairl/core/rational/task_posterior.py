@@ -105,6 +105,7 @@ class TaskPosterior:
         rounds: how often automaton and cost were learned in turn; 0 if the cost was given.
         not_told_apart: rules under other costs that are about as likely.
         doubts: constraints that the task may have though the chosen automaton does not keep them.
+        unforeseen: probability that, in a new scene, the task asks what none of all these says.
     """
 
     kind: ClassVar[str] = "rational"
@@ -123,6 +124,7 @@ class TaskPosterior:
     rounds: int = 0
     not_told_apart: tuple[Rival, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    unforeseen: Part = 0.0
 
     @property
     def chosen(self) -> Alternative:
@@ -240,6 +242,7 @@ class _StoredPosterior:
     rounds: Count
     not_told_apart: tuple[Rival, ...]
     doubts: tuple[Doubt, ...]
+    unforeseen: Part = 0.0
 
 
 def posterior_of(model: TaskModel) -> TaskPosterior | None:
