@@ -41,7 +41,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
 
-DEFAULT_PRICE = 300.0
+DEFAULT_PRICE = 1000.0
 """Price of a failure, in mean costs of a step."""
 
 LARGEST_DOUBT = 0.21
