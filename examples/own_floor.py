@@ -24,7 +24,7 @@ PRICES = np.array([1.0, 3.0])  # of a metre on the plain floor, and on the carpe
 
 @cache
 def roadmap():
-    """The floor as a graph; for a waiter on wheels add steering=reeds_shepp(0.5), from `ompl_steering`."""
+    """The floor as a graph."""
     return draw_roadmap(PLAN, samples=100)
 
 
@@ -54,5 +54,5 @@ if __name__ == "__main__":
     world = TASK.make_world(0)
     product = build_product(world, TASK.rule)
     plan = find_plan(product, true_cost(TASK)(product))
-    refined = refine_path(world.source, roadmap().configurations[list(plan.path.states)], PRICES)
+    refined = refine_path(world.source, roadmap().places[list(plan.path.states)], PRICES)
     print(f"{plan.cost:.2f} on the roadmap of {roadmap().edges} edges, {refined.cost:.2f} in the plane")

@@ -31,9 +31,9 @@ import torch
 from annotated_types import Ge
 from torch.nn import functional
 
-from experiments.baselines.encoder import Encoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
-from experiments.baselines.network import Dropout, StateNetwork, seeded_torch, torch_seed
+from experiments.baselines.network import Dropout, GridNetwork, seeded_torch, torch_seed
 from experiments.baselines.network_policy import (
     POLICY,
     ModelSelection,
@@ -147,7 +147,7 @@ def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun
     return finish_run(run_settings, directory, networks, encoder, found)
 
 
-def make_network(encoder: Encoder, config: CloningConfig, fold: int) -> StateNetwork:
+def make_network(encoder: GridEncoder, config: CloningConfig, fold: int) -> GridNetwork:
     """The untrained network of a fold; not in a thread, because the initial weights draw from a global generator."""
     with seeded_torch(config.seed, fold):
         return encoder.make_network(len(encoder.controls))
@@ -165,11 +165,11 @@ def split_fold(demonstrations: Sequence[Steps], config: CloningConfig, fold: int
 
 def _train_network(
     demonstrations: Sequence[Steps],
-    encoder: Encoder,
+    encoder: GridEncoder,
     config: CloningConfig,
     directory: Path,
     advance: Callable[[float], None],
-    fold_and_network: tuple[int, StateNetwork],
+    fold_and_network: tuple[int, GridNetwork],
 ) -> Checkpoint:
     """Train the network of a fold, from its checkpoint if there is one."""
     fold, network = fold_and_network
@@ -204,7 +204,7 @@ def _train_network(
 
 
 @torch.no_grad()
-def _assess(network: StateNetwork, demonstrations: Sequence[Steps]) -> tuple[float, float]:
+def _assess(network: GridNetwork, demonstrations: Sequence[Steps]) -> tuple[float, float]:
     """The loss and the errors per step, without dropout."""
     joined = concatenate(demonstrations)
     logits = network(joined.observations)

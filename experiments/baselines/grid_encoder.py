@@ -7,7 +7,7 @@ up, and it generalises from one place to all others. The reflection remains: it 
 An observation has three columns: index of the grid, cell * 4 + direction, and the carried object.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -15,26 +15,17 @@ import numpy as np
 import torch
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from experiments.baselines.encoder import EncodeStates, OtherWorldError
-from experiments.baselines.network import Dropout, Observations, StateNetwork
+from experiments.baselines.network import GridNetwork, Observations
+from experiments.vector.batches import Bank, Columns
 from experiments.vector.minigrid_pool import CARRIED, GRID, PLACE, MiniGridPool
-from experiments.vector.scene_pool import Bank, Columns
 from experiments.vector.vector_environment import CompiledVectorEnv
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
-from wfairl.minigrid.grid_network import (
-    DIRECTION_SIZE,
-    HAND_SIZE,
-    HIDDEN,
-    POSITION_SIZE,
-    GridConvolution,
-    Head,
-    pairs,
-)
 from wfairl.minigrid.grid_view import view_states
-from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, WALL
+from wfairl.minigrid.physics import CONTROLS, HEADINGS, WALL
 
 UP = 3
 MIRRORED_DIRECTION = (2, 1, 0, 3)
@@ -44,12 +35,32 @@ UNKNOWN = -1
 """The entry of surroundings that have not been encoded yet."""
 
 
+EncodeStates = Callable[[Sequence[Any]], Observations]
+"""Encodes states of one world."""
+
+
+class OtherWorldError(BadInputError):
+    """Networks of MiniGrid scenes are used in another world."""
+
+
+def check_grid(world: World[Any]) -> MiniGridWorld:
+    """The world, if it is one of MiniGrid's.
+
+    Raises:
+        OtherWorldError: it is another.
+    """
+    if not isinstance(world, MiniGridWorld):
+        raise OtherWorldError(
+            f"cloning and GAIL see the map of a MiniGrid scene, and a {type(world).__name__} has none"
+        )
+    return world
+
+
 @dataclass(frozen=True)
 class GridEncoder:
-    """The map around the agent, `radius` cells each way; cells beyond the map are walls. See `Encoder`."""
+    """The map around the agent, `radius` cells each way; cells beyond the map are walls."""
 
     radius: Annotated[int, Ge(2), Le(30)]
-    kind: ClassVar[str] = "grid"
     columns: ClassVar[int] = MiniGridPool.COLUMNS
     controls: ClassVar[tuple[str, ...]] = tuple(CONTROLS)
 
@@ -63,15 +74,20 @@ class GridEncoder:
         """The place of the agent: in the middle, facing up."""
         return (self.radius * self.size + self.radius) * HEADINGS + UP
 
-    def make_network(self, outputs: int) -> StateNetwork:
+    def make_network(self, outputs: int) -> GridNetwork:
+        """An untrained network; its first outputs are for the controls."""
         return GridNetwork(self.size, outputs)
 
     def for_world(self, world: World[Any]) -> EncodeStates:
-        if not isinstance(world, MiniGridWorld):
-            raise OtherWorldError(f"this network was trained for MiniGrid scenes, not for a {type(world).__name__}")
+        """The encoder of states of one scene.
+
+        Raises:
+            OtherWorldError: the world is none of MiniGrid's.
+        """
+        grid = check_grid(world)
 
         def encode(states: Sequence[Any]) -> Observations:
-            view = view_states(world, np.stack([world.pack(state) for state in states]))
+            view = view_states(grid, np.stack([grid.pack(state) for state in states]))
             places = view.cells * HEADINGS + view.directions
             windows = surroundings(view.grids, view.grid_numbers, places, self.radius)
             grids, numbers = np.unique(windows, axis=0, return_inverse=True)
@@ -80,11 +96,12 @@ class GridEncoder:
 
         return encode
 
-    def for_batch(self, environment: CompiledVectorEnv) -> "_GridBatch":
-        return _GridBatch(self, environment.bank)
+    def for_batch(self, environment: CompiledVectorEnv) -> "GridBatch":
+        """The encoder of the observations of a batch of episodes."""
+        return GridBatch(self, environment.bank)
 
     def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
-        """See `Encoder`: left and right exchanged."""
+        """The states and their controls in the scene's mirror image: left and right exchanged."""
         number, place, carried = observations.columns.T
         cell, direction = place // HEADINGS, place % HEADINGS
         mirrored = cell - cell % self.size + (self.size - 1 - cell % self.size)
@@ -93,45 +110,7 @@ class GridEncoder:
         return Observations(observations.bank.flip(2), torch.stack([number, places, carried], dim=1)), exchanged
 
 
-class GridNetwork(StateNetwork):
-    """The network of the paper's appendix without its input for the control, for square grids of one size."""
-
-    def __init__(self, size: int, outputs: int):
-        super().__init__()
-        self.convolution = GridConvolution(size, size)
-        self.position = nn.Embedding(size * size, POSITION_SIZE)
-        self.direction = nn.Embedding(HEADINGS, DIRECTION_SIZE)
-        self.carried = nn.Embedding(len(HANDS), HAND_SIZE)
-        self.dense = nn.Linear(self.convolution.size + POSITION_SIZE + DIRECTION_SIZE + HAND_SIZE, HIDDEN[0])
-        self.head = Head(outputs)
-
-    def _weights(self) -> tuple[Tensor, ...]:
-        """The first layer's weights for the grid, the position, the direction and the carried object."""
-        return self.dense.weight.split((self.convolution.size, POSITION_SIZE, DIRECTION_SIZE, HAND_SIZE), dim=1)
-
-    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """See `StateNetwork`; the entries are grids of shape [grids, height, width] of uint8."""
-        features = self.convolution(entries)
-        return (features if dropout is None else dropout(features)) @ self._weights()[0].T + self.dense.bias
-
-    def index_tables(self) -> tuple[Tensor, ...]:
-        """See `StateNetwork`: cell * 4 + direction, and the carried object."""
-        _, of_position, of_direction, of_carried = self._weights()
-        places = pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T)
-        return places, self.carried.weight @ of_carried.T
-
-    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
-        return self.head(tables, indices, dropout)
-
-    def from_hidden(self, hidden: Tensor) -> Tensor:
-        return self.head.from_hidden(hidden)
-
-    def available(self, entries: Tensor) -> None:  # noqa: ARG002
-        """See `StateNetwork`: in MiniGrid every control is always available."""
-        return
-
-
-class _GridBatch:
+class GridBatch:
     """The surroundings of the agent depend on the grid and its place only; each pair is encoded once."""
 
     def __init__(self, encoder: GridEncoder, grids: Bank):
@@ -140,6 +119,7 @@ class _GridBatch:
         self._numbers = np.empty((0, 0), np.int32)
 
     def encode(self, columns: Columns) -> Columns:
+        """The columns of the environment as columns for a network."""
         grids, places = columns[:, GRID], columns[:, PLACE]
         if len(self._grids) > len(self._numbers):
             height, width = self._grids.entries.shape[1:]
@@ -156,6 +136,7 @@ class _GridBatch:
         return np.stack([numbers, np.full(len(columns), self._encoder.place), columns[:, CARRIED]], axis=1)
 
     def clear(self) -> None:
+        """Empty the bank, after the environment has emptied its own."""
         self.bank.clear()
         self._numbers = np.empty((0, 0), np.int32)
 

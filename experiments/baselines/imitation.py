@@ -12,17 +12,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from experiments.baselines.encoder import Encoder
-from experiments.baselines.feature_encoder import FeatureEncoder
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import Dropout, Observations, StateNetwork
+from experiments.baselines.grid_encoder import GridEncoder, check_grid
+from experiments.baselines.network import Dropout, GridNetwork, Observations
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
-from wfairl.minigrid.world import MiniGridWorld
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +42,7 @@ class Steps:
         """Some of the steps, with the same bank."""
         return Steps(Observations(self.observations.bank, self.observations.columns[chosen]), self.controls[chosen])
 
-    def mirrored(self, encoder: Encoder) -> "Steps":
+    def mirrored(self, encoder: GridEncoder) -> "Steps":
         """The same steps in the mirror image of the scene."""
         return Steps(*encoder.mirrored(self.observations, self.controls))
 
@@ -59,20 +56,17 @@ def concatenate(parts: Sequence[Steps]) -> Steps:
     return Steps(Observations(torch.cat(banks), torch.cat(columns)), torch.cat([part.controls for part in parts]))
 
 
-def find_encoder(world: World[Any], radius: int) -> Encoder:
-    """The encoder of worlds like this one: a map for grids, features for all others.
+def find_encoder(world: World[Any], radius: int) -> GridEncoder:
+    """The encoder of scenes like this one, in which the agent sees `radius` cells each way.
 
-    Args:
-        world: one of the scenes.
-        radius: how far the agent sees, in cells of a grid or in steps.
+    Raises:
+        OtherWorldError: the world is none of MiniGrid's.
     """
-    if isinstance(world, MiniGridWorld):
-        return GridEncoder(min(radius, max(world.size) - 1))
-    return FeatureEncoder.of(world, radius)
+    return GridEncoder(min(radius, max(check_grid(world).size) - 1))
 
 
 def encode_demonstrations(
-    task: Task, dataset: Dataset, encoder: Encoder, least: int, idle: bool = False
+    task: Task, dataset: Dataset, encoder: GridEncoder, least: int, idle: bool = False
 ) -> list[Steps]:
     """The steps of each successful demonstration; without those that changed nothing, unless `idle`.
 
@@ -98,7 +92,7 @@ def encode_demonstrations(
 
 
 def clone_epoch(
-    network: StateNetwork,
+    network: GridNetwork,
     adam: Adam,
     demonstrations: Sequence[Steps],
     batch_size: int,

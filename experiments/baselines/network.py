@@ -1,13 +1,11 @@
 """Networks over states, with a few outputs per state: a policy's logits, a value.
 
-An observation is a row of integers. The first is the index of an entry (a grid, a vector of features) in a bank of
-distinct entries, each of which a network processes once; the others, if any, are indices into its embeddings. So the
-first layer is a sum of table rows, one for the entry and one for each further index; the layers behind it are those of
-the paper's network.
+An observation is three integers: the index of a grid in a bank of distinct ones, cell * 4 + direction, and the carried
+object. So the first layer is a sum of table rows, one for each of them, and each grid is convolved once; the layers
+behind it are those of the paper's network.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,8 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from experiments.vector.scene_pool import Bank
-from wfairl.minigrid.grid_network import compacted
+from experiments.vector.batches import Bank
+from wfairl.minigrid.grid_network import (
+    DIRECTION_SIZE,
+    HAND_SIZE,
+    HIDDEN,
+    POSITION_SIZE,
+    GridConvolution,
+    Head,
+    compacted,
+    pairs,
+)
+from wfairl.minigrid.physics import HANDS, HEADINGS
 
 
 @dataclass(frozen=True)
@@ -41,94 +49,79 @@ class Dropout:
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """States as the input of a `StateNetwork`.
+    """States as the input of a `GridNetwork`.
 
     Attributes:
-        bank: the distinct entries, shape [entries, ...].
-        columns: index of the entry, and further indices; shape [states, columns] of int64.
+        bank: the distinct grids, shape [grids, height, width].
+        columns: see above; shape [states, 3] of int64.
     """
 
     bank: Tensor
     columns: Tensor
 
 
-class StateNetwork(nn.Module, ABC):
-    """Maps observations to outputs, the first of which are logits of controls; untrained, all outputs are 0."""
+class GridNetwork(nn.Module):
+    """The network of the paper's appendix without its input for the control, for square grids of one size.
 
-    @abstractmethod
+    Its first outputs are logits of controls; untrained, all outputs are 0.
+    """
+
+    def __init__(self, size: int, outputs: int):
+        super().__init__()
+        self.convolution = GridConvolution(size, size)
+        self.position = nn.Embedding(size * size, POSITION_SIZE)
+        self.direction = nn.Embedding(HEADINGS, DIRECTION_SIZE)
+        self.carried = nn.Embedding(len(HANDS), HAND_SIZE)
+        self.dense = nn.Linear(self.convolution.size + POSITION_SIZE + DIRECTION_SIZE + HAND_SIZE, HIDDEN[0])
+        self.head = Head(outputs)
+
+    def _weights(self) -> tuple[Tensor, ...]:
+        """The first layer's weights for the grid, the position, the direction and the carried object."""
+        return self.dense.weight.split((self.convolution.size, POSITION_SIZE, DIRECTION_SIZE, HAND_SIZE), dim=1)
+
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """The contribution of entries of a bank to the first layer, shape [entries, hidden]."""
+        """What grids, shape [grids, height, width] of uint8, add to the first layer; shape [grids, hidden]."""
+        features = self.convolution(entries)
+        return (features if dropout is None else dropout(features)) @ self._weights()[0].T + self.dense.bias
 
-    @abstractmethod
-    def index_tables(self) -> tuple[Tensor, ...]:
-        """The contributions of the further indices of an observation, a table of shape [indices, hidden] for each."""
-
-    @abstractmethod
-    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
-        """The outputs for rows whose first layer is the sum of one row of each table; shape [rows, outputs]."""
-
-    @abstractmethod
-    def from_hidden(self, hidden: Tensor) -> Tensor:
-        """The outputs for rows from their first layer, of shape [rows, hidden]."""
-
-    @abstractmethod
-    def available(self, entries: Tensor) -> Tensor | None:
-        """Which controls are available, shape [entries, controls]; None if all of them are everywhere."""
+    def index_tables(self) -> tuple[Tensor, Tensor]:
+        """What cell * 4 + direction and the carried object add to the first layer, shape [indices, hidden] each."""
+        _, of_position, of_direction, of_carried = self._weights()
+        places = pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T)
+        return places, self.carried.weight @ of_carried.T
 
     def forward(self, observations: Observations, dropout: Dropout | None = None) -> Tensor:
-        """The outputs for some states, shape [states, outputs]; -inf for unavailable controls.
+        """The outputs for some states, shape [states, outputs].
 
-        Each entry of the bank that occurs is processed once. While the network is trained, `dropout` is applied to the
+        Each grid of the bank that occurs is convolved once. While the network is trained, `dropout` is applied to the
         hidden layers.
         """
         number, *indices = observations.columns.long().T
         occurring, number = compacted(number, len(observations.bank))
-        entries = observations.bank[occurring]
-        tables = (self.entry_table(entries, dropout), *self.index_tables())
-        return mask_unavailable(self.from_tables(tables, (number, *indices), dropout), self.available(entries), number)
+        tables = (self.entry_table(observations.bank[occurring], dropout), *self.index_tables())
+        return self.head(tables, (number, *indices), dropout)
 
 
 class FrozenNetwork:
-    """The outputs of a `StateNetwork` with fixed weights; each entry of a growing bank is processed once."""
+    """The outputs of a network with fixed weights; each grid of a growing bank is convolved once."""
 
     @torch.no_grad()
-    def __init__(self, network: StateNetwork, bank: Bank):
-        self._network, self._bank, self._count = network, bank, 0
-        self._tables = network.index_tables()
-        self._table = torch.empty(0)
-        self._available: Tensor | None = None
+    def __init__(self, network: GridNetwork, bank: Bank):
+        self._network, self._bank = network, bank
+        self._tables, self._table = network.index_tables(), torch.empty(0)
 
     @torch.no_grad()
     def __call__(self, columns: Tensor) -> Tensor:
         """The outputs, shape [rows, outputs], of observations of shape [rows, columns]."""
-        if len(self._bank) > self._count:
-            entries = torch.from_numpy(self._bank.entries[self._count :].copy())
-            table, available = self._network.entry_table(entries), self._network.available(entries)
-            if self._count:
-                table = torch.cat([self._table, table])
-            if self._count and available is not None and self._available is not None:
-                available = torch.cat([self._available, available])
-            self._table, self._available, self._count = table, available, len(table)
+        count = len(self._table)
+        if len(self._bank) > count:
+            table = self._network.entry_table(torch.from_numpy(self._bank.entries[count:].copy()))
+            self._table = torch.cat([self._table, table]) if count else table
         number, *indices = columns.T
         hidden = self._table[number]
         for table, index in zip(self._tables, indices, strict=True):
             hidden = hidden + table[index]
-        return mask_unavailable(self._network.from_hidden(hidden), self._available, number)
-
-
-def mask_unavailable(outputs: Tensor, available: Tensor | None, numbers: Tensor) -> Tensor:
-    """Set the logits of unavailable controls to -inf.
-
-    Args:
-        outputs: shape [rows, outputs].
-        available: see `StateNetwork.available`.
-        numbers: the entry of each row, shape [rows].
-    """
-    if available is None:
-        return outputs
-    allowed = available[numbers]
-    controls = allowed.shape[1]
-    return torch.cat([outputs[:, :controls].masked_fill(~allowed, -torch.inf), outputs[:, controls:]], dim=1)
+        return self._network.head.from_hidden(hidden)
 
 
 @contextmanager

@@ -4,8 +4,7 @@ Several networks of one training form an ensemble, which acts with the mean of t
 
     p(u | x) = mean over networks of softmax(logits(x))_u,     pi(u | x) proportional to p(u | x)^(1 / temperature)
 
-At temperature 1 it acts as trained, at 0 it takes the most probable control (the first of equals). An unavailable
-control has the logit -inf, and the probability 0 at any temperature.
+At temperature 1 it acts as trained, at 0 it takes the most probable control (the first of equals).
 
 The directory of a run holds `config.json`, `metrics.jsonl`, `checkpoint/`, and at the end `policy.safetensors`; then
 `config.json` also has the default temperature of the policy, chosen on validation scenes.
@@ -22,10 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from experiments.baselines.encoder import Encoder
-from experiments.baselines.feature_encoder import FeatureEncoder
 from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import StateNetwork
+from experiments.baselines.network import GridNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.planning.agent import Status
 from wfairl.core.runs.methods import TrainingRequest
@@ -63,8 +60,8 @@ class NetworkPolicy:
     """
 
     name: str
-    networks: tuple[StateNetwork, ...]
-    encoder: Encoder
+    networks: tuple[GridNetwork, ...]
+    encoder: GridEncoder
     temperature: float
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> "NetworkActor":
@@ -131,8 +128,8 @@ class ModelSelection:
 class NetworkRun:
     """A finished run: the networks, the encoder of their observations, and how they were selected."""
 
-    networks: tuple[StateNetwork, ...]
-    encoder: Encoder
+    networks: tuple[GridNetwork, ...]
+    encoder: GridEncoder
     found: ModelSelection
 
 
@@ -156,7 +153,7 @@ def begin_run(config: RunConfig, directory: Path) -> None:
 
 
 def finish_run(
-    config: RunConfig, directory: Path, networks: Sequence[StateNetwork], encoder: Encoder, found: ModelSelection
+    config: RunConfig, directory: Path, networks: Sequence[GridNetwork], encoder: GridEncoder, found: ModelSelection
 ) -> NetworkRun:
     """Write what training found, and the policy."""
     write_config(directory, replace(config, found=asdict(found)))
@@ -180,15 +177,14 @@ def load_network_run(directory: Path) -> NetworkRun:
     return NetworkRun(*load_policy_file(directory / POLICY), found)
 
 
-def save_policy(networks: Sequence[StateNetwork], encoder: Encoder, path: Path) -> None:
+def save_policy(networks: Sequence[GridNetwork], encoder: GridEncoder, path: Path) -> None:
     """Write a policy's networks, atomically."""
     parts = [network.state_dict() for network in networks]
     tensors = {f"{i}.{name}": tensor for i, part in enumerate(parts) for name, tensor in part.items()}
-    settings = asdict(encoder)  # type: ignore[call-overload]
-    write_tensors(path, FORMAT, tensors, {"kind": encoder.kind, "encoder": settings})
+    write_tensors(path, FORMAT, tensors, {"encoder": asdict(encoder)})
 
 
-def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
+def load_policy_file(path: Path) -> tuple[tuple[GridNetwork, ...], GridEncoder]:
     """Read a policy's networks and their encoder.
 
     Raises:
@@ -196,8 +192,7 @@ def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
     """
     tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
     try:
-        kinds = {one.kind: one for one in (GridEncoder, FeatureEncoder)}
-        encoder: Encoder = parse(kinds[header["kind"]], header["encoder"])
+        encoder = parse(GridEncoder, header["encoder"])
         parts: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
             which, _, rest = name.partition(".")

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from experiments.baselines.encoder import Encoder
-from experiments.baselines.network import FrozenNetwork, StateNetwork
+from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.network import FrozenNetwork, GridNetwork
 from experiments.baselines.network_policy import mean_log_probabilities, softmax
-from experiments.vector.scene_pool import ScenePool
+from experiments.vector.minigrid_pool import MiniGridPool
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.demonstrations.demonstration import Dataset
 
@@ -59,7 +59,7 @@ def draw_by_gumbel(
 
 
 def validate(
-    networks: Sequence[StateNetwork], encoder: Encoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
+    networks: Sequence[GridNetwork], encoder: GridEncoder, pool: MiniGridPool, seed: Sequence[int], draw: Sampler
 ) -> dict[str, float]:
     """The mean return of an ensemble that runs once in every scene of a pool, for each temperature.
 
@@ -82,9 +82,9 @@ def best_temperature(returns: Mapping[str, float]) -> float:
 
 
 def _returns(
-    networks: Sequence[StateNetwork],
-    encoder: Encoder,
-    pool: ScenePool,
+    networks: Sequence[GridNetwork],
+    encoder: GridEncoder,
+    pool: MiniGridPool,
     temperature: float,
     rng: np.random.Generator,
     draw: Sampler,

@@ -20,7 +20,9 @@ OFFICES = tuple(
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")
 )
 
-TASKS = (*OFFICES, "ordered-pickup", "errand", "terrain", "doorkey-terrain")
+GRIDS = ("ordered-pickup", "errand", "terrain", "doorkey-terrain")
+
+TASKS = (*OFFICES, *GRIDS)
 
 TRANSFERS = {"terrain": ("terrain-16",), "doorkey-terrain": ("doorkey-terrain-16",)}
 
@@ -48,9 +50,9 @@ ENTRIES = {
         acts=GREEDY,
         transferred=("D2",),
     ),
-    # These are expensive, and do not use failures.
-    "bc": Entry("bc", "behavioural cloning", data_sets=("D2",)),
-    "gail": Entry("gail", "GAIL", data_sets=("D2",)),
+    # These are expensive, do not use failures, and see maps of MiniGrid.
+    "bc": Entry("bc", "behavioural cloning", data_sets=("D2",), tasks=GRIDS),
+    "gail": Entry("gail", "GAIL", data_sets=("D2",), tasks=GRIDS),
 }
 
 FULL = Protocol(

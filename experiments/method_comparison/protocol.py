@@ -54,6 +54,7 @@ class Entry:
         variants: settings of variants by name. All are computed and shown; the one that does best on validation scenes
             represents the entry.
         data_sets: the only data sets that it learns from; all of the protocol if None.
+        tasks: the only tasks that it learns; all of the protocol if None.
         acts: the name of the only acting temperature that is tested, of those of its method; all of them if None.
         transferred: data sets for which it is tested on the transfers too.
     """
@@ -64,6 +65,7 @@ class Entry:
     settings: Mapping[str, Any] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     data_sets: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
     acts: str | None = None
     transferred: tuple[str, ...] = ()
 
@@ -159,7 +161,7 @@ class Protocol:
             find_learner(entry.learner)
         seeds = range(self.seeds)
         for task, data, (name, entry), seed in product(self.tasks, self.data_sets, self.entries.items(), seeds):
-            if entry.learns_from(data):
+            if entry.learns_from(data) and (entry.tasks is None or task in entry.tasks):
                 for variant in entry.variants:
                     yield self.training(task, data, name, seed, self.successes, variant)
         if (curve := self.curve) is not None and curve.data in self.data_sets:

@@ -1,12 +1,10 @@
-"""Worlds without cells: learning from demonstrations on a floor plan, and a comparison with OMPL.
+"""Worlds without cells: learning from demonstrations on a floor plan, and roadmaps of more and more samples.
 
 learned  16 demonstrations of `workshop`, no failures: rule and prices are learned, and 64 new scenes are planned on a
          roadmap and refined. Demonstrations are recorded paths (planned on another floor, with welding larger and
          stations smaller since people keep a margin, with noise of 3 cm, and snapped), or walks of the expert on the
          roadmap at a temperature of 0.2 m.
-ompl     OMPL's BIT* in the same scenes, with the true rule, the true prices and at least the same time.
 gap      the true rule and prices on roadmaps of more and more samples: the cost above the best known one.
-curves   roadmaps of cars, by OMPL's Dubins and Reeds-Shepp curves.
 """
 
 import json
@@ -14,7 +12,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +38,6 @@ from wfairl.floors.shapes import circle, corners_of
 from wfairl.floors.workshop import (
     BAYS,
     PRICES,
-    PROPOSITIONS,
     WORKSHOP,
     start_places,
     workshop,
@@ -54,29 +50,20 @@ PLANNED_ON = 1000
 
 DEMONSTRATIONS, TEMPERATURE, NOISE, STEP = 16, 0.2, 0.03, 0.1
 FIRST_RECORDED = 1_500_000
-SECONDS, MORE_TIME, FEWER = 0.75, 5, 24
-"""Of the processor that OMPL has for a scene, at least twice as many as ours takes; in fewer scenes, more."""
-
 SAMPLES = (150, 300, 600, 1200, 2400, 4800, 9600)
 GAP_SCENES = range(7000, 7024)
-STATIONS = {"bay 1": "store", "bay 6": "inspection", "bay 12": "dock"}
-STEERINGS = ("straight", "reeds_shepp", "dubins")
 ABOVE = "cost above ours with true rule and prices"
 
 
 def cells(options: Options) -> list[Cell]:
-    """All four parts; a quick look has one seed, few scenes and small roadmaps."""
+    """Both parts; a quick look has one seed, few scenes and small roadmaps."""
     quick, listed = options.quick, []
     for seed in range(options.seeds or (1 if quick else 3)):
         for source in ("recorded", "walks"):
             settings = {"source": source, "seed": seed, "quick": quick}
             listed.append(Cell(f"{source} {seed}", learn_and_plan, settings, seconds=120))
-    for factor, most in ((1, 64), (MORE_TIME, FEWER)):
-        settings = {"seconds": factor * SECONDS, "most": most, "quick": quick}
-        listed.append(Cell(f"ompl {factor}", plan_by_ompl, settings, seconds=100))
     sizes = list(SAMPLES[: 3 if quick else None])
-    listed.append(Cell("gap", measure_gap, {"sizes": sizes, "scenes": 2 if quick else len(GAP_SCENES)}))
-    return [*listed, *(Cell(f"curves {name}", plan_curves, {"steering": name}) for name in STEERINGS)]
+    return [*listed, Cell("gap", measure_gap, {"sizes": sizes, "scenes": 2 if quick else len(GAP_SCENES)})]
 
 
 def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outcome:
@@ -153,32 +140,12 @@ def refine(
     scene: GraphWorld, prices: NDArray[np.float64], states: Sequence[int], band: Band | None = None
 ) -> RefinedPath:
     """A plan on the roadmap of a scene, refined in the plane."""
-    return refine_path(scene.source, scene.source.roadmap.configurations[list(states)], prices, band)
+    return refine_path(scene.source, scene.source.roadmap.places[list(states)], prices, band)
 
 
 def best_cost(scene: GraphWorld) -> float:
     """What our plan with the true rule and the true prices costs."""
     return refine(scene, PRICES, true_plan(scene).path.states).cost
-
-
-def plan_by_ompl(seconds: float, most: int, quick: bool) -> Outcome:
-    """What BIT* finds in the test scenes with the true rule and the true prices, beside our plans with the same."""
-    from experiments.procedures.ompl_planner import NoPathError, SafeOmpl
-
-    peer, floor, ratios = SafeOmpl(), workshop_plan(), []
-    tests = new_scenes(scenes(quick, most))
-    for scene in tests:
-        regions = [(meaning, floor.regions[name]) for name, meaning in scene.source.meanings.items()]
-        goals = [next(region for meaning, region in regions if meaning == name) for name in PROPOSITIONS[:3]]
-        welding = [region for meaning, region in regions if meaning == "welding"]
-        start = scene.source.roadmap.configurations[scene.initial_state]
-        try:
-            path = peer.plan(floor, start, goals, welding, PRICES, seconds)
-        except NoPathError:
-            continue
-        ratios.append(float(floor.metres(path) @ PRICES) / best_cost(scene))
-    mean = float(np.mean(ratios)) if ratios else None
-    return Outcome([{"scenes": len(tests), "found": len(ratios), "OMPL / ours": mean, "crashes": peer.crashes}])
 
 
 def measure_gap(sizes: list[int], scenes: int) -> Outcome:
@@ -199,37 +166,20 @@ def measure_gap(sizes: list[int], scenes: int) -> Outcome:
     return Outcome(rows)
 
 
-def plan_curves(steering: str) -> Outcome:
-    """A walk to three stations for a car of some kind."""
-    from wfairl.floors import ompl_steering
-
-    floor = workshop_plan()
-    floor = replace(floor, regions={name: floor.regions[name] for name in STATIONS})
-    curves: Any = () if steering == "straight" else (0, getattr(ompl_steering, steering)(0.8))
-    roadmap = draw_roadmap(floor, PLANNED_ON, *curves)
-    scene = roadmap.world(roadmap.nearest(np.array([12.0, 14.0])), STATIONS, PROPOSITIONS)
-    plan = true_plan(scene)
-    refined = refine(scene, PRICES, plan.path.states, Band(rounds=8, around=3, reach=4) if curves else None)
-    return Outcome([{"edges": roadmap.edges, "cost on the roadmap": plan.cost, "refined": refined.cost}])
-
-
 def sections(results: Results) -> Sections:
     """A table for each part."""
     measures = ["snapping error, cm", "price of wet", "price of lane", "rule kept", ABOVE, "seconds a scene"]
     learned, gap = part_of(results, "recorded", "walks"), ["edges", "on the roadmap", "refined"]
-    ompl, curves = ["scenes", "found", "OMPL / ours", "crashes"], ["edges", "cost on the roadmap", "refined"]
     return {
         "Learned from demonstrations": [mean_table(learned, ["source", "seed"], measures, "Plans in new scenes.")],
-        "OMPL": [rows_table(part_of(results, "ompl"), "seconds", ompl, "BIT* with the true rule and prices.")],
         "The gap": [rows_table(part_of(results, "gap"), "samples", gap, "Cost above the best known one.")],
-        "Cars": [rows_table(part_of(results, "curves"), "steering", curves, "A walk to three stations.")],
     }
 
 
 FLOORS_EXPERIMENT = Experiment(
     name="floors",
     title="Worlds without cells",
-    summary="Learning from demonstrations on a floor plan, and OMPL beside our plans",
+    summary="Learning from demonstrations on a floor plan",
     cells=cells,
     sections=sections,
     quick="one seed, 8 scenes, small roadmaps",

@@ -7,13 +7,13 @@ network takes them. The grids are in a bank of distinct ones, so that a network 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.vector.scene_pool import ENDED, RUNNING, SUCCEEDED, Bank, Columns, Rows, ScenePool
+from experiments.vector.batches import ENDED, RUNNING, SUCCEEDED, Bank, Columns, Rows
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
@@ -40,24 +40,32 @@ TYPE_OF_KIND = tuple(map(physics.CELL_TYPES.index, physics.OBJECTS))
 
 
 @dataclass(frozen=True, eq=False)
-class MiniGridPool(ScenePool):
-    """Scenes in MiniGrid; a state is its fields, padded to the most that a scene has.
+class MiniGridPool:
+    """Scenes of one task in MiniGrid; a state is its fields, padded to the most that a scene has.
 
     Attributes:
+        task: the task.
+        controls: the names of the controls.
+        seeds: the scenes, shape [scenes] of int64.
+        states: the initial state of each scene, shape [scenes, state width] of int32.
         height, width: of their maps.
         layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
         rule: the task's rule, by the label masks met so far.
     """
 
+    task: Task
+    controls: tuple[str, ...]
+    seeds: NDArray[np.int64]
+    states: NDArray[np.int32]
     height: int
     width: int
     layouts: NDArray[np.int32]
     atoms: NDArray[np.int32]
     rule: MaskNumbers
 
-    PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "layouts", "atoms")
     COLUMNS: ClassVar[int] = 3
+    """Integers in the observation of a row."""
 
     @classmethod
     def of(cls, task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> MiniGridPool:
@@ -84,17 +92,33 @@ class MiniGridPool(ScenePool):
             rule=MaskNumbers(task.rule, worlds[0].propositions),
         )
 
+    def __len__(self) -> int:
+        """The number of scenes."""
+        return len(self.seeds)
+
+    def take(self, scenes: NDArray[np.int64]) -> MiniGridPool:
+        """The pool of some of the scenes, given as indices; one that occurs twice is drawn twice as often."""
+        return replace(
+            self,
+            seeds=self.seeds[scenes],
+            states=self.states[scenes],
+            layouts=self.layouts[scenes],
+            atoms=self.atoms[scenes],
+        )
+
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
+        """Apply a control to every row, in place."""
         ended = np.empty(len(controls), bool)
         masks = step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, rows.changed, ended)
         labels = _number_all(self.rule, masks)
         read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
 
     def make_bank(self) -> Bank:
-        """See `ScenePool`; the bank holds the distinct grids."""
+        """An empty bank for the distinct grids of a batch."""
         return Bank((self.height, self.width), np.uint8)
 
     def observe(self, rows: Rows, changed: NDArray[np.int64], bank: Bank, columns: Columns) -> None:
+        """Update the columns of a batch, given the rows whose grid may have changed."""
         place_all(self.layouts, rows.scenes, rows.states, columns)
         if len(changed):
             cells = self.height * self.width

@@ -9,8 +9,7 @@ world ends it (MiniGrid's goal and lava), and is truncated at the task's horizon
 
     1 - 0.9 * steps / horizon   on the step that fulfils the rule, else 0.
 
-Observations depend on the kind of world: in a `GraphWorld` the numbers of the world and of the state; in MiniGrid the
-number of the grid, cell * 4 + direction, and the carried object.
+An observation is the number of the grid, cell * 4 + direction, and the carried object.
 """
 
 from collections.abc import Sequence
@@ -22,12 +21,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from experiments.vector.graph_pool import GraphPool
+from experiments.vector.batches import RUNNING, SUCCEEDED, Columns, Rows
 from experiments.vector.minigrid_pool import MiniGridPool
-from experiments.vector.scene_pool import RUNNING, SUCCEEDED, Columns, Rows, ScenePool
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
-from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.world import MiniGridWorld
@@ -36,20 +33,19 @@ LARGEST_INDEX = 2**31 - 1
 """The largest number in an observation."""
 
 
-def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
-    """Read the scenes of some seeds once; worlds that are neither MiniGrid's nor graphs are explored.
+def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> MiniGridPool:
+    """Read the scenes of some seeds once.
 
     Raises:
-        BadInputError: there are no seeds, or the scenes cannot be stepped together.
+        BadInputError: there are no seeds, or the scenes are none of MiniGrid's, or cannot be stepped together.
     """
     if not len(seeds):
         raise BadInputError("a vectorised environment needs at least one scene")
     worlds: list[World[Any]] = list(map_in_threads(task.make_world, [int(seed) for seed in seeds], n_jobs))
     grids = [world for world in worlds if isinstance(world, MiniGridWorld)]
-    if len(grids) == len(worlds):
-        return MiniGridPool.of(task, seeds, grids)
-    graphs = [world if isinstance(world, GraphWorld) else explore_world(world) for world in worlds]
-    return GraphPool.of(task, seeds, graphs)
+    if len(grids) < len(worlds):
+        raise BadInputError(f"only scenes of MiniGrid are stepped together, and {task.name} has others")
+    return MiniGridPool.of(task, seeds, grids)
 
 
 class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
@@ -67,7 +63,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         steps: number of controls in each row's episode, shape [num_envs].
     """
 
-    def __init__(self, pool: ScenePool, num_envs: int):
+    def __init__(self, pool: MiniGridPool, num_envs: int):
         if num_envs < 1:
             raise BadInputError(f"the number of environments must be 1 or more, not {num_envs}")
         self.pool, self.num_envs = pool, num_envs
@@ -141,5 +137,5 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         self.steps[rows] = 0
 
     def _observe(self, changed: NDArray[np.int64]) -> None:
-        """Update the columns; see `ScenePool`."""
+        """Update the columns; see `MiniGridPool`."""
         self.pool.observe(self._rows, changed, self.bank, self._columns)

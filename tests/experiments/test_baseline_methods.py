@@ -105,7 +105,7 @@ def test_settings_that_a_method_does_not_have_are_refused(dataset, tmp_path, met
 
 
 def test_a_network_for_other_worlds_is_refused(runs):
-    with pytest.raises(BadInputError, match="trained for MiniGrid scenes"):
+    with pytest.raises(BadInputError, match="map of a MiniGrid scene"):
         load_policy(runs / "bc", find_task("office-coffee"))
 
 
@@ -155,7 +155,7 @@ def command(wfairl, monkeypatch):
 @pytest.fixture
 def demos(command, tmp_path):
     path = tmp_path / "demos.safetensors"
-    command("demos", "corridor", "--successes", 6, "--failures", 6, "-o", path)
+    command("demos", "multiroom", "--successes", 6, "--failures", 6, "-o", path)
     return path
 
 
@@ -164,15 +164,15 @@ def test_the_command_line_trains_resumes_evaluates_and_shows_a_network(command, 
     run = tmp_path / method
     training = ("train", demos, "--method", method, "-o", run, *TINY[method])
     told = json.loads(command(*training, "--json"))
-    assert (told["task"], told["method"], told["run"]) == ("corridor", method, str(run))
+    assert (told["task"], told["method"], told["run"]) == ("multiroom", method, str(run))
     assert "weights" not in told
     assert "written to" in command(*training, "--resume")
-    result = json.loads(command("evaluate", "corridor", "--policy", run, "--seeds", "5000:5002", "--save", "--json"))
+    result = json.loads(command("evaluate", "multiroom", "--policy", run, "--seeds", "5000:5002", "--save", "--json"))
     assert [episode["learned_cost"] for episode in result["episodes"]] == [None, None]
     command("report", run, "--scenes", 1)
     assert read_page((run / "report.html").read_text()).one("section", id="result").one("tbody").all("tr")
-    command("evaluate", "doorkey", "--policy", run, refused="the controls were ('left', 'right', 'grab')")
-    command("plan", "corridor", "--cost", run, "-o", tmp_path / "plan.png", refused="learns no cost")
+    command("evaluate", "corridor", "--policy", run, refused="map of a MiniGrid scene")
+    command("plan", "multiroom", "--cost", run, "-o", tmp_path / "plan.png", refused="learns no cost")
 
 
 def test_the_command_line_refuses_what_a_network_cannot_learn_from(command, demos, tmp_path):
@@ -196,4 +196,4 @@ def test_every_setting_is_an_option_of_the_command_line(command, method):
 def test_the_recurrent_learner_is_a_learner_of_the_command_line(command, demos, tmp_path):
     document = json.loads(command("learn-task", demos, "--learner", "gru", "-o", tmp_path / "task.json", "--json"))
     assert (document["learner"], document["successes"], document["closed"]) == ("gru", 6, True)
-    command("plan", "corridor", "--seed", 3, "--task-model", tmp_path / "task.json", "-o", tmp_path / "plan.png")
+    command("plan", "multiroom", "--seed", 3, "--task-model", tmp_path / "task.json", "-o", tmp_path / "plan.png")

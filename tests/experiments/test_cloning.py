@@ -6,18 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from strategies_baselines import ROOM
 
 from experiments.baselines import cloning
 from experiments.baselines.cloning import CloningConfig, split_fold, train_cloning
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import encode_demonstrations
-from experiments.baselines.network_policy import NetworkPolicy, load_network_run, mean_log_probabilities
+from experiments.baselines.network_policy import load_network_run, mean_log_probabilities
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.planning.policies import expert_policy
-from wfairl.core.runs import evaluate
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import BadInputError
@@ -182,15 +179,3 @@ def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_pat
 def test_settings_that_make_no_sense_are_refused(change, message):
     with pytest.raises(BadInputError, match=message):
         replace(SMALL, **change)
-
-
-def test_a_clone_learns_a_small_world_that_is_no_grid(tmp_path):
-    dataset = collect(ROOM, 12, 0, 0.0, seed=0, n_jobs=1)
-    config = CloningConfig(networks=2, epochs=30, validation_scenes=12, learning_rate=5e-3)
-    assert train(ROOM, dataset, config, tmp_path).encoder.kind == "features"
-    tests = range(5_000, 5_012)
-    optimal = evaluate(ROOM, expert_policy(ROOM, 0.0), tests).mean_return
-    run = load_network_run(tmp_path)
-    assert run.found.validation_return > 0.9 * optimal
-    policy = NetworkPolicy("clone", run.networks, run.encoder, run.found.temperature)
-    assert evaluate(ROOM, policy, tests).mean_return > 0.9 * optimal

@@ -8,9 +8,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_baselines import ROOM, random_network, room_encoder
+from strategies_baselines import random_network
 
-from experiments.baselines.feature_encoder import steps_until
 from experiments.baselines.gail.adversarial import GailConfig, clone
 from experiments.baselines.gail.discriminator import (
     REWARDS,
@@ -25,7 +24,7 @@ from experiments.baselines.imitation import Steps
 from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.baselines.network_policy import NetworkPolicy
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
-from experiments.vector.scene_pool import Bank
+from experiments.vector.batches import Bank
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
@@ -221,36 +220,6 @@ def test_validation_is_what_the_real_environment_says():
         assert validate([network], encoder, pool, [0], draw_by_gumbel)["0"] == pytest.approx(np.mean(returns))
         found += sum(one.is_success for one in real)
     assert found > 0
-
-
-def test_a_batch_of_graphs_is_encoded_as_one_graph_is():
-    pool = compile_scenes(ROOM, range(6))
-    environment, encoder = CompiledVectorEnv(pool, 4), room_encoder()
-    batch, network = encoder.for_batch(environment), random_network(encoder)
-    columns, info = environment.reset(seed=0)
-    for step in range(50):
-        seen = batch.encode(columns)
-        for row, seed in enumerate(info["seed"].tolist()):
-            shown = encoder.for_world(ROOM.make_world(seed))([int(columns[row, 1])])
-            np.testing.assert_array_equal(batch.bank.entries[seen[row, 0]], shown.bank[0])
-        logits = network(Observations(torch.from_numpy(batch.bank.entries), torch.from_numpy(seen)))
-        columns, *_, info = environment.step(torch.distributions.Categorical(logits=logits).sample().numpy())
-        if step == 25:
-            columns = environment.forget()
-            batch.clear()
-
-
-def test_features_show_how_far_propositions_are_and_which_way():
-    world, radius = ROOM.make_world(0), 3
-    room = world.source
-    steps = steps_until(world, radius)
-    for state, (y, x, has) in enumerate(world.table.states):
-        for control in np.flatnonzero(world.table.successors[state] >= 0).tolist():
-            after = room.step((y, x, has), control)
-            dock = abs(after[0] - room.dock[0]) + abs(after[1] - room.dock[1])
-            assert steps[state, control, 1] == min(dock, radius + 1)
-            parcel = abs(after[0] - room.parcel[0]) + abs(after[1] - room.parcel[1]) + 1  # and then grab it
-            assert steps[state, control, 0] == (0 if after[2] else min(parcel, radius + 1))
 
 
 @pytest.mark.parametrize("setting", [{"rewards": ()}, {"rewards": ("d",)}, {"iterations": 0},

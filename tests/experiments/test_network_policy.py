@@ -1,12 +1,13 @@
 """Networks as policies: in an episode, at a temperature, and on disk."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
-from strategies_baselines import ROOM, grid_network, random_network, room_encoder
+from strategies_baselines import grid_network
 
 from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import StateNetwork
 from experiments.baselines.network_policy import (
     BrokenPolicyError,
     ModelSelection,
@@ -27,7 +28,6 @@ from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, load_run
 from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.core.worlds import find_task
-from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid import MiniGridTask
 from wfairl.minigrid.physics import HANDS, WALL
 from wfairl.minigrid.propositions import AgentOn
@@ -128,23 +128,19 @@ def test_broken_policies_are_named(networks, tmp_path):
         load_policy_file(path)
 
 
-class AlongTheWall(StateNetwork):
-    """Ahead while nothing is in the way, else to the right; has the agent's view."""
+class AlongTheWall:
+    """Ahead while nothing is in the way, else to the right; has the agent's view, and no weights."""
 
-    def from_tables(self, tables, indices, dropout):
-        return tables[0][indices[0]]
+    head = SimpleNamespace(from_hidden=lambda hidden: hidden)
 
-    def from_hidden(self, hidden):
-        return hidden
+    def __call__(self, observations):
+        return self.entry_table(observations.bank[observations.columns[:, 0]])
 
     def entry_table(self, entries, dropout=None):
         return torch.nn.functional.one_hot(torch.where(entries[:, 3, 4] == WALL, 1, 2), 6).float()
 
     def index_tables(self):
         return torch.zeros(9 * 9 * 4, 6), torch.zeros(len(HANDS), 6)
-
-    def available(self, entries):
-        return None
 
 
 CORNER = MiniGridTask(
@@ -168,37 +164,9 @@ def test_validation_in_the_model_gives_what_episodes_in_the_real_environment_giv
     assert min(real) == 0
 
 
-@pytest.mark.parametrize("draw", [draw_by_inversion, draw_by_gumbel])
-def test_validation_in_a_graph_gives_what_episodes_give_and_takes_no_unavailable_control(draw):
-    encoder, seeds = room_encoder(), range(20)
-    networks = (random_network(encoder, seed=1), random_network(encoder, seed=2))
-    found = validate(networks, encoder, compile_scenes(ROOM, seeds), (0, 0), draw)  # the environment would refuse it
-    real = returns_of(ROOM, NetworkPolicy("net", networks, encoder, 0.0), seeds)
-    assert found["0"] == pytest.approx(np.mean(real))
-
-
 def returns_of(task, policy, seeds):
     ways = [roll_out(task, policy, seed, np.random.default_rng(0)) for seed in seeds]
     return [episode_return(len(way), way.is_success, task.horizon) for way in ways]
-
-
-@pytest.mark.parametrize("temperature", [0.0, 0.5, 1.0])
-def test_unavailable_controls_have_probability_zero(temperature):
-    world, encoder = ROOM.make_world(3), room_encoder()
-    policy = NetworkPolicy(
-        "net", (random_network(encoder, seed=1), random_network(encoder, seed=2)), encoder, temperature
-    )
-    actor = policy.actor(world, np.random.default_rng(0))
-    missing = 0
-    for state in range(len(world.table.successors)):
-        actor.observe(state, frozenset())
-        available = available_controls(world, state)
-        assert actor.probabilities().sum() == pytest.approx(1)
-        assert (actor.probabilities()[~available] == 0).all()
-        if temperature:
-            assert (actor.probabilities()[available] > 0).all()
-        missing += (~available).sum()
-    assert missing > 0
 
 
 def test_draws_by_inversion_are_those_of_numpy_for_rows_that_run():

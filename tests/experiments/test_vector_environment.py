@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from minigrid.core.constants import IDX_TO_OBJECT
-from strategies_baselines import ROOM
 
-from experiments.vector.scene_pool import Bank
+from experiments.vector.batches import Bank
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import GraphWorld, ModelTask
-from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid.physics import CELL_TYPES, HANDS, pack
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.minigrid.tasks import PAPER_TASKS, MiniGridTask
@@ -238,66 +235,3 @@ def test_what_cannot_be_stepped_is_refused():
     for wrong in (partial(compile_scenes, EMPTY, []), partial(CompiledVectorEnv, pool, 0)):
         with pytest.raises(BadInputError):
             wrong()
-
-
-def crossroads(seed):
-    """Scenes of one road network, with a start and a destination of their own; nodes have one to three ways out."""
-    edges = [(i, (i + 1) % 9) for i in range(9)] + [(i, (i * 5 + 2) % 9) for i in range(0, 9, 2)] + [(4, 4)]
-    labels = [("toll",) if i == 10 else () for i in range(len(edges))]
-    network = SHARED.setdefault("network", GraphWorld.from_edges(edges, start=0, labels=labels, propositions=NAMES))
-    return network.scene(start=seed % 9, marks={(seed * 4 + 3) % 9: ["there"]})
-
-
-SHARED, NAMES = {}, ("there", "toll")
-ROADS = ModelTask("roads", "", NAMES, all_of(visit_in_order("there"), avoid("toll")), 12, crossroads)
-
-
-@pytest.mark.parametrize("task", [ROOM, ROADS], ids=lambda task: task.name)
-def test_graphs_are_in_lockstep_with_worlds_stepped_one_by_one(task):
-    rows = 6
-    pool = compile_scenes(task, range(1, 8))
-    environment = CompiledVectorEnv(pool, rows)
-    _, info = environment.reset(seed=1)
-    rng = np.random.default_rng(0)
-    worlds = {seed: task.make_world(seed) for seed in range(1, 8)}
-    scenes = info["seed"].tolist()
-    states, labels = [worlds[seed].initial_state for seed in scenes], [[] for _ in scenes]
-    ends = {"rewarded": 0, "truncated": 0}
-    for _ in range(4 * task.horizon):
-        available = [
-            np.flatnonzero(available_controls(worlds[seed], x)) for seed, x in zip(scenes, states, strict=True)
-        ]
-        controls = np.array([rng.choice(some) for some in available])
-        columns, rewards, terminated, truncated, info = environment.step(controls)
-        for row, (seed, control) in enumerate(zip(scenes, controls.tolist(), strict=True)):
-            world, before = worlds[seed], states[row]
-            states[row] = world.step(before, control)
-            labels[row].append(world.label(before, control, states[row]))
-            done = task.rule.fulfilled_at(labels[row]) is not None
-            assert terminated[row] == done
-            assert truncated[row] == (len(labels[row]) == task.horizon)
-            assert rewards[row] == pytest.approx((1 - 0.9 * len(labels[row]) / task.horizon) * done)
-            if terminated[row] or truncated[row]:
-                assert info["final_obs"][row, 1] == states[row]
-                ends["rewarded" if done else "truncated"] += 1
-                scenes[row] = int(info["seed"][row])
-                states[row], labels[row] = worlds[scenes[row]].initial_state, []
-        assert columns[:, 1].tolist() == states
-    assert min(ends.values()) > 0
-
-
-def test_a_control_that_is_unavailable_is_refused_and_changes_nothing():
-    environment = CompiledVectorEnv(compile_scenes(ROADS, [1]), 1)
-    environment.reset(seed=0)
-    names = ("scenes", "states", "automaton_states", "steps")
-    before = {name: getattr(environment, name).copy() for name in names}
-    with pytest.raises(BadInputError, match=r"'edge 1' is not available in state 1"):
-        environment.step(np.array([1]))
-    assert all((getattr(environment, name) == before[name]).all() for name in names)
-
-
-def test_scenes_with_different_controls_are_refused():
-    worlds = [GraphWorld.from_edges([(0, 0), *more], start=0) for more in ((), ((0, 0),))]
-    task = ModelTask("mixed", "", (), visit_in_order("p"), 5, lambda seed: worlds[seed])
-    with pytest.raises(BadInputError, match="different controls"):
-        compile_scenes(task, [0, 1])

@@ -85,7 +85,7 @@ def scratch(directory: Path) -> Path:
 def import_everything() -> None:
     """What forks shall not have to import."""
     for module in pkgutil.walk_packages(wfairl.__path__, "wfairl."):
-        if "__main__" not in module.name and "studio" not in module.name and "ompl" not in module.name:
+        if "__main__" not in module.name and "studio" not in module.name:
             import_module(module.name)
     for name in ("baselines", "commands", "harness.computing", "harness.results", "method_comparison.sections"):
         import_module(f"experiments.{name}")

@@ -54,7 +54,7 @@ def test_a_snapped_path_makes_no_detours(seed):
     roadmap, rng = small_roadmap(), np.random.default_rng(seed)
     straight = np.linspace((0.7, 3.0), (3.5, 5.5), 40)
     start = roadmap.nearest(straight[0])
-    straight[0] = roadmap.configurations[start]
+    straight[0] = roadmap.places[start]
     match = roadmap.world(start).source.match_path(straight + rng.normal(size=straight.shape) * 0.02, start)
     walked = path_lengths(roadmap.path(match.states))[-1]
     assert walked <= 1.25 * path_lengths(straight)[-1]
@@ -65,7 +65,7 @@ def test_the_largest_error_bounds_the_frechet_distance():
     for seed in range(10):
         path = np.random.default_rng(seed).uniform((0.5, 0.5), (3.5, 7.5), (4, 2))
         start = roadmap.nearest(path[0])
-        path[0] = roadmap.configurations[start]
+        path[0] = roadmap.places[start]
         match = roadmap.world(start).source.match_path(path, start)
         walked, recorded = (shapely.LineString(resample(one, 0.02)) for one in (roadmap.path(match.states), path))
         assert shapely.frechet_distance(recorded, walked) <= match.largest_error + 0.05
@@ -99,22 +99,22 @@ def planned(roadmap, start, meanings, rule):
 def test_a_refined_plan_is_free_cheaper_and_shows_the_same(start):
     roadmap = small_roadmap()
     world, plan = planned(roadmap, start, None, visit_in_order("a", "b"))
-    refined = refine_path(world.source, roadmap.configurations[list(plan.path.states)], PRICES, Band(rounds=8))
+    refined = refine_path(world.source, roadmap.places[list(plan.path.states)], PRICES, Band(rounds=8))
     assert refined.cost <= plan.cost + 1e-9
     assert FLOOR.is_free(refined.path)
     assert refined.cost == pytest.approx(FLOOR.metres(refined.path) @ PRICES)
     before = FLOOR.word(roadmap.path(plan.path.states))
     assert refined.word == FLOOR.word(refined.path) == before
     assert dense_word(FLOOR, refined.path, 2e-4) == before
-    assert (refined.path[0] == roadmap.configurations[plan.path.states[0]]).all()
+    assert (refined.path[0] == roadmap.places[plan.path.states[0]]).all()
 
 
 def test_on_an_empty_floor_the_refined_plan_is_the_straight_line():
     plan = FloorPlan((0, 0, 12, 8), (), {"goal": rectangle(10, 0, 12, 8)}, {"wet": rectangle(20, 20, 21, 21)})
     roadmap = draw_roadmap(plan, 80)
     world, found = planned(roadmap, (1.0, 4.0), None, visit_in_order("goal"))
-    refined = refine_path(world.source, roadmap.configurations[list(found.path.states)], PRICES)
-    assert refined.cost == pytest.approx(10 - roadmap.configurations[found.path.states[0]][0], rel=2e-3)
+    refined = refine_path(world.source, roadmap.places[list(found.path.states)], PRICES)
+    assert refined.cost == pytest.approx(10 - roadmap.places[found.path.states[0]][0], rel=2e-3)
 
 
 def test_on_two_grounds_the_refined_plan_obeys_snells_law():
@@ -125,7 +125,7 @@ def test_on_two_grounds_the_refined_plan_obeys_snells_law():
     product = build_product(world, visit_in_order("goal"))
     prices = np.array([1.0, 3.0])
     found = find_plan(product, feature_cost(lambda features: features @ prices)(product))
-    refined = refine_path(world.source, roadmap.configurations[list(found.path.states)], prices)
+    refined = refine_path(world.source, roadmap.places[list(found.path.states)], prices)
     heights = np.linspace(0, 9.1, 100_001)
     best = min(np.hypot(5, heights) + 3 * np.hypot(4.9, 9.0 - heights))
     assert refined.cost == pytest.approx(best, rel=5e-3)
@@ -136,12 +136,12 @@ def test_prices_that_do_not_fit_are_refused():
     scene = roadmap.world(0).source
     for prices in (np.ones(3), np.array([1.0, 0.0])):
         with pytest.raises(BadInputError, match="one above zero for each of floor, wet"):
-            refine_path(scene, roadmap.configurations[:2], prices)
+            refine_path(scene, roadmap.places[:2], prices)
 
 
 def test_a_way_through_vertices_passes_them():
     roadmap = small_roadmap()
     walk = random_walk(roadmap, 5, 1)
     path = roadmap.path(walk)
-    assert all((roadmap.configurations[vertex] == point).all() for vertex, point in zip(walk, path, strict=True))
+    assert all((roadmap.places[vertex] == point).all() for vertex, point in zip(walk, path, strict=True))
     assert all(FLOOR.is_free(np.array(pair)) for pair in pairwise(path))

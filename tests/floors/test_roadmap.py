@@ -50,7 +50,7 @@ def edges_of(roadmap):
 def test_edges_are_free_and_priced_as_one_sees_by_looking_along_them(seed):
     roadmap = small_roadmap(seed=seed)
     one, control, other = edges_of(roadmap)
-    lines = np.stack([roadmap.configurations[one], roadmap.configurations[other]], axis=1)
+    lines = np.stack([roadmap.places[one], roadmap.places[other]], axis=1)
     features = roadmap.table.features[roadmap.table.feature_index[one, control]]
     lengths = np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1)
     assert features.sum(axis=1) == pytest.approx(lengths, abs=1e-9)
@@ -68,7 +68,7 @@ def test_the_word_of_a_walk_is_what_it_runs_through(seed):
     world = roadmap.world(walk[0])
     controls = [int(np.flatnonzero(roadmap.table.successors[a] == b)[0]) for a, b in pairwise(walk)]
     path = follow(world, controls, visit_in_order("a"), (walk[0], 0))
-    (start,) = FLOOR.labels(roadmap.configurations[walk[:1]])
+    (start,) = FLOOR.labels(roadmap.places[walk[:1]])
     word = compress([start, *path.labels])
     assert FLOOR.word(roadmap.path(walk)) == word
     assert dense_word(FLOOR, roadmap.path(walk), 5e-3) == word
@@ -79,7 +79,7 @@ def test_every_vertex_reaches_every_other_and_every_region_has_vertices():
     one, _, other = edges_of(roadmap)
     graph = networkx.DiGraph(zip(one.tolist(), other.tolist(), strict=True))
     assert networkx.is_strongly_connected(graph)
-    assert len(graph) == len(roadmap.configurations)
+    assert len(graph) == len(roadmap.places)
     assert (roadmap.regions_of_vertices.sum(axis=0) >= VERTICES_OF_A_REGION / 2).all()
 
 
@@ -87,7 +87,7 @@ def test_straight_roadmaps_have_the_edges_of_k_prm_star():
     plan = replace(FLOOR, obstacles=(), regions={}, zones={})
     roadmap = draw_roadmap(plan, 200)
     k = int(np.ceil(np.e * 1.5 * np.log(200)))
-    places = roadmap.configurations
+    places = roadmap.places
     distance = np.linalg.norm(places[:, None] - places[None], axis=2)
     near = {(i, int(j)) for i in range(200) for j in np.argsort(distance[i])[1 : k + 1]}
     one, _, other = edges_of(roadmap)
@@ -125,9 +125,9 @@ def test_a_plan_avoids_a_region_at_the_least_cost():
 
 def test_the_same_seed_draws_the_same_roadmap():
     one, other = draw_roadmap(FLOOR, 60, 3), draw_roadmap(FLOOR, 60, 3)
-    assert (one.configurations == other.configurations).all()
+    assert (one.places == other.places).all()
     assert (one.table.successors == other.table.successors).all()
-    assert not np.array_equal(one.configurations[:50], draw_roadmap(FLOOR, 60, 4).configurations[:50])
+    assert not np.array_equal(one.places[:50], draw_roadmap(FLOOR, 60, 4).places[:50])
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_the_nominal_cost_of_the_workshop_is_its_metres():
     product = build_product(workshop(0), WORKSHOP.rule)
     table = workshop_roadmap().table
     one, control, other = edges_of(workshop_roadmap())
-    places = workshop_roadmap().configurations
+    places = workshop_roadmap().places
     at = np.flatnonzero(one == workshop(0).initial_state)
     lengths = np.linalg.norm(places[one[at]] - places[other[at]], axis=1)
     assert nominal_cost(WORKSHOP)(product)[0, control[at]] == pytest.approx(lengths)

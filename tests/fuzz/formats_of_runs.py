@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from experiments.baselines.feature_encoder import FeatureEncoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
@@ -131,8 +131,8 @@ def read_checkpoint_file(path: Path) -> Any:
 
 
 def write_policy(path: Path) -> None:
-    encoder = FeatureEncoder(("left", "right"), ("a", "b"), 2, 3)
-    networks = [encoder.make_network(2) for _ in range(2)]
+    encoder = GridEncoder(2)
+    networks = [encoder.make_network(6) for _ in range(2)]
     config = RunConfig("bc", "doorkey", 0.5, {"epochs": 3}, (7,), {"who": "me"})
     finish_run(config, path.parent, networks, encoder, ModelSelection(0.5, 0.75, {"epochs": [3]}))
 

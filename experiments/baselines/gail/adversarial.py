@@ -15,7 +15,6 @@ import torch
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
-from experiments.baselines.encoder import Encoder
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
@@ -24,10 +23,11 @@ from experiments.baselines.gail.discriminator import (
     discrimination_loss,
 )
 from experiments.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps, clone_epoch
-from experiments.baselines.network import Dropout, Observations, StateNetwork, seeded_torch
+from experiments.baselines.network import Dropout, GridNetwork, Observations, seeded_torch
 from experiments.baselines.validation import draw_by_gumbel, validate
-from experiments.vector.scene_pool import ScenePool
+from experiments.vector.minigrid_pool import MiniGridPool
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Tensors, copied, read_groups, write_groups
@@ -117,11 +117,11 @@ class GailData:
     """
 
     expert: Side
-    pool: ScenePool
+    pool: MiniGridPool
     judged: NDArray[np.bool_]
-    encoder: Encoder
+    encoder: GridEncoder
     demonstrations: Sequence[Steps]
-    validation: ScenePool
+    validation: MiniGridPool
 
 
 class AdversarialTraining:
@@ -164,7 +164,7 @@ class AdversarialTraining:
     """The learning rate of PPO in this iteration."""
 
     @property
-    def _network(self) -> StateNetwork:
+    def _network(self) -> GridNetwork:
         return self._ppo.policy.network
 
     def begin(self) -> None:
@@ -268,9 +268,9 @@ class AdversarialTraining:
 
 
 def clone(
-    network: StateNetwork,
+    network: GridNetwork,
     demonstrations: Sequence[Steps],
-    encoder: Encoder,
+    encoder: GridEncoder,
     epochs: int,
     rng: np.random.Generator,
 ) -> None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from experiments.baselines.encoder import Encoder
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps
 
 REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -40,7 +40,7 @@ REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
 class Discriminator(nn.Module):
     """D as logits; starts at D = 1/2 everywhere."""
 
-    def __init__(self, encoder: Encoder):
+    def __init__(self, encoder: GridEncoder):
         super().__init__()
         self.network = encoder.make_network(len(encoder.controls))
         self.absorbing = nn.Parameter(torch.zeros(()))

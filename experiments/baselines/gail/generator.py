@@ -1,4 +1,4 @@
-"""The generator of GAIL: Stable-Baselines3's PPO with a `StateNetwork`, rewarded by a discriminator.
+"""The generator of GAIL: Stable-Baselines3's PPO with a `GridNetwork`, rewarded by a discriminator.
 
 It needs the extra `baselines`.
 """
@@ -19,19 +19,19 @@ from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor
 
-from experiments.baselines.encoder import BatchEncoder, Encoder
 from experiments.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
+from experiments.baselines.grid_encoder import GridBatch, GridEncoder
 from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.vector.vector_environment import LARGEST_INDEX, CompiledVectorEnv
 
 
 class StatePolicy(ActorCriticPolicy):
-    """Policy and value as one `StateNetwork`: a logit per control, then the value.
+    """Policy and value as one `GridNetwork`: a logit per control, then the value.
 
     While PPO collects a rollout, the weights are fixed, and every entry of the bank is processed once.
     """
 
-    def __init__(self, *arguments: Any, encoder: Encoder, batch: BatchEncoder, **settings: Any):
+    def __init__(self, *arguments: Any, encoder: GridEncoder, batch: GridBatch, **settings: Any):
         self._encoder, self._bank = encoder, batch.bank
         super().__init__(*arguments, **settings)
 
@@ -120,7 +120,7 @@ class JudgedVecEnv(VecEnv):
     def __init__(
         self,
         environment: CompiledVectorEnv,
-        encoder: Encoder,
+        encoder: GridEncoder,
         discriminator: Discriminator,
         reward: str,
         discount: float,

@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from experiments.baselines.encoder import Encoder
 from experiments.baselines.gail.adversarial import AdversarialTraining, GailConfig, GailData
 from experiments.baselines.gail.discriminator import absorbing_fraction
+from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import concatenate, encode_demonstrations, find_encoder
-from experiments.baselines.network import StateNetwork
+from experiments.baselines.network import GridNetwork
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, begin_run, finish_run, run_config
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, best_temperature, validation_seeds
-from experiments.vector.scene_pool import ScenePool
+from experiments.vector.minigrid_pool import MiniGridPool
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.costs.checkpoint import METRICS, Tensors, feed
 from wfairl.core.costs.epochs import one_torch_thread
@@ -98,7 +98,7 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
 
 def _generator_scenes(
     task: Task, demonstrated: list[int], config: GailConfig, n_jobs: int
-) -> tuple[ScenePool, NDArray[np.bool_]]:
+) -> tuple[MiniGridPool, NDArray[np.bool_]]:
     """The demonstrated and the fresh scenes, each half of the pool, and which of them are judged."""
     available, first = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED, config.seed * SCENES_PER_SEED
     fresh = [FIRST_GENERATOR_SEED + (first + i) % available for i in range(config.fresh_scenes)]
@@ -117,7 +117,7 @@ def _fingerprint(data: GailData, config: GailConfig) -> str:
     return digest.hexdigest()
 
 
-def _logits_alone(policy: Tensors, encoder: Encoder) -> StateNetwork:
+def _logits_alone(policy: Tensors, encoder: GridEncoder) -> GridNetwork:
     """The network of a policy without its value, which is the last output of a grid's network, else `further`."""
     controls = len(encoder.controls)
     with torch.random.fork_rng(devices=[]):

@@ -8,8 +8,6 @@ _MODULES = {
     "FloorScene": "scene",
     "RefinedPath": "refining",
     "Roadmap": "roadmap",
-    "STRAIGHT": "steering",
-    "Steering": "steering",
     "circle": "shapes",
     "draw_roadmap": "roadmap",
     "polygon": "shapes",

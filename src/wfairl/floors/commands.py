@@ -65,8 +65,8 @@ def check_refinable(world: Any, output: Path | None) -> None:
 
 def refine_plan(world: Any, path: WorldPath, run: Path | None) -> RefinedPlan:
     """Refine a plan at the prices that a run has learned, or 1 per metre without a run."""
-    configurations = world.source.roadmap.configurations[list(path.states)]
-    return RefinedPlan(world, path, refine_path(world.source, configurations, _prices(run, len(world.feature_names))))
+    places = world.source.roadmap.path(path.states)
+    return RefinedPlan(world, path, refine_path(world.source, places, _prices(run, len(world.feature_names))))
 
 
 def _prices(run: Path | None, kinds: int) -> NDArray[np.float64]:

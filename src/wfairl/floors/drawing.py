@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -52,7 +51,7 @@ class FloorDrawing:
             if len(line) > 1:
                 draw.line(line, PATHS[number % len(PATHS)], PATH_WIDTH * OVERSAMPLING, joint="curve")
         if vertex is not None:
-            x, y = self._fine(self.roadmap.configurations[[vertex]])[0].tolist()
+            x, y = self._fine(self.roadmap.places[[vertex]])[0].tolist()
             radius = ROBOT_RADIUS * OVERSAMPLING
             draw.ellipse((x - radius, y - radius, x + radius, y + radius), AGENT, FLOOR, 2 * OVERSAMPLING)
         self._write_names(draw)
@@ -60,17 +59,13 @@ class FloorDrawing:
 
     def locate(self, vertex: int) -> tuple[float, float]:
         """The pixel (x, y) of a vertex."""
-        x, y = self.pixels(self.roadmap.configurations[[vertex]])[0].tolist()
+        x, y = self.pixels(self.roadmap.places[[vertex]])[0].tolist()
         return x, y
-
-    def locate_path(self, vertices: Sequence[int]) -> Points:
-        """The pixels of the path through some vertices, shape [points, 2]."""
-        return self.pixels(self.roadmap.path(vertices))
 
     def pixels(self, places: Points) -> Points:
         """The pixels of places, from the upper left corner of the image; shape [places, 2]."""
         left, _, _, top = self.roadmap.plan.bounds
-        return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + BORDER
+        return (places - (left, top)) * (self._scale, -self._scale) + BORDER
 
     def _fine(self, places: Points) -> Points:
         return self.pixels(places) * OVERSAMPLING
@@ -104,11 +99,10 @@ class FloorDrawing:
         other = successors[one, control]
         some = slice(None, None, max(1, len(one) // MOST_EDGES))
         one, other = one[some], other[some]
-        places = self.roadmap.configurations
-        points, first = self.roadmap.steering.chains(places[one], places[other])
-        pixels = self._fine(points)
-        for start, end in itertools.pairwise(first):
-            draw.line([tuple(point) for point in pixels[start:end].tolist()], ROADMAP, 1)
+        places = self.roadmap.places
+        ends = zip(self._fine(places[one]).tolist(), self._fine(places[other]).tolist(), strict=True)
+        for start, end in ends:
+            draw.line([tuple(start), tuple(end)], ROADMAP, 1)
 
     def _write_names(self, draw: ImageDraw.ImageDraw) -> None:
         font = ImageFont.load_default(13 * OVERSAMPLING)

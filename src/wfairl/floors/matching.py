@@ -24,7 +24,7 @@ from wfairl.core.demonstrations.log import PathMatch
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import path_lengths, resample
-from wfairl.floors.shapes import Chains, Points, chain_lengths
+from wfairl.floors.shapes import Chains, Points, chain_lengths, straight_chains
 
 if TYPE_CHECKING:
     from wfairl.floors.roadmap import Roadmap
@@ -112,7 +112,7 @@ def _match_within(
     roadmap: Roadmap, recording: _Recording, start: int, marks: Mapping[int, Label], word: Sequence[Label], width: float
 ) -> PathMatch | None:
     """The nearest path over vertices within some metres of the recorded one; None if there is none."""
-    near, passages = _find_passages(roadmap.configurations, recording.points, start, width)
+    near, passages = _find_passages(roadmap.places, recording.points, start, width)
     edges = _edges_between(roadmap, near)
     labels = [marks.get(vertex, frozenset()) for vertex in near.tolist()]
     number = {label: i for i, label in enumerate(dict.fromkeys((*word, *labels)))}
@@ -127,12 +127,9 @@ def _match_within(
     return PathMatch(tuple(edges.control[taken].tolist()), tuple(near[vertices].tolist()), mean, largest)
 
 
-def _find_passages(
-    configurations: NDArray[np.float64], points: Points, start: int, width: float
-) -> tuple[NDArray[np.int64], _Passages]:
+def _find_passages(places: Points, points: Points, start: int, width: float) -> tuple[NDArray[np.int64], _Passages]:
     """The vertices near a recorded path, ascending, and its passages, in which vertices are indices into these."""
     low, high = points.min(axis=0) - width, points.max(axis=0) + width
-    places = configurations[:, :2]
     around = np.flatnonzero(((places >= low) & (places <= high)).all(axis=1) | (np.arange(len(places)) == start))
     distance = np.linalg.norm(places[around][:, None] - points[None], axis=2)
     is_near = (distance.min(axis=1) <= width) | (around == start)
@@ -149,12 +146,12 @@ def _find_passages(
 
 def _edges_between(roadmap: Roadmap, near: NDArray[np.int64]) -> _Edges:
     """The edges between some vertices, with targets as indices into these."""
-    index = np.full(len(roadmap.configurations), -1)
+    index = np.full(len(roadmap.places), -1)
     index[near] = np.arange(len(near))
     successors = roadmap.table.successors[near]
     source, control = np.nonzero((successors != UNAVAILABLE) & (index[successors] >= 0))
     target = successors[source, control]
-    chains = roadmap.steering.chains(roadmap.configurations[near[source]], roadmap.configurations[target])
+    chains = straight_chains(roadmap.places[near[source]], roadmap.places[target])
     first = np.searchsorted(source, np.arange(len(near) + 1))
     return _Edges(control, index[target], first, chain_lengths(chains), chains)
 

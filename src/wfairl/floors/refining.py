@@ -1,15 +1,13 @@
 """Plans on a roadmap refined in the plane: cheaper, with the same word.
 
-Stations stand along the plan, and some configurations are drawn around each station: a band. The cheapest path through
+Stations stand along the plan, and some places are drawn around each station: a band. The cheapest path through
 the band that touches no obstacle and has the word of the plan, letter by letter, is found exactly. It is the next plan,
 and the next band is narrower. The plan itself is a path through its band, so that the cost never rises.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.floors.floor_plan import path_lengths
-from wfairl.floors.roadmap import Roadmap, edge_metres
-from wfairl.floors.steering import Configurations
+from wfairl.floors.shapes import Points, straight_chains
 
 if TYPE_CHECKING:
     from wfairl.floors.scene import FloorScene
@@ -38,10 +34,10 @@ class Band:
     Attributes:
         rounds: number of bands, one after the other.
         stations: along the plan.
-        around: configurations at each station, the plan's own included.
+        around: places at each station, the plan's own included.
         reach: stations that one step of a path may span.
-        first_width, last_width: standard deviation of the configurations around a station in the first and the last
-            band, in metres; headings are drawn as if a radian were a metre.
+        first_width, last_width: standard deviation of the places around a station in the first and the last
+            band, in metres.
     """
 
     rounds: int = 10
@@ -57,15 +53,13 @@ class RefinedPath:
     """A path in the plane.
 
     Attributes:
-        configurations: joined by the steering's paths, shape [configurations, 2 or 3].
-        path: its points, shape [points, 2 or 3].
+        path: its corners, shape [points, 2].
         metres: outside the zones and in each of them, shape [1 + zones].
         cost: of the metres.
         word: of the path, from its first point on.
     """
 
-    configurations: Configurations
-    path: Configurations
+    path: Points
     metres: NDArray[np.float64]
     cost: float
     word: Word
@@ -73,7 +67,7 @@ class RefinedPath:
 
 def refine_path(
     scene: FloorScene,
-    configurations: Configurations,
+    places: Points,
     prices: NDArray[np.float64],
     band: Band | None = None,
     seed: int = 0,
@@ -82,10 +76,10 @@ def refine_path(
 
     Args:
         scene: the floor, with the propositions of its regions.
-        configurations: of the plan, such as its vertices; the steering's paths between them touch no obstacle.
+        places: of the plan, such as its vertices; the lines between them touch no obstacle.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
         band: the size of the search.
-        seed: of the configurations that are drawn.
+        seed: of the places that are drawn.
 
     Raises:
         BadInputError: the prices do not fit the floor.
@@ -93,68 +87,56 @@ def refine_path(
     band, rng, roadmap = band or Band(), np.random.default_rng(seed), scene.roadmap
     if len(prices) != len(roadmap.plan.feature_names) or not (np.asarray(prices) > 0).all():
         raise BadInputError(f"prices are one above zero for each of {', '.join(roadmap.plan.feature_names)}")
-    best = np.asarray(configurations, np.float64)
-    word = scene.shown_word(roadmap.path_through(best))
+    best = np.asarray(places, np.float64)
+    word = scene.shown_word(best)
     shrink = (band.last_width / band.first_width) ** (1 / max(1, band.rounds - 1))
     for done in range(band.rounds):
         best = _refine_once(scene, best, word, prices, band, band.first_width * shrink**done, rng)
-    path = roadmap.path_through(best)
-    steering, ends = roadmap.steering, (best[:-1], best[1:])
-    metres = edge_metres(roadmap.plan, steering.chains(*ends), steering.lengths(*ends)).sum(axis=0)
-    return RefinedPath(best, path, metres, float(metres @ prices), scene.shown_word(path))
+    metres = roadmap.plan.metres(best)
+    return RefinedPath(best, metres, float(metres @ prices), scene.shown_word(best))
 
 
 def _refine_once(
     scene: FloorScene,
-    rough: Configurations,
+    rough: Points,
     word: Word,
     prices: NDArray[np.float64],
     band: Band,
     width: float,
     rng: np.random.Generator,
-) -> Configurations:
+) -> Points:
     """The cheapest path through one band."""
-    spine, corners = _spine(scene.roadmap, rough, band.stations)
+    spine, corners = _spine(rough, band.stations)
     station = np.repeat(np.arange(len(spine)), band.around)
     drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
     is_own = np.arange(len(station)) % band.around == 0
     drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
     source, target = _pairs(station, corners * band.around, band.reach)
-    plan, steering, ends = scene.roadmap.plan, scene.roadmap.steering, (drawn[source], drawn[target])
-    chains = steering.chains(*ends)
+    plan, chains = scene.roadmap.plan, straight_chains(drawn[source], drawn[target])
     number = {label: i for i, label in enumerate(dict.fromkeys(word))}
     labels = np.array([number.get(label, FOREIGN_LABEL) for label in scene.shown_labels(drawn)])
     changes = scene.meaningful.count_crossings(chains).sum(axis=1)
     is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(chains)
-    costs = edge_metres(plan, chains, steering.lengths(*ends))[is_edge] @ prices
+    costs = plan.all_metres(chains)[is_edge] @ prices
     letters = np.array([number[label] for label in word])
     return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
 
 
-def _spine(roadmap: Roadmap, plan: Configurations, stations: int) -> tuple[Configurations, NDArray[np.int64]]:
-    """The plan's configurations with others on the paths between them, and the indices of its own."""
-    paths = [roadmap.steering.path(one, other) for one, other in pairwise(plan)]
-    spacing = sum(path_lengths(path)[-1] for path in paths) / stations
+def _spine(plan: Points, stations: int) -> tuple[Points, NDArray[np.int64]]:
+    """The plan's places with others on the lines between them, and the indices of its own."""
+    metres = np.linalg.norm(np.diff(plan, axis=0), axis=1)
+    spacing = metres.sum() / stations
+    steps = np.maximum(1, np.ceil(metres / max(spacing, 1e-9))).astype(np.int64)
     parts = [plan[:1]]
-    for path, end in zip(paths, plan[1:], strict=True):
-        along = path_lengths(path)
-        steps = max(1, math.ceil(along[-1] / max(spacing, 1e-9)))
-        wanted = along[-1] * np.arange(1, steps) / steps
-        between = np.stack([np.interp(wanted, along, column) for column in _unwrapped(path).T], axis=1)
-        parts += [between, end[None]]
-    own = np.cumsum([len(part) for part in parts])[0::2] - 1
-    return np.concatenate(parts), own
-
-
-def _unwrapped(path: Configurations) -> Configurations:
-    """The path with headings that do not jump by a full turn."""
-    return path if path.shape[1] == 2 else np.column_stack([path[:, :2], np.unwrap(path[:, 2])])
+    for start, end, count in zip(plan[:-1], plan[1:], steps, strict=True):
+        parts.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
+    return np.concatenate(parts), np.cumsum([0, *steps])
 
 
 def _pairs(
     station: NDArray[np.int64], corners: NDArray[np.int64], reach: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (from, to) of configurations, up to `reach` stations ahead, and of any two of the plan's own; each once."""
+    """Pairs (from, to) of places, up to `reach` stations ahead, and of any two of the plan's own; each once."""
     count, last = len(station), int(station[-1])
     around = count // (last + 1)
     near_one, ahead = np.nonzero(np.ones((count, reach * around), bool))
@@ -173,7 +155,7 @@ def _cheapest_path(
     labels: NDArray[np.int64],
     letters: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The cheapest path from the first configuration whose labels are the letters, one by one to their end."""
+    """The cheapest path from the first place whose labels are the letters, one by one to their end."""
     count = len(labels)
     rows, columns, values = [], [], []
     for position, letter in enumerate(letters):

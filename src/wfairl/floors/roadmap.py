@@ -3,11 +3,11 @@
     roadmap = draw_roadmap(plan, samples=1000, seed=0)
     world = roadmap.world(start, {"bay 1": "store", "bay 4": "dock"})
 
-The vertices are configurations of a scrambled Halton sequence. The steering joins each vertex to its
+The vertices are places of a scrambled Halton sequence. A straight line joins each vertex to its
 
-    k = ceil(e (1 + 1 / d) ln n)        (k-PRM* of Karaman and Frazzoli, 2011; d dimensions, n vertices)
+    k = ceil(3/2 e ln n)        (k-PRM* of Karaman and Frazzoli, 2011, in the plane; n vertices)
 
-nearest others; a path that touches no obstacle is an edge. The features of an edge are its metres outside the zones and
+nearest others; a line that touches no obstacle is an edge. The features of an edge are its metres outside the zones and
 in each of them.
 
 The label of an edge is the set of regions at its end. An edge along which that set changes more than once is left out,
@@ -21,7 +21,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +33,10 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
 from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan
-from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, join_chains, rectangle
-from wfairl.floors.steering import STRAIGHT, Configurations, Steering
+from wfairl.floors.shapes import Points, Shape, ShapeSet, join_chains, rectangle, straight_chains
 
 VERTICES_OF_A_REGION = 8
 """Samples drawn in each region, besides those that fall there by chance."""
-
-CANDIDATES = 4
-"""For curves, the k shortest paths are searched among this many times k nearest places."""
 
 MAX_ROUNDS = 200
 """Rounds of sampling after which a floor counts as having no free space."""
@@ -53,14 +48,12 @@ class Roadmap:
 
     Attributes:
         plan: the floor.
-        steering: how the robot moves.
-        configurations: of the vertices, shape [vertices, 2 or 3].
+        places: of the vertices, shape [vertices, 2].
         table: the edges; control i of a vertex takes the i-th shortest of its edges.
     """
 
     plan: FloorPlan
-    steering: Steering
-    configurations: Configurations
+    places: Points
     table: TransitionTable
 
     @property
@@ -90,16 +83,11 @@ class Roadmap:
 
     def nearest(self, place: Points) -> int:
         """The vertex nearest to a place (x, y)."""
-        return int(self._tree.query(np.asarray(place)[:2])[1])
+        return int(self._tree.query(np.asarray(place))[1])
 
-    def path(self, vertices: Sequence[int]) -> Configurations:
-        """The path through some vertices, each a neighbour of the one before; shape [points, 2 or 3]."""
-        return self.path_through(self.configurations[list(vertices)])
-
-    def path_through(self, configurations: Configurations) -> Configurations:
-        """The steering's path through some configurations, shape [points, 2 or 3]."""
-        parts = [self.steering.path(one, other)[1:] for one, other in pairwise(configurations)]
-        return np.concatenate([configurations[:1], *parts])
+    def path(self, vertices: Sequence[int]) -> Points:
+        """The path through some vertices, each a neighbour of the one before; shape [vertices, 2]."""
+        return self.places[list(vertices)]
 
     def marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
         """The labels of vertices that are not empty, given the propositions of regions.
@@ -120,19 +108,18 @@ class Roadmap:
     @cached_property
     def regions_of_vertices(self) -> NDArray[np.bool_]:
         """Which regions each vertex is in, shape [vertices, regions]."""
-        return self.plan.region_set.contain(self.configurations)
+        return self.plan.region_set.contain(self.places)
 
     @cached_property
     def _tree(self) -> cKDTree:
-        return cKDTree(self.configurations[:, :2])
+        return cKDTree(self.places)
 
 
 def draw_roadmap(
     plan: FloorPlan,
     samples: int,
     seed: int = 0,
-    steering: Steering = STRAIGHT,
-    places: Configurations | None = None,
+    places: Points | None = None,
 ) -> Roadmap:
     """Sample a roadmap in the free space of a floor.
 
@@ -140,51 +127,46 @@ def draw_roadmap(
         plan: the floor.
         samples: vertices besides those of regions; those outside the largest connected component are dropped.
         seed: of the samples.
-        steering: how the robot moves.
-        places: configurations that are vertices in any case, such as the starts of scenes; shape [places, 2 or 3].
+        places: vertices in any case, such as the starts of scenes; shape [places, 2].
 
     Raises:
         BrokenFloorPlanError: there is no free space, or too few samples to enter a region or reach a place.
     """
     if samples < 2:
         raise BadInputError(f"a roadmap needs at least two samples, not {samples}")
-    given = np.empty((0, steering.dimensions)) if places is None else np.asarray(places, np.float64)
-    configurations = np.concatenate([given, _draw_vertices(plan, samples, seed, steering.dimensions)])
-    source, target = _neighbours(configurations, steering)
-    starts, ends = configurations[source], configurations[target]
-    chains = steering.chains(starts, ends)
-    inside = plan.region_set.contain(configurations)
+    given = np.empty((0, 2)) if places is None else np.asarray(places, np.float64)
+    drawn = np.concatenate([given, _draw_vertices(plan, samples, seed)])
+    source, target = _neighbours(drawn)
+    chains = straight_chains(drawn[source], drawn[target])
+    inside = plan.region_set.contain(drawn)
     changes = plan.region_set.count_crossings(chains)
     # Regions change at most once along an edge, and as its ends show: the label of its end is all of its word.
     is_labelled = (changes == (inside[source] != inside[target])).all(axis=1) & (changes.sum(axis=1) <= 1)
     is_edge = plan.are_free(chains) & is_labelled
-    metres = edge_metres(plan, chains, steering.lengths(starts, ends))[is_edge]
-    vertices, source, target, joined = _largest_component(len(configurations), source[is_edge], target[is_edge])
+    metres = plan.all_metres(chains)[is_edge]
+    vertices, source, target, joined = _largest_component(len(drawn), source[is_edge], target[is_edge])
     if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
         raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
     _check_regions(plan, inside[vertices])
-    table = _to_table(source, target, metres[joined], configurations[vertices], plan.feature_names)
-    return Roadmap(plan, steering, configurations[vertices], table)
+    table = _to_table(source, target, metres[joined], drawn[vertices], plan.feature_names)
+    return Roadmap(plan, drawn[vertices], table)
 
 
-def _draw_vertices(plan: FloorPlan, samples: int, seed: int, dimensions: int) -> Configurations:
-    """Free configurations: everywhere, and some in each region."""
-    parts = [_draw_in(plan, rectangle(*plan.bounds), samples, [seed, 0], dimensions, "the floor")]
+def _draw_vertices(plan: FloorPlan, samples: int, seed: int) -> Points:
+    """Free places: everywhere, and some in each region."""
+    parts = [_draw_in(plan, rectangle(*plan.bounds), samples, [seed, 0], "the floor")]
     for number, (name, region) in enumerate(plan.regions.items(), start=1):
-        parts.append(_draw_in(plan, region, VERTICES_OF_A_REGION, [seed, number], dimensions, f"the region {name!r}"))
+        parts.append(_draw_in(plan, region, VERTICES_OF_A_REGION, [seed, number], f"the region {name!r}"))
     return np.concatenate(parts)
 
 
-def _draw_in(
-    plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], dimensions: int, name: str
-) -> Configurations:
+def _draw_in(plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], name: str) -> Points:
     from scipy.stats import qmc  # slow to import
 
-    sequence = qmc.Halton(dimensions, rng=np.random.default_rng(seed))
-    left, bottom, right, top = shape.bounds
-    low, high = (np.array(ends)[:dimensions] for ends in ((left, bottom, -math.pi), (right, top, math.pi)))
+    sequence = qmc.Halton(2, rng=np.random.default_rng(seed))
+    low, high = np.array(shape.bounds).reshape(2, 2)
     inside = ShapeSet([shape])
-    samples: list[Configurations] = []
+    samples: list[Points] = []
     for _ in range(MAX_ROUNDS):
         drawn = low + sequence.random(wanted) * (high - low)
         places = join_chains([point[None] for point in drawn])
@@ -194,52 +176,15 @@ def _draw_in(
     raise BrokenFloorPlanError(f"there is hardly any free space in {name}")
 
 
-def _neighbours(configurations: Configurations, steering: Steering) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (from, to) of near configurations, each once."""
-    count, dimensions = configurations.shape
-    k = min(count - 1, math.ceil(math.e * (1 + 1 / dimensions) * math.log(count)))
-    candidates = k if dimensions == 2 else min(count - 1, CANDIDATES * k)
-    tree = cKDTree(configurations[:, :2])
-    near = np.asarray(tree.query(configurations[:, :2], candidates + 1)[1])[:, 1:]  # the first is the vertex itself
-    one = np.repeat(np.arange(count), candidates)
-    other = near.reshape(-1)
-    pairs = [one * count + other] if candidates == k else [_shortest(steering, configurations, one, other, k)]
-    if steering.is_symmetric:
-        pairs.append(pairs[0] % count * count + pairs[0] // count)
-    elif candidates > k:
-        into = _shortest(steering, configurations, one, other, k, reverse=True)
-        pairs.append(into % count * count + into // count)
-    distinct = np.unique(np.concatenate(pairs))
+def _neighbours(places: Points) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (from, to) of near places, each once."""
+    count = len(places)
+    k = min(count - 1, math.ceil(math.e * 1.5 * math.log(count)))
+    near = np.asarray(cKDTree(places).query(places, k + 1)[1])[:, 1:]  # the first is the vertex itself
+    one, other = np.repeat(np.arange(count), k), near.reshape(-1)
+    distinct = np.unique(np.concatenate([one * count + other, other * count + one]))
     distinct = distinct[distinct // count != distinct % count]
     return distinct // count, distinct % count
-
-
-def _shortest(
-    steering: Steering,
-    configurations: Configurations,
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
-    k: int,
-    reverse: bool = False,
-) -> NDArray[np.int64]:
-    """Of the pairs of each vertex the k with the shortest paths, as from * count + to."""
-    ends = (configurations[other], configurations[one]) if reverse else (configurations[one], configurations[other])
-    lengths = steering.lengths(*ends).reshape(len(configurations), -1)
-    chosen = np.argpartition(lengths, k - 1, axis=1)[:, :k]
-    rows = np.arange(len(configurations))[:, None]
-    return (rows * len(configurations) + other.reshape(lengths.shape)[rows, chosen]).reshape(-1)
-
-
-def edge_metres(plan: FloorPlan, chains: Chains, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The metres of each path outside the zones and in each of them, shape [paths, 1 + zones].
-
-    Args:
-        plan: the floor.
-        chains: the paths; the chords of a curve are a little shorter than the curve.
-        lengths: true metres of each path, shape [paths]; the metres of a row sum to them.
-    """
-    metres = plan.all_metres(chains)
-    return metres * (lengths / np.maximum(metres.sum(axis=1), np.finfo(float).tiny))[:, None]
 
 
 def _largest_component(
@@ -268,14 +213,14 @@ def _to_table(
     source: NDArray[np.int64],
     target: NDArray[np.int64],
     metres: NDArray[np.float64],
-    configurations: Configurations,
+    places: Points,
     feature_names: tuple[str, ...],
 ) -> TransitionTable:
     """The edges of each vertex from the shortest to the longest."""
     order = np.lexsort((metres.sum(axis=1), source))
     source, target, metres = source[order], target[order], metres[order]
     control = edge_ranks(source)
-    shape = (len(configurations), int(control.max()) + 1)
+    shape = (len(places), int(control.max()) + 1)
     successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
     successors[source, control] = target
     feature_index[source, control] = np.arange(len(source))
@@ -287,5 +232,5 @@ def _to_table(
         feature_index=feature_index,
         features=metres,
         feature_names=feature_names,
-        positions=configurations[:, :2].copy(),
+        positions=places.copy(),
     )

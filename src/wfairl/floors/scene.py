@@ -40,9 +40,9 @@ class FloorScene:
 
     @property
     def rendering(self) -> Rendering:
-        """How the floor looks: a robot may drive in curves from vertex to vertex."""
+        """How the floor looks."""
         drawing = self.drawing
-        return Rendering(drawing.render, Places(drawing.locate, locate_path=drawing.locate_path))
+        return Rendering(drawing.render, Places(drawing.locate))
 
     def shown_word(self, path: Points) -> Word:
         """The word of a path in this scene, from its first point on."""

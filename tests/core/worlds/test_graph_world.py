@@ -283,7 +283,6 @@ def test_an_explored_world_shows_what_its_source_shows():
             places = Places(
                 lambda state: (float(state[1:]), 0.0),
                 heading=lambda state: 90.0 * int(state[1:]),
-                locate_path=lambda states: np.array([[int(state[1:]), 5] for state in states]),
             )
             tiles = Tiles(lambda state: np.full((1, 1), int(state[1:])), lambda key: np.full((2, 2, 3), key, np.uint8))
             return Rendering(lambda state: np.full((2, 2, 3), int(state[1:])), places, tiles)
@@ -293,7 +292,7 @@ def test_an_explored_world_shows_what_its_source_shows():
     assert rendering.render(1).tolist() == np.full((2, 2, 3), 1).tolist()
     assert rendering.places.locate(1) == (1.0, 0.0)
     assert rendering.places.heading(1) == 90.0
-    assert rendering.places.trace([0, 1])[0].tolist() == [[0, 5], [1, 5]]
+    assert rendering.places.trace([0, 1])[0].tolist() == [[0, 0], [1, 0]]
     assert rendering.tiles.keys(1).tolist() == [[1]]
     assert rendering.tiles.render(7).tolist() == np.full((2, 2, 3), 7).tolist()
     assert explore_world(TableWorld(*tables)).rendering is None

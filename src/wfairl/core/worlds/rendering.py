@@ -26,18 +26,15 @@ class Places:
         locate: from a state to the pixel (x, y) of the agent, counted from the upper left corner of the image.
         heading: from a state to the direction that the agent faces: 0, 90, 180 or 270 degrees from the right,
             clockwise in the image. None if the agent has no direction.
-        locate_path: from states to the pixels that the agent passes on its way through them, shape [points, 2].
-            None if the agent moves in straight lines.
     """
 
     locate: Callable[[Any], tuple[float, float]]
     heading: Callable[[Any], float] | None = None
-    locate_path: Callable[[Sequence[Any]], NDArray[np.float64]] | None = None
 
     def trace(self, states: Sequence[Any]) -> tuple[NDArray[np.float64], ...]:
-        """The pixels (x, y) that the agent passes from each state to the next, shape [points, 2] each."""
-        locate_path = self.locate_path or (lambda pair: np.array([self.locate(state) for state in pair], np.float64))
-        return tuple(locate_path(pair) for pair in pairwise(states))
+        """The line from the pixel (x, y) of each state to that of the next, shape [2, 2] each."""
+        pixels = [self.locate(state) for state in states]
+        return tuple(np.array(pair, np.float64) for pair in pairwise(pixels))
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,6 @@ class Rendering:
         places = self.places and Places(
             _after(translate, self.places.locate),
             self.places.heading and _after(translate, self.places.heading),
-            self.places.locate_path and _after(lambda states: list(map(translate, states)), self.places.locate_path),
         )
         tiles = self.tiles and Tiles(_after(translate, self.tiles.keys), self.tiles.render)
         return Rendering(_after(translate, self.render), places, tiles)

@@ -1,21 +1,13 @@
-"""Scenes of one task as arrays, from which batches of episodes draw and in which they are stepped.
-
-Each kind of world has a pool of its own (`GraphPool`, `MiniGridPool`), which steps the rows of a batch and observes
-them. An observation is a row of integers, the first of which may be an index into a `Bank` of distinct arrays (grids,
-feature vectors), so that a network evaluates each of them once.
-"""
+"""Batches of episodes: their rows, and the bank of distinct grids to which their observations refer."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from wfairl.core.worlds.task import Task
 
 RUNNING, SUCCEEDED, ENDED = range(3)
 """After a step: the episode goes on; the rule is fulfilled; the world has ended the episode without that."""
@@ -45,54 +37,6 @@ class Rows:
     def __post_init__(self) -> None:
         self.outcomes = np.zeros(len(self.scenes), np.int8)
         self.changed = np.zeros(len(self.scenes), bool)
-
-
-@dataclass(frozen=True, eq=False)
-class ScenePool(ABC):
-    """Scenes of one task.
-
-    Attributes:
-        task: the task.
-        controls: the names of the controls.
-        seeds: the scenes, shape [scenes] of int64.
-        states: the initial state of each scene, shape [scenes, state width] of int32.
-    """
-
-    task: Task
-    controls: tuple[str, ...]
-    seeds: NDArray[np.int64]
-    states: NDArray[np.int32]
-
-    PER_SCENE: ClassVar[tuple[str, ...]] = ("seeds", "states")
-    """Arrays with one row per scene."""
-
-    COLUMNS: ClassVar[int]
-    """Integers in the observation of a row."""
-
-    @abstractmethod
-    def make_bank(self) -> Bank:
-        """An empty bank for the observations of a batch."""
-
-    @abstractmethod
-    def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
-        """Apply a control to every row, in place.
-
-        Raises:
-            BadInputError: a control is not available where it is chosen.
-        """
-
-    @abstractmethod
-    def observe(self, rows: Rows, changed: NDArray[np.int64], bank: Bank, columns: Columns) -> None:
-        """Update the columns of a batch, given the rows whose first column may have changed."""
-
-    def __len__(self) -> int:
-        """The number of scenes."""
-        return len(self.seeds)
-
-    def take(self, scenes: NDArray[np.int64]) -> Self:
-        """The pool of some of the scenes, given as indices; one that occurs twice is drawn twice as often."""
-        arrays: dict[str, Any] = {name: getattr(self, name)[scenes] for name in self.PER_SCENE}
-        return replace(self, **arrays)
 
 
 class Bank:
