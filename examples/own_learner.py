@@ -21,7 +21,7 @@ class CommonOrder:
         common = set.intersection(*(set(times) for times in successes))
         order = sorted(common, key=lambda name: np.mean([times[name] for times in successes]))
         automaton = visit_in_order(*order)
-        return TaskModel.of_automaton(automaton, "common-order", dataset.words, dataset.scores, sentences=order)
+        return TaskModel.of_automaton(automaton, "common-order", dataset.words, dataset.scores)
 
 
 def first_times(labels):
@@ -38,6 +38,6 @@ register_learner("common-order", CommonOrder())
 if __name__ == "__main__":
     dataset = collect(TASK, successes=8, failures=8, temperature=0.5, seed=0)
     model = find_learner("common-order").learn(dataset, TASK)
-    print(" then ".join(model.sentences))
+    print(model.sentence)
     verdicts = model.judge_all(dataset.words)
     print(sum(verdict.accepted for verdict in verdicts), "of", len(dataset), "demonstrations accepted")

@@ -32,6 +32,4 @@ def posterior_over(*alternatives, support=None, **fields):
 
 def model_with(posterior):
     """The task model of a posterior."""
-    return TaskModel.of_automaton(
-        posterior.chosen.automaton, "rational", sentences=(posterior.chosen.text,), record=posterior
-    )
+    return TaskModel.of_automaton(posterior.chosen.automaton, "rational", record=posterior)

@@ -74,7 +74,7 @@ def go_on(task: str, seed: int, way: str, quick: bool) -> Outcome:
                 "plain": measure_policy(of, plain, seeds, optimal)["kept"],
                 **measure_policy(of, careful, seeds, optimal),
                 "exact": float(reads(model.finite) == reads(of.rule)),
-                "rule": model.sentences[0],
+                "rule": model.sentence,
             }
         )
     return Outcome(rows)

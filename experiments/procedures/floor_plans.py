@@ -88,7 +88,7 @@ def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outc
         ratios.append(float(refined.metres @ PRICES) / best_cost(scene))
     row = {
         "snapping error, cm": 100 * error,
-        "rule": model.sentences[0],
+        "rule": model.sentence,
         "price of wet": float(cost.prices[1] / cost.prices[0]),
         "price of lane": float(cost.prices[2] / cost.prices[0]),
         "rule kept": float(np.mean(kept)),

@@ -66,7 +66,7 @@ def diss(temperature: str) -> Outcome:
         "pairs that differ": len(differ),
         "of which untested": sum(bool(support.is_untested[state, column[label]]) for state, label in differ),
         "CPU s": seconds,
-        "rule": model.sentences[0],
+        "rule": model.sentence,
     }
     return Outcome([row])
 

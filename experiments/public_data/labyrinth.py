@@ -433,7 +433,7 @@ def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
         automaton, text = posterior.chosen.automaton, posterior.chosen.text
     except NothingExplainedError:
         automaton, text = GO_HOME, HOME_ASSUMED
-    return TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), sentences=(text,), record=posterior)
+    return TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=(text,), record=posterior)
 
 
 def look_wrong(model: TaskModel) -> int:
@@ -549,7 +549,7 @@ def _figures(results: Results, mice: str) -> list[CaptionedFigure]:
     facts, arrays = outcome.facts, outcome.arrays
     words = [tuple(frozenset(label) for label in word) for word in facts["words"]]
     automaton = GuardedAutomaton.from_document(facts["automaton"])
-    model = TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), sentences=facts["rule"])
+    model = TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=facts["rule"])
     pairs = zip(arrays["automaton states"], arrays["costs"], strict=True)
     panels = {f"automaton state {state}": costs for state, costs in pairs}
     caption = (

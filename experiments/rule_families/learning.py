@@ -136,7 +136,7 @@ def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanatio
     truth, labels = automaton_of(problem.rule, evidence.labels), evidence.labels
     table = canonical_table(truth.to_table(labels))
     prior, log_evidence = log_prior(truth, len(frozenset().union(*labels))), evidence.log_probability(table)
-    posterior, facts = posterior_of(explained.model), {"truth": str(truth), "chosen": explained.model.sentences[0]}
+    posterior, facts = posterior_of(explained.model), {"truth": str(truth), "chosen": explained.model.sentence}
     if posterior is None:
         return facts
     gap, prior_gap = prior + log_evidence - explained.log_posterior, prior - posterior.log_prior

@@ -45,7 +45,7 @@ def packed_model() -> TaskModel:
 
 def guarded_model() -> TaskModel:
     rule = all_of(visit_in_order("a", "b"), avoid("c"))
-    return TaskModel.of_automaton(rule, "by hand", WORDS, SCORES, sentences=("a, then b",))
+    return TaskModel.of_automaton(rule, "by hand", WORDS, SCORES, stated=("a, then b",))
 
 
 def read_task_model(path: Path) -> Any:

@@ -77,6 +77,7 @@ def learn_task(
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print the edges of the automaton too.")] = False,
     as_json: AsJson = False,
     *,
     settings: dict[str, Any],
@@ -112,7 +113,7 @@ def learn_task(
     if not isinstance(chosen, WordLearner):
         if not from_demonstrations:
             raise BadInputError(f"--learner {name} needs demonstrations (.safetensors), because it uses their worlds")
-        _learn_from_demonstrations(chosen, name, words, answers, with_cost, output, jobs, as_json)
+        _learn_from_demonstrations(chosen, name, words, answers, with_cost, output, jobs, verbose, as_json)
         return
     for option, is_given in (("--answers", answers is not None), ("--with-cost", with_cost)):
         if is_given:
@@ -159,6 +160,7 @@ def _learn_from_demonstrations(
     with_cost: bool,
     output: Path,
     jobs: int,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Learn with a learner that uses the worlds of the demonstrations, and write the model."""
@@ -178,7 +180,7 @@ def _learn_from_demonstrations(
             _rational_document(model, dataset) if name == RATIONAL else _summary_document(LearnedTask(model), None)
         )
     elif name == RATIONAL:
-        _print_rational(dataset, model, task, output)
+        _print_rational(dataset, model, task, output, verbose)
     else:
         _print_summary(LearnedTask(model), None, output)
 
@@ -231,10 +233,11 @@ def _rational_document(model: TaskModel, dataset: Dataset) -> dict[str, Any]:
         "rank": None,
         "rows": None,
         "cols": None,
-        "rule": model.sentences[0],
+        "rule": model.sentence,
+        "edges": None if posterior is None else posterior.chosen.text,
         "temperature": None if posterior is None else posterior.temperature,
         "log_posterior": None if posterior is None else posterior.log_posterior,
-        "alternatives": [{"rule": one.text, "weight": one.weight} for one in alternatives],
+        "alternatives": [{"edges": one.text, "weight": one.weight} for one in alternatives],
         "doubts": [] if posterior is None else [[str(one.constraint), one.probability] for one in posterior.doubts],
         "contradicts": [] if posterior is None else contradictions(posterior.chosen.automaton, dataset),
         "look_wrong": [] if posterior is None else posterior.outliers,
@@ -289,7 +292,7 @@ def _print_summary(task: LearnedTask, held_out: HeldOut | None, output: Path) ->
     out.print(table)
 
 
-def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path) -> None:
+def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path, verbose: bool) -> None:
     """Print a task learned by the rationality of demonstrators."""
     summary, posterior = model.summary, posterior_of(model)
     table = facts_table()
@@ -297,7 +300,10 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
     table.add_row("demonstrations", f"{summary.successes} successful" + (f", {failures} failed" if failures else ""))
     if dataset.answers:
         table.add_row("answers", str(len(dataset.answers)))
-    table.add_row("rule", model.sentences[0])
+    for i, sentence in enumerate(model.sentences):
+        table.add_row("" if i else "rule", sentence)
+    if verbose and posterior is not None:
+        table.add_row("edges", posterior.chosen.text)
     table.add_row("states", str(summary.states))
     if posterior is None:
         table.add_row("note", "no automaton explains the demonstrations better than chance: give a few more")
@@ -310,8 +316,8 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
         for rival in posterior.not_told_apart:
             table.add_row("or", f"under another cost, {rival.nats:.1f} nats less likely: {rival.rule}")
         table.add_row("posterior", _posterior_sentence(posterior))
-        for i, one in enumerate(posterior.alternatives[1 : SHOWN_ALTERNATIVES + 1]):
-            table.add_row("" if i else "otherwise", f"{one.weight:.1%}  {one.text}")
+        for i, (rule, weight) in enumerate(posterior.other_rules(SHOWN_ALTERNATIVES)):
+            table.add_row("" if i else "otherwise", f"{weight:.1%}  {rule}")
         for i, doubt in enumerate(posterior.doubts[:SHOWN_ALTERNATIVES]):
             table.add_row("" if i else "in doubt", f"{doubt.probability:.1%}  {doubt.constraint}")
         for sentence in contradictions(posterior.chosen.automaton, dataset):

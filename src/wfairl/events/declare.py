@@ -96,7 +96,7 @@ class DeclareLearner(WordLearner):
         learned = self.find_constraints(data.corpus, data.succeeded, data.alphabet, reading.keep_repeats)
         # Without counting constraints a repeated label changes nothing: the table is right for any word.
         model = TaskModel.of_automaton(
-            learned.finite, "declare", data.words, data.flags, keep_repeats=True, sentences=learned.sentences
+            learned.finite, "declare", data.words, data.flags, keep_repeats=True, stated=learned.sentences
         )
         return LearnedTask(
             model,

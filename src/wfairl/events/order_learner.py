@@ -100,7 +100,7 @@ class OrderLearner(WordLearner):
         finite = to_finite(compile_constraints(learned.constraints, data.alphabet, self.max_states), data.alphabet)
         sentences = tuple(constraint.sentence for constraint in learned.constraints)
         model = TaskModel.of_automaton(
-            finite, "order", data.words, data.flags, keep_repeats=True, sentences=sentences
+            finite, "order", data.words, data.flags, keep_repeats=True, stated=sentences
         )  # no constraint counts: a repeated label changes nothing
         numbers = (np.flatnonzero(data.succeeded) + 1).tolist()
         return LearnedTask(

@@ -27,7 +27,7 @@ from wfairl.pages.run_files import RunFiles, read_run_files
 from wfairl.pages.run_reproduction import reproduction_section
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
-from wfairl.pages.text import Chips, Code, Number, Text, brief_number, capitalised, counted, number
+from wfairl.pages.text import Chips, Number, Text, brief_number, capitalised, counted, number
 
 REPORT = "report.html"
 
@@ -122,15 +122,16 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     posterior = posterior_of(model)
     if posterior is None:
         return ()
-    rows = [(Code(one.text), f"{one.weight:.1%}") for one in posterior.alternatives[:SHOWN_ALTERNATIVES]]
+    rules = [(model.sentence, posterior.chosen.weight), *posterior.other_rules(SHOWN_ALTERNATIVES - 1)]
+    rows = [(rule, f"{weight:.1%}") for rule, weight in rules]
     facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(posterior.temperature))]
     wrong = [f"{i} ({posterior.outlier_probabilities[i]:.0%})" for i in posterior.outliers]
     if wrong:
         facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
     for state, labels in posterior.untested_labels().items():
         facts.append((f"Untested in state {state}", Chips(tuple(map(format_label, labels)))))
-    caption = "The most probable automata and their posterior probabilities. An agent plans for all of them at once."
-    return (Table((Column("automaton"), Column("probability", "right")), tuple(rows), caption), Facts(tuple(facts)))
+    caption = "The most probable rules and their posterior probabilities. An agent plans for all of them at once."
+    return (Table((Column("rule"), Column("probability", "right")), tuple(rows), caption), Facts(tuple(facts)))
 
 
 def _joined(*numbers: Number) -> Text:

@@ -209,9 +209,7 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
         support=_carry_over(posterior.support, posterior.chosen.automaton, guarded),
         laws=tuple(law.to_document() for law in laws),
     )
-    return TaskModel.of_automaton(
-        guarded, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), record=record
-    )
+    return TaskModel.of_automaton(guarded, model.learner, dataset.words, dataset.scores, record=record)
 
 
 def automaton_under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:

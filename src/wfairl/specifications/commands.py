@@ -171,7 +171,7 @@ def import_task(
             model = TaskModel.of_automaton(read_automaton(source, name), "imported")
         else:
             assert formula is not None  # one of the two is given
-            model = TaskModel.of_automaton(from_ltlf(formula), "imported", sentences=(formula,))
+            model = TaskModel.of_automaton(from_ltlf(formula), "imported", stated=(formula,))
     except NoAcceptedWordError as error:
         raise BadInputError(str(error)) from None
     automaton = model.finite

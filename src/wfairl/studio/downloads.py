@@ -14,7 +14,7 @@ from wfairl.specifications.formats import FORMATS
 from wfairl.studio.episodes import policy_of
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
-from wfairl.studio.understanding import edge_evidence, sentence
+from wfairl.studio.understanding import edge_evidence
 
 RECORDED_SCENES = 3
 
@@ -49,7 +49,7 @@ answers = [Answer(one[0], tuple(one[1]), demonstrate(*one[:3]).labels, *one[2:])
 dataset = Dataset(task.name, tuple(demonstrate(*one) for one in DEMONSTRATIONS), None, tuple(answers))
 model = find_learner("rational").learn(dataset, task)
 model = enforce_laws(model, [correction_of_document(one) for one in LAWS], dataset)
-print(model.sentences[0])
+print(model.sentence)
 
 policy = CautiousPolicy("learned", model, nominal_cost(task), temperature=0.0, horizon=task.horizon)
 result = evaluate(task, policy, range({first}, {first} + 10), n_jobs=1)
@@ -141,7 +141,7 @@ def report_page(snapshot: SessionSnapshot) -> str:
     policy = policy_of(model, snapshot.cost, task)
     scenes = range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES)
     recordings = [record_episode(task, policy, seed, np.random.default_rng(seed)) for seed in scenes]
-    learned = (prose(sentence(model)), AutomatonDrawing(model.finite, model.edge_counts), Facts(edges, "Its edges"))
+    learned = (prose(model.sentence), AutomatonDrawing(model.finite, model.edge_counts), Facts(edges, "Its edges"))
     evidence = [Facts(tuple(demonstrations), "Demonstrations")]
     if corrections:
         evidence.append(Facts(corrections, "Corrections"))

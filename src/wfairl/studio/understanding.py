@@ -1,13 +1,12 @@
 """The learned task for people: its automaton, the certainty and the evidence of each edge, and what changed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Arrow, Automaton
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -80,10 +79,10 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
     old = set() if before is None else _edge_keys(before.finite)
     new = _edge_keys(model.finite)
     posterior = posterior_of(model)
-    others = () if posterior is None else posterior.alternatives[1:]
+    others = [] if posterior is None else posterior.other_rules(SHOWN_ALTERNATIVES)
     return {
         "svg": automaton_svg(model.finite, model.edge_counts),
-        "sentence": sentence(model),
+        "sentence": model.sentence,
         "states": model.finite.states,
         "weight": None if posterior is None else posterior.chosen.weight,
         "edges": [
@@ -100,7 +99,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         ],
         "differing_words": [] if before is None or old == new else _differing_words(before, model),
         "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
-        "alternatives": [{"text": one.text, "weight": one.weight} for one in others[:SHOWN_ALTERNATIVES]],
+        "alternatives": [{"text": text, "weight": weight} for text, weight in others],
         "untested": [
             f"{', '.join(map(format_label, labels))} in state {state}"
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
@@ -114,31 +113,3 @@ def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
     labels = () if posterior is None else posterior.labels
     comparison = compare_automata(("before", "now"), (before.finite, model.finite), labels, most=2)
     return [f"{format_word(word)}: {', now '.join(comparison.verdicts(word))}" for word in comparison.words]
-
-
-def sentence(model: TaskModel) -> str:
-    """The task in one sentence if it is simple enough; else its edges."""
-    automaton = model.finite
-    edges = model.sentences[0] if model.sentences else f"{automaton.states} states"
-    if not isinstance(automaton, GuardedAutomaton):
-        return edges
-    live = [state for state in range(automaton.states) if not automaton.accepting[state]]
-    lost = [{str(edge.guard) for edge in automaton.edges[state] if edge.target == DEAD} for state in live]
-    never = sorted(set.intersection(*lost)) if lost else []
-    steps: list[str] = []
-    clauses: list[str] = []
-    state = 0
-    while not automaton.accepting[state]:
-        onward = [edge for edge in automaton.edges[state] if edge.target != DEAD]
-        if len(onward) != 1 or len(steps) > automaton.states:
-            return edges
-        own = [edge for edge in automaton.edges[state] if edge.target == DEAD and str(edge.guard) not in never]
-        clauses += [f"no {_without(edge, onward[0])} until {onward[0].guard}" for edge in own]
-        steps.append(str(onward[0].guard))
-        state = onward[0].target
-    return "; ".join([", then ".join(steps), *clauses, *(f"never {one}" for one in never)])
-
-
-def _without(edge: Edge, onward: Edge) -> str:
-    """The guard of an edge, without the negation of the onward edge."""
-    return str(replace(edge.guard, false=edge.guard.false - onward.guard.true))

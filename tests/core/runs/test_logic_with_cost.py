@@ -31,7 +31,7 @@ class LearnerThatNeedsACost:
             "told",
             dataset.words,
             dataset.scores,
-            sentences=("rule",),
+            stated=("rule",),
             record=posterior_over(visit_in_order("g")),
         )
 

@@ -22,6 +22,7 @@ from wfairl.core.automata.finite import (
     quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word, as_read, as_word
 from wfairl.core.support.bounds import Count, NotNegative
@@ -125,7 +126,7 @@ class TaskModel:
         automaton: what a planner searches; None where the weighted automaton does not close.
         weighted: h; None for a model whose words have the value 1 or 0.
         tolerance, max_states: see `quotient`.
-        sentences: its meaning, for people, where its learner can state it.
+        stated: its meaning, for people, where its learner states it; see `sentences`.
         record: what else its learner knows; None if nothing.
     """
 
@@ -138,8 +139,22 @@ class TaskModel:
     weighted: WeightedAutomaton | None = None
     tolerance: float = DEFAULT_TOLERANCE
     max_states: int = DEFAULT_MAX_STATES
-    sentences: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
     record: LearnerRecord | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the task is, for people: clauses that say what the automaton does; see `sentences.describe`."""
+        if self.stated:
+            return self.stated
+        if self.automaton is None:
+            return (f"a weighted automaton of rank {self.summary.rank}, which has no finite number of stages",)
+        return describe(self.automaton, None if self.record is None else self.record.labels)
+
+    @property
+    def sentence(self) -> str:
+        """The same as one sentence."""
+        return join_clauses(self.sentences)
 
     @property
     def finite(self) -> Automaton:
@@ -208,7 +223,7 @@ class TaskModel:
                 "tolerance": self.tolerance,
                 "max_states": self.max_states,
                 "summary": asdict(self.summary),
-                "sentences": list(self.sentences),
+                "sentences": list(self.stated),
                 "record": None if self.record is None else self.record.to_document(),
                 "edge_counts": counts,
                 "automaton": None if self.automaton is None else self.automaton.to_document(),
@@ -226,7 +241,7 @@ class TaskModel:
         *,
         threshold: float = 0.5,
         keep_repeats: bool | None = None,
-        sentences: Sequence[str] = (),
+        stated: Sequence[str] = (),
         record: LearnerRecord | None = None,
     ) -> "TaskModel":
         """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
@@ -238,7 +253,7 @@ class TaskModel:
             scores: of each of these words.
             threshold: the score from which on a word counts as success.
             keep_repeats: read repeats as the automaton's table has them, or take them once; as it is if None.
-            sentences: its meaning, for people.
+            stated: its meaning, for people, if it is not to be read off the automaton.
             record: what else the learner knows.
         """
         if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
@@ -254,7 +269,7 @@ class TaskModel:
         )
         return cls(
             learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
-            sentences=tuple(sentences), record=record,
+            stated=tuple(stated), record=record,
         )  # fmt: skip
 
     @classmethod
@@ -310,8 +325,8 @@ class TaskModel:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {TASK_MODEL_FORM.advice}") from None
         counts = {(state, label): count for state, label, count in stored.edge_counts}
-        parts = {"edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
-        return cls(**{**vars(stored), **parts})
+        fields = {**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
+        return cls(stated=fields.pop("sentences"), **fields)
 
 
 def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
@@ -326,7 +341,7 @@ def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, 
 
 @dataclass(frozen=True)
 class _StoredTaskModel:
-    """A task model on disk: the fields of `TaskModel`, with edge counts as a list of [state, label, count]."""
+    """A task model on disk: the fields of `TaskModel`, with `stated` as `sentences`, and [state, label, count]."""
 
     learner: str
     threshold: float
@@ -353,8 +368,6 @@ class _StoredTaskModel:
         weighted = None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
         if self.record is None:
             return automaton, weighted, None
-        if not self.sentences:
-            raise ValueError("the record of a learner without the rule itself in sentences")
         record = RECORDS.find(str(self.record.get("kind")))
         return automaton, weighted, record.from_document(self.record, automaton)
 

@@ -69,7 +69,7 @@ class RationalLearner:
             posterior = learn_posterior(observations, self.settings, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
-            return replace(memorised, sentences=(MEMORISED,))
+            return replace(memorised, stated=(MEMORISED,))
         successes = [i for i, one in enumerate(dataset) if one.is_success]
         outliers = np.zeros(len(dataset))
         outliers[successes] = posterior.outlier_probabilities
@@ -86,7 +86,6 @@ class RationalLearner:
             RATIONAL,
             dataset.words,
             dataset.scores,
-            sentences=(posterior.chosen.text,),
             record=replace(posterior, demonstrated_words=tuple(words)),
         )
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
 from wfairl.core.rational.doubts import Doubt
@@ -24,6 +25,9 @@ from wfairl.core.support.errors import BadInputError
 
 LEAST_MARGIN = 1.0
 """Nats of evidence below which the demonstrations hardly determine where a label leads."""
+
+LEAST_WEIGHT = 0.01
+"""The posterior below which an alternative is not worth telling."""
 
 LEAST_OUTLIER_PROBABILITY = 0.5
 """Probability of following no task from which on a demonstration is reported as an outlier."""
@@ -35,7 +39,7 @@ class Alternative:
 
     Attributes:
         automaton: its last state is its only accepting one.
-        text: the automaton in one line.
+        text: the edges of the automaton in one line; for a sentence, see `TaskPosterior.sentence`.
         weight: its share of the posterior among the alternatives.
     """
 
@@ -130,6 +134,15 @@ class TaskPosterior:
     def chosen(self) -> Alternative:
         """The most probable automaton."""
         return self.alternatives[0]
+
+    def sentence(self, alternative: Alternative) -> str:
+        """What an alternative asks for, in words."""
+        return join_clauses(describe(alternative.automaton, self.labels))
+
+    def other_rules(self, most: int) -> list[tuple[str, float]]:
+        """What the task may ask for instead of the chosen rule, in words, with weights of `LEAST_WEIGHT` or more."""
+        others = [one for one in self.alternatives[1 : most + 1] if one.weight >= LEAST_WEIGHT]
+        return [(self.sentence(one), one.weight) for one in others]
 
     @property
     def outliers(self) -> list[int]:

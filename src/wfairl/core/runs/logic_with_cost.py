@@ -77,9 +77,8 @@ def learn_logic_and_cost(
             break
     best = max(rounds, key=lambda one: one.log_posterior)
     near = {
-        text: best.log_posterior - one.log_posterior
+        one.model.sentence: best.log_posterior - one.log_posterior
         for one in rounds
-        for text in one.model.sentences
         if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED_NATS
     }
     posterior = posterior_of(best.model)

@@ -139,7 +139,7 @@ def describe(model: TaskModel, settings: CostSettings, training: TrainingResult,
     is_network = training.model.estimator is Estimator.ADAM
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
     rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
-    lines = [("automaton", f"{rank}{model.finite.states} states"), *(("rule", one) for one in model.sentences[:1])]
+    lines = [("automaton", f"{rank}{model.finite.states} states"), ("rule", model.sentence)]
     if last == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
     elif isinstance(training.model, SampledCost):

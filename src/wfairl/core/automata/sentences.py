@@ -1,0 +1,510 @@
+"""Sentences: what an automaton asks for, in plain English that says exactly the same.
+
+    coffee and mail in any order, then office; never plant; after coffee, never stairs until lift
+
+The first clause is the goal, in stages. The others are conditions, kept until the goal is reached:
+
+    a, then b                           b holds together with a, or later
+    a, and later b                      b holds after a
+    a, then a again                     a ends, and holds once more
+    a and b in any order; either a or b; two of a, b and c
+    never p                             p does not hold before the end
+    never p before b                    p does not hold before b has held; together with b it may
+    never p after a                     p does not hold after a has held; together with a it may
+    after a, never p until b            the same after every a, until b holds; "the first a": after no other; "the
+                                        initial a": only if a holds in the very first label
+    p starts it all over                after p nothing has been visited
+    after a, z counts only once b has held     z is the last stage; b has to hold after a
+
+`describe` guesses such clauses and compares them with the automaton on all labels: what it returns has the same words.
+If no guess is right, the stages of the automaton are listed instead, one clause each, which is always possible.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, permutations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.guarded import GuardedAutomaton
+
+MOST_PROPOSITIONS = 6
+"""With more, labels of at most two propositions are compared where no labels are given."""
+
+MOST_STATES, MOST_LABELS = 40, 128
+"""A larger automaton is not compared with guesses."""
+
+MOST_LISTED = 9
+"""States of an automaton that is listed in words."""
+
+MOST_GOALS, MOST_ORDERED = 40, 4
+"""Goals for which conditions are searched; needed propositions of which all orders are tried."""
+
+WAITING, BANNED, OVER = range(3)
+"""States of a ban."""
+
+FIRST, INITIAL = "the first ", "the initial "
+"""What sets a ban in force: its first occurrence alone; that in the very first label alone."""
+
+COUNTS = ("no", "one", "two", "three", "four", "five")
+RESERVED = {*COUNTS, "and", "or", "with", "without", "then", "later", "again", "never", "before", "after", "until"}
+RESERVED |= {"either", "of", "in", "the", "just", "anything", "starts", "counts"}
+"""Words that have a meaning in sentences."""
+
+Row = tuple[int, ...]
+Clauses = tuple[str, ...]
+
+
+def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
+    """What an automaton asks for until it accepts, as clauses of a sentence.
+
+    Args:
+        automaton: what to describe.
+        labels: those that occur; the clauses say the same as the automaton on words of these. Any, if None.
+    """
+    kept = None if labels is None else frozenset(label & automaton.propositions for label in labels)
+    return _describe(automaton, kept)
+
+
+def join_clauses(clauses: Iterable[str]) -> str:
+    """Clauses as one sentence."""
+    return "; ".join(clauses)
+
+
+@lru_cache(maxsize=512)
+def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
+    if automaton.accepting[0]:
+        return ("nothing has to be done",)
+    names = sorted(automaton.propositions)
+    if isinstance(automaton, FiniteAutomaton):
+        return _listed(automaton)
+    if labels is None:
+        most = len(names) if len(names) <= MOST_PROPOSITIONS else 2
+        labels = frozenset(frozenset(some) for size in range(most + 1) for some in combinations(names, size))
+    table = _Table.of(automaton, sorted(labels, key=lambda label: (len(label), sorted(label))))
+    if not table.rows:
+        return ("nothing fulfils it",)
+    if len(table.rows) > MOST_STATES or len(labels) > MOST_LABELS:
+        return _listed(automaton)
+    found = [clauses for clauses in _guesses(table) if clauses is not None]
+    return min(found, key=lambda clauses: len(join_clauses(clauses)), default=None) or _listed(automaton)
+
+
+class _Table(NamedTuple):
+    """The minimal table of an automaton until it accepts, over labels: the rows of states, with `DEAD`, `ACCEPTED`."""
+
+    labels: tuple[Label, ...]
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, automaton: Automaton, labels: Sequence[Label]) -> "_Table":
+        columns = [automaton.column_with_acceptance(label) for label in labels]
+        rows = np.array(columns, np.int64).reshape(len(labels), automaton.states).T
+        return cls(tuple(labels), _minimal([tuple(row) for row in rows.tolist()]))
+
+    @property
+    def names(self) -> list[str]:
+        """The propositions of the labels."""
+        return sorted(frozenset().union(*self.labels))
+
+    def step(self, state: int, label: Label) -> int:
+        """The state after a label."""
+        return self.rows[state][self.labels.index(label)]
+
+
+def _minimal(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows of the live states, those that accept the same merged, in the order in which they are reached."""
+    live = {ACCEPTED}
+    while grown := {q for q, row in enumerate(rows) if q not in live and live.intersection(row)}:
+        live |= grown
+    rows = [tuple(after if after in live else DEAD for after in row) for row in rows]
+    if 0 not in live:
+        return ()
+    classes, count = [0] * len(rows), 1
+    while True:
+        keys = [(classes[q], *(a if a < 0 else classes[a] for a in row)) for q, row in enumerate(rows)]
+        numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        classes = [numbers[key] for key in keys]
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+    order, first = [0], {classes[0]: 0}
+    for q in order:  # which grows meanwhile
+        for after in rows[q]:
+            if after >= 0 and classes[after] not in first:
+                first[classes[after]] = len(order)
+                order.append(after)
+    return tuple(tuple(a if a < 0 else first[classes[a]] for a in rows[q]) for q in order)
+
+
+class Stage(NamedTuple):
+    """Part of a goal: `needed` different ones of some names have to hold; see above for the rest."""
+
+    names: tuple[str, ...]
+    needed: int
+    later: bool = False
+    again: bool = False
+
+    def __str__(self) -> str:
+        names = [quote(name) for name in self.names]
+        if len(names) == 1:
+            return names[0] + (" again" if self.again else "")
+        if self.needed == 1:
+            return f"either {listed(names, 'or')}"
+        some = "" if self.needed == len(names) else f"{COUNTS[self.needed]} of "
+        return f"{some}{listed(names, 'and')} in any order"
+
+
+class Goal(NamedTuple):
+    """Stages one after the other, as a machine over labels.
+
+    Attributes:
+        stages: the stages.
+        resets: names after which nothing has been visited.
+        owed: pairs (a, b): after a, the last stage counts only once b has held.
+    """
+
+    stages: tuple[Stage, ...]
+    resets: tuple[str, ...] = ()
+    owed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def start(self) -> Hashable:
+        """The stage, what was seen in it, whether what comes again has ended, and which debts are open."""
+        return 0, frozenset(), False, (False,) * len(self.owed)
+
+    def step(self, state: Any, label: Label) -> Any:
+        """The state after a label, or `ACCEPTED`."""
+        stage, seen, ended, debts = state
+        debts = tuple((b not in label) if owes else a in label for owes, (a, b) in zip(debts, self.owed, strict=True))
+        if label.intersection(self.resets):
+            return 0, frozenset(), False, debts
+        while True:
+            at = self.stages[stage]
+            if at.later and stage > state[0]:
+                return stage, frozenset(), False, debts
+            if at.again and not ended:
+                return stage, seen, at.names[0] not in label, debts
+            before, seen = seen, seen | label.intersection(at.names)
+            if len(seen) < at.needed:
+                return stage, seen, ended, debts
+            if stage == len(self.stages) - 1:
+                return (stage, before, ended, debts) if any(debts) else ACCEPTED
+            stage, seen, ended = stage + 1, frozenset(), False
+
+    @property
+    def clauses(self) -> Clauses:
+        """The goal, and what sets it back."""
+        first, *others = self.stages
+        text = str(first) + "".join(f", {'and later' if one.later else 'then'} {one}" for one in others)
+        resets = [f"{quote(name)} starts it all over" for name in self.resets]
+        last = listed([quote(name) for name in self.stages[-1].names], "or")
+        owed = [f"after {quote(a)}, {last} counts only once {quote(b)} has held" for a, b in self.owed]
+        return (text, *resets, *owed)
+
+
+class Ban(NamedTuple):
+    """A name that must not hold: at all, after another, until another, or between the two; see above."""
+
+    name: str
+    after: str | None = None
+    until: str | None = None
+    which: str = ""
+
+    @property
+    def start(self) -> int:
+        """`WAITING` for what sets it in force, `BANNED` while it is in force, `OVER` if it never will be again."""
+        return BANNED if self.after is None else WAITING
+
+    def step(self, state: int, label: Label) -> int:
+        """The state after a label, or `DEAD`."""
+        if state == BANNED:
+            if self.until is not None and self.until in label:
+                return OVER if self.which or self.after is None else WAITING
+            return DEAD if self.name in label else BANNED
+        if state == WAITING and self.after in label and self.until not in label:
+            return BANNED
+        return OVER if self.which == INITIAL else state
+
+    def text(self, names: Sequence[str]) -> str:
+        """The clause, for some names that are banned alike."""
+        never = f"never {listed([quote(name) for name in names], 'or')}"
+        if self.after is None:
+            return never if self.until is None else f"{never} before {quote(self.until)}"
+        if self.until is None:
+            return f"{never} after {self.which}{quote(self.after)}"
+        return f"after {self.which}{quote(self.after)}, {never} until {quote(self.until)}"
+
+
+def listed(names: Sequence[str], last: str) -> str:
+    """Names as a list: `a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def quote(name: str) -> str:
+    """A name in a sentence, in quotation marks if it could be read as something else."""
+    is_plain = not RESERVED.intersection(name.lower().split()) and not set(name) & set(",;:\"'!&|()")
+    return name if is_plain and name.strip() == name and name else f'"{name}"'
+
+
+def _guesses(table: _Table) -> Iterator[Clauses | None]:
+    """Clauses that say what the table does, for each of the goals that may be meant."""
+    bans = _kept_bans(table)
+    tried = 0
+    for goal in dict.fromkeys(_goals(table)):
+        if _relaxes(goal, table):
+            yield _with_bans(goal, bans, table)
+            tried += 1
+        if tried == MOST_GOALS:
+            return
+
+
+def _goals(table: _Table) -> Iterator[Goal]:
+    """Goals that may be meant, the likely ones first."""
+    relaxed = _Table(
+        table.labels, _minimal([tuple(q if a == DEAD else a for a in row) for q, row in enumerate(table.rows)])
+    )
+    names = table.names
+    for count in range(3):
+        for left_out in combinations(names, count):
+            stages = _stages(relaxed, frozenset(left_out))
+            if stages is not None:
+                yield from _variants(stages, left_out, names)
+    needed = [name for name in names if _is_needed(name, table)][:MOST_ORDERED]
+    for size in range(len(needed), 0, -1):
+        for some in combinations(needed, size):
+            for order in _ordered_partitions(some):
+                yield from _variants(tuple(Stage(part, len(part)) for part in order), (), names)
+
+
+def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequence[str]) -> Iterator[Goal]:
+    """The goal with each way to join its stages, and each way in which names that are no stage may matter."""
+    roles: list[list[tuple[str, str] | None]] = [[None, *((a, b) for b in names if b != a)] for a in specials]
+    for joins in product((False, True), repeat=len(stages) - 1):
+        joined = (stages[0], *(one._replace(later=later) for one, later in zip(stages[1:], joins, strict=True)))
+        for chosen in product(*roles):
+            owed = tuple(pair for pair in chosen if pair is not None)
+            resets = tuple(a for a, pair in zip(specials, chosen, strict=True) if pair is None)
+            yield Goal(joined, resets, owed)
+            if resets and not owed:
+                yield Goal(joined)
+
+
+def _stages(table: _Table, left_out: frozenset[str]) -> tuple[Stage, ...] | None:
+    """The stages of a table as labels of one name show them; None if it has no such stages."""
+    single = {next(iter(label)): label for label in table.labels if len(label) == 1 and not label & left_out}
+    stages: list[Stage] = []
+    state, visited = 0, {0}
+    while True:
+        again, released = None, table.step(state, frozenset()) if frozenset() in table.labels else state
+        if stages and released not in (state, ACCEPTED):
+            stays = [name for name in stages[-1].names if name in single and table.step(state, single[name]) == state]
+            if len(stays) != 1:
+                return None
+            again, state = stays[0], released
+        moving = tuple(name for name, label in single.items() if table.step(state, label) != state)
+        found = _stage(table, state, single, moving)
+        if found is None or (again is not None and found[0].names != (again,)):
+            return None
+        stage, state = found
+        stages.append(stage._replace(again=again is not None))
+        if state == ACCEPTED:
+            return tuple(stages)
+        if state in visited:
+            return None
+        visited.add(state)
+
+
+def _stage(table: _Table, state: int, single: dict[str, Label], names: tuple[str, ...]) -> tuple[Stage, int] | None:
+    """The stage that begins in a state, in which some names lead on, and the state after it."""
+    for needed in range(1, min(len(names), MOST_ORDERED) + 1):
+        ends = set()
+        for order in permutations(names, needed):
+            at = state
+            for i, name in enumerate(order):
+                at = table.step(at, single[name])
+                if at < 0 and i < needed - 1:
+                    return None
+            ends.add(at)
+        if len(ends) == 1:
+            return Stage(names, needed), ends.pop()
+    return None
+
+
+def _ordered_partitions(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], ...]]:
+    if not names:
+        yield ()
+    for size in range(1, len(names) + 1):
+        for first in combinations(names, size):
+            for rest in _ordered_partitions(tuple(name for name in names if name not in first)):
+                yield first, *rest
+
+
+def _is_needed(name: str, table: _Table) -> bool:
+    """Whether no word without a name is accepted."""
+    kept = [i for i, label in enumerate(table.labels) if name not in label]
+    return not _minimal([tuple(row[i] for i in kept) for row in table.rows])
+
+
+def _relaxes(goal: Goal, table: _Table) -> bool:
+    """Whether the goal is reached just when the table accepts, on all words that the table does not lose."""
+    return all(
+        after == DEAD or (after == ACCEPTED) == (then == ACCEPTED)
+        for *_, (after, then) in _pairs(table, goal.start, goal.step)
+    )
+
+
+def _kept_bans(table: _Table) -> list[Ban]:
+    """The bans that every accepted word keeps, the shortest first; not those that a shorter one implies."""
+    losing = [name for name in table.names if any(DEAD in _by_name(table, row, name) for row in table.rows)]
+    kept: list[Ban] = []
+    others: list[str | None] = [None, *table.names]
+    candidates = [
+        Ban(name, after, until, which)
+        for name, after, until in product(losing, others, others)
+        for which in (("", FIRST, INITIAL) if until is not None else ("", INITIAL))
+        if after is not None or not which
+        if name not in (after, until) or (name == after and until is not None)
+        if after is None or after != until
+    ]
+    for ban in sorted(candidates, key=_length):
+        if not any(_implies(one, ban) for one in kept) and all(
+            after == DEAD or then != DEAD for *_, (after, then) in _pairs(table, ban.start, ban.step)
+        ):
+            kept.append(ban)
+    return kept
+
+
+def _implies(one: Ban, other: Ban) -> bool:
+    """Whether a ban is plainly a part of another one; some parts are not found."""
+    if one.name != other.name or one.which not in ("", other.which):
+        return False
+    is_longer = one.until is None and one.after in (None, other.after)
+    return is_longer or (one.after, one.until) == (other.after, other.until)
+
+
+def _by_name(table: _Table, row: Row, name: str) -> list[int]:
+    return [after for after, label in zip(row, table.labels, strict=True) if name in label]
+
+
+def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None:
+    """The clauses of a goal with the bans that are missing; None if these do not suffice."""
+    chosen: list[Ban] = []
+    while lost := _unlike(goal, chosen, table):
+        useful = [(one, sum(not _keeps(one, word) for word in lost)) for one in bans if one not in chosen]
+        length = min((_length(one) for one, count in useful if count), default=None)
+        if length is None:
+            return None
+        chosen.append(max((pair for pair in useful if _length(pair[0]) == length), key=lambda pair: pair[1])[0])
+    for one in sorted(chosen, key=_length, reverse=True):
+        fewer = [other for other in chosen if other is not one]
+        if not _unlike(goal, fewer, table):
+            chosen = fewer
+    alike: dict[Ban, list[str]] = {}
+    for one in sorted(chosen, key=_length):
+        alike.setdefault(one._replace(name=""), []).append(one.name)
+    return (*goal.clauses, *(one.text(sorted(names)) for one, names in alike.items()))
+
+
+def _length(ban: Ban) -> float:
+    return (ban.after is not None) + (ban.until is not None) + {"": 0, FIRST: 0.3, INITIAL: 0.4}[ban.which]
+
+
+def _keeps(ban: Ban, word: Sequence[Label]) -> bool:
+    state = ban.start
+    for label in word:
+        state = ban.step(state, label)
+        if state == DEAD:
+            return False
+    return True
+
+
+def _unlike(goal: Goal, bans: Sequence[Ban], table: _Table) -> list[tuple[Label, ...]]:
+    """Words that the table loses and that a goal with bans does not, a shortest one for each way to do so."""
+
+    def step(state: Any, label: Label) -> Any:
+        banned = tuple(ban.step(at, label) for ban, at in zip(bans, state[1], strict=True))
+        if DEAD in banned:
+            return DEAD
+        after = goal.step(state[0], label)
+        return after if after == ACCEPTED else (after, banned)
+
+    start = (goal.start, tuple(ban.start for ban in bans))
+    hopeful = _hopeful(start, step, table.labels)
+    return [
+        (*word, label)
+        for word, label, (after, then) in _pairs(table, start, step)
+        if after == DEAD and (then == ACCEPTED or then in hopeful)
+    ]
+
+
+def _hopeful(start: Hashable, step: Callable[[Any, Label], Any], labels: Sequence[Label]) -> set[Any]:
+    """The states of a machine from which it can accept."""
+    after = {start: [step(start, label) for label in labels]}
+    queue = [start]
+    for state in queue:  # which grows meanwhile
+        for one in after[state]:
+            if one not in (DEAD, ACCEPTED) and one not in after:
+                after[one] = [step(one, label) for label in labels]
+                queue.append(one)
+    hopeful: set[Any] = {ACCEPTED}
+    while grown := {state for state, ones in after.items() if state not in hopeful and not hopeful.isdisjoint(ones)}:
+        hopeful |= grown
+    return hopeful
+
+
+def _pairs(
+    table: _Table, start: Hashable, step: Callable[[Any, Label], Any]
+) -> Iterator[tuple[tuple[Label, ...], Label, tuple[int, Any]]]:
+    """Every step of the table beside a machine: the word before it, its label, both states after it; breadth first."""
+    words: dict[tuple[int, Any], tuple[Label, ...]] = {(0, start): ()}
+    queue = [(0, start)]
+    for pair in queue:  # which grows meanwhile
+        for label, after in zip(table.labels, table.rows[pair[0]], strict=True):
+            following = (after, step(pair[1], label))
+            yield words[pair], label, following
+            if after >= 0 and following[1] not in (DEAD, ACCEPTED) and following not in words:
+                words[following] = (*words[pair], label)
+                queue.append(following)
+
+
+def _listed(automaton: Automaton) -> Clauses:
+    """The stages of an automaton, a clause each; how many there are if that is too long."""
+    if automaton.states > MOST_LISTED + 1:
+        names = sorted(automaton.propositions)
+        return (f"a rule in {automaton.states} stages about {listed([quote(name) for name in names], 'and')}",)
+    states = [q for q in range(automaton.states) if not automaton.accepting[q]]
+    number = {q: i for i, q in enumerate(states, start=1)}
+    clauses = []
+    for state in states:
+        parts = [f"{guard} {_verb(target, automaton, state, number)}" for guard, target in _edges(automaton, state)]
+        clauses.append(f"in stage {number[state]}, {', else '.join(parts) or 'nothing helps'}")
+    return tuple(clauses)
+
+
+def _edges(automaton: Automaton, state: int) -> list[tuple[str, int]]:
+    """What is read in a state, the first that fits, and the states after."""
+    if isinstance(automaton, GuardedAutomaton):
+        return [(_guard_text(edge.guard), edge.target) for edge in automaton.edges[state]]
+    assert isinstance(automaton, FiniteAutomaton)
+    after = zip(automaton.alphabet, automaton.transitions[state].tolist(), strict=True)
+    edges = [(f"just {_guard_text(Guard(label))}", target) for label, target in after if target != DEAD]
+    return [*edges, ("anything", DEAD)]
+
+
+def _verb(target: int, automaton: Automaton, state: int, number: dict[int, int]) -> str:
+    if target == DEAD:
+        return "fails"
+    if automaton.accepting[target]:
+        return "completes it"
+    return "changes nothing" if target == state else f"leads to stage {number[target]}"
+
+
+def _guard_text(guard: Guard) -> str:
+    true, false = ([quote(name) for name in sorted(names)] for names in (guard.true, guard.false))
+    if not true:
+        return f"anything without {listed(false, 'or')}" if false else "anything"
+    return listed(true, "with") + (f" without {listed(false, 'or')}" if false else "")

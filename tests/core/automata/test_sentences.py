@@ -1,0 +1,95 @@
+"""Sentences say what automata do: a reader who sees only the sentences judges all words alike."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles_sentences import Reader
+from strategies_logic import random_automaton
+
+from experiments.rule_families.families import FAMILIES, make_problem
+from experiments.rule_families.scenes import labels_of
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
+from wfairl.core.automata.sentences import describe, join_clauses
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.worlds.task_registry import all_tasks
+
+TASKS = [task for task in all_tasks() if not task.name.startswith("babyai")]
+A, B, C, P = "abcp"
+
+
+def words_of(automaton, labels, seed, count=300, longest=14):
+    """Random words, most of which live long: where a label would lose the task, another one is often drawn."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        word, state, care = [], 0, rng.random()
+        for _ in range(int(rng.integers(1, longest))):
+            label = labels[rng.integers(len(labels))]
+            while automaton.read(state, label) == DEAD and rng.random() < care:
+                label = labels[rng.integers(len(labels))]
+            word.append(label)
+            state = automaton.read(state, label)
+        yield tuple(word)
+
+
+def check(automaton, labels, seed=0, count=300):
+    """The sentences of an automaton are read as the automaton reads."""
+    clauses = describe(automaton, labels)
+    reader = Reader(clauses)
+    short = [word for n in range(1, 4) for word in product(labels, repeat=n)] if len(labels) <= 8 else []
+    for word in (*short, *words_of(automaton, labels, seed, count)):
+        assert reader.fulfilled_at(word) == automaton.fulfilled_at(word), (clauses, word)
+    return clauses
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_the_rule_of_every_task_is_said(task):
+    names = sorted(task.rule.propositions)
+    labels = [frozenset(one) for one in ((), *((name,) for name in names), *product(names, repeat=2))]
+    clauses = check(task.rule, list(dict.fromkeys(labels)))
+    assert not clauses[0].startswith("in stage")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("number", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 14))])
+def test_random_rules_are_said(family, number):
+    problem = make_problem(family, number)
+    labels = list(labels_of(problem.rule, problem.propositions))
+    clauses = check(problem.task.rule, labels, number)
+    assert family == "if-at-first" or not clauses[0].startswith("in stage")
+
+
+@given(st.integers(0, 10**6))
+def test_any_automaton_is_said(seed):
+    automaton = random_automaton(np.random.default_rng(seed)).to_guarded()
+    names = sorted(automaton.propositions)
+    labels = [frozenset(name for name, is_in in zip(names, some, strict=True) if is_in) for some in product((0, 1), repeat=len(names))]  # fmt: skip
+    clauses = describe(automaton, labels)
+    if clauses == ("nothing fulfils it",):
+        assert all(automaton.fulfilled_at(word) is None for word in words_of(automaton, labels, seed))
+    else:
+        check(automaton, labels, seed, 60)
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        (visit_in_order("coffee", "office"), "coffee, then office"),
+        (all_of(then(visit_all(A, B), visit_in_order(C)), avoid(P)), "a and b in any order, and later c; never p"),
+        (all_of(visit_in_order(C), before(A, B)), "c; never b before a"),
+        (visit_in_order("salt and pepper", "a, b"), '"salt and pepper", then "a, b"'),
+        (avoid(P), "nothing has to be done"),
+    ],
+)
+def test_sentences_are_plain(rule, sentence):
+    assert join_clauses(describe(rule)) == sentence
+    assert TaskModel.of_automaton(rule, "by hand").sentence == sentence
+
+
+def test_only_labels_that_occur_matter():
+    rule = then(visit_in_order(A), visit_in_order(B))
+    assert describe(rule) == ("a, and later b",)
+    assert describe(rule, [frozenset(), frozenset(A), frozenset(B)]) == ("a, then b",)

@@ -1,0 +1,163 @@
+"""What a sentence of `describe` says, read by somebody who sees no automaton: judges words by positions, not by states.
+
+    reader = Reader(["coffee and mail in any order, then office", "never plant"])
+    reader.fulfilled_at(word)       the number of labels after which the task is done for the first time, or None
+"""
+
+import re
+
+COUNTS = {"two": 2, "three": 3, "four": 4}
+NAME = r'(?:"[^"]*"|[^,;"]+?)'
+
+
+class Reader:
+    """Reads clauses; a clause that it does not understand raises a ValueError."""
+
+    def __init__(self, clauses):
+        self.resets, self.owed, self.bans, self.table = [], [], [], None
+        if clauses[0].startswith("in stage 1,"):
+            self.table = [read_stage(one) for one in clauses]
+            return
+        self.stages = [read_part(text, later) for text, later in split_stages(clauses[0])]
+        for clause in clauses[1:]:
+            self.read_condition(clause)
+
+    def read_condition(self, clause):
+        patterns = {
+            rf"({NAME}) starts it all over": lambda p: self.resets.append(plain(p)),
+            rf"after ({NAME}), (.+) counts only once ({NAME}) has held": lambda a, _, b: self.owed.append(
+                (plain(a), plain(b))
+            ),
+            rf"after (the first |the initial |)({NAME}), never (.+) until ({NAME})": lambda which, a, p, b: self.ban(
+                p, a, b, which
+            ),
+            rf"never (.+) after (the initial |)({NAME})": lambda p, which, a: self.ban(p, a, None, which),
+            rf"never (.+) before ({NAME})": lambda p, b: self.ban(p, None, b),
+            r"never (.+)": lambda p: self.ban(p, None, None),
+        }
+        for pattern, act in patterns.items():
+            if found := re.fullmatch(pattern, clause):
+                act(*found.groups())
+                return
+        raise ValueError(f"what does this mean: {clause}")
+
+    def ban(self, names, after, until, which=""):
+        self.bans += [
+            (name, None if after is None else plain(after), None if until is None else plain(until), which)
+            for name in read_list(names)
+        ]
+
+    def fulfilled_at(self, word):
+        if self.table is not None:
+            return self.follow(word)
+        return next((n for n in range(1, len(word) + 1) if self.is_done(word[:n]) and self.is_kept(word[:n])), None)
+
+    def is_done(self, word):
+        begins = 1 + max((i for i, label in enumerate(word) if set(self.resets) & label), default=-1)
+        at = begins - 1
+        for number, (names, needed, later, again) in enumerate(self.stages):
+            first = max(begins, at) if number and not later else at + 1
+            if again:
+                ends = [i for i in range(first, len(word)) if names[0] not in word[i]]
+                if not ends:
+                    return False
+                first = ends[0] + 1
+            is_last = number == len(self.stages) - 1
+            at = next(
+                (
+                    i
+                    for i in range(first, len(word))
+                    if len({one for label in word[first : i + 1] for one in label if one in names}) >= needed
+                    and not (is_last and self.owes(word[: i + 1]))
+                    and not (is_last and self.owed and not set(names) & word[i])
+                ),
+                None,
+            )
+            if at is None:
+                return False
+        return True
+
+    def owes(self, word):
+        """Whether there is an a after which no b came."""
+        for a, b in self.owed:
+            i = 0
+            while (i := next((j for j in range(i, len(word)) if a in word[j]), None)) is not None:
+                answered = next((j for j in range(i + 1, len(word)) if b in word[j]), None)
+                if answered is None:
+                    return True
+                i = answered + 1
+        return False
+
+    def is_kept(self, word):
+        for name, after, until, which in self.bans:
+            stretches = [(0, None)]
+            if after is not None:
+                begins = [i for i, label in enumerate(word) if after in label and until not in label]
+                begins = begins[:1] if which == "the first " else [i for i in begins if i == 0 or not which.strip()]
+                stretches = [(i + 1, None) for i in begins]
+            for begin, _ in stretches:
+                end = next((i for i in range(begin, len(word)) if until is not None and until in word[i]), len(word))
+                if any(name in label for label in word[begin:end]):
+                    return False
+        return True
+
+    def follow(self, word):
+        stage = 1
+        for n, label in enumerate(word, start=1):
+            verb = next((verb for holds, verb in self.table[stage - 1] if holds(label)), "changes nothing")
+            if verb == "completes it":
+                return n
+            if verb == "fails":
+                return None
+            if verb.startswith("leads to"):
+                stage = int(verb.split()[-1])
+        return None
+
+
+def split_stages(text):
+    """The parts of a goal, and whether each comes strictly later than the one before."""
+    parts = re.split(r", (then|and later) ", text)
+    return [(part, i > 0 and parts[i - 1] == "and later") for i, part in enumerate(parts) if i % 2 == 0]
+
+
+def read_part(text, later):
+    """Names, how many of them, whether later than what was before, and whether it has to end first."""
+    if found := re.fullmatch(r"either (.+)", text):
+        return read_list(found[1]), 1, later, False
+    if found := re.fullmatch(r"(\w+) of (.+) in any order", text):
+        return read_list(found[2]), COUNTS[found[1]], later, False
+    if found := re.fullmatch(r"(.+) in any order", text):
+        names = read_list(found[1])
+        return names, len(names), later, False
+    if found := re.fullmatch(rf"({NAME}) again", text):
+        return [plain(found[1])], 1, later, True
+    return [plain(text)], 1, later, False
+
+
+def read_list(text):
+    """The names of `a`, `a and b`, `a, b or c`."""
+    return [plain(one) for one in re.findall(r'"[^"]*"|[^,]+?(?=, | and | or |$)', re.sub(r" (and|or) ", ", ", text))]
+
+
+def plain(name):
+    name = name.strip().removeprefix(", ").strip()
+    return name.strip('"')
+
+
+def read_stage(clause):
+    """What a stage does: guards with verbs, the first that holds counts."""
+    _, _, text = clause.partition(", ")
+    verbs = r"(fails|completes it|changes nothing|leads to stage \d+)"
+    return [
+        (read_guard(guard), verb) for guard, verb in (re.fullmatch(rf"(.+) {verbs}", one).groups() for one in text.split(", else "))
+    ] if text != "nothing helps" else []  # fmt: skip
+
+
+def read_guard(text):
+    exact = text.startswith("just ")
+    text = text.removeprefix("just ")
+    wanted, _, unwanted = text.partition("without ") if "without " in text else (text, "", "")
+    wanted = wanted.strip()
+    true = set() if wanted in ("anything", "") else set(read_list(wanted.replace(" with ", ", ")))
+    false = set(read_list(unwanted)) if unwanted else set()
+    return lambda label: (set(label) == true if exact else true <= label) and not false & label
