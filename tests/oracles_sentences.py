@@ -1,7 +1,7 @@
 """What a sentence of `describe` says, read by somebody who sees no automaton: judges words by positions, not by states.
 
-    reader = Reader(["coffee and mail in any order, then office", "never plant"])
-    reader.fulfilled_at(word)       the number of labels after which the task is done for the first time, or None
+reader = Reader(["coffee and mail in any order, then office", "never plant"])
+reader.fulfilled_at(word)       the number of labels after which the task is done for the first time, or None
 """
 
 import re
@@ -148,9 +148,9 @@ def read_stage(clause):
     """What a stage does: guards with verbs, the first that holds counts."""
     _, _, text = clause.partition(", ")
     verbs = r"(fails|completes it|changes nothing|leads to stage \d+)"
-    return [
-        (read_guard(guard), verb) for guard, verb in (re.fullmatch(rf"(.+) {verbs}", one).groups() for one in text.split(", else "))
-    ] if text != "nothing helps" else []  # fmt: skip
+    parts = [] if text == "nothing helps" else text.split(", else ")
+    found = (re.fullmatch(rf"(.+) {verbs}", one).groups() for one in parts)
+    return [(read_guard(guard), verb) for guard, verb in found]
 
 
 def read_guard(text):

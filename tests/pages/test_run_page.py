@@ -341,14 +341,17 @@ def test_the_same_run_gives_the_same_page(finished_run):
 
 def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
-    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)))
+    labels = tuple(frozenset(one) for one in ((), ("key",), ("door",), ("goal",)))
+    support = Support(labels, np.zeros((1, 4), int), np.zeros((1, 4)))
     goal, other = visit_in_order("goal"), visit_in_order("key", "goal")
     outliers = {"outlier_probabilities": np.array([0.0, 0.9])}
-    posterior = posterior_over((goal, 0.75, "0 -goal-> done"), (other, 0.25, "<b>"), support=support, **outliers)
+    posterior = posterior_over(
+        (goal, 0.75), (other, 0.245), (visit_in_order("door", "goal"), 0.005), support=support, **outliers
+    )
     blocks = task_section(read_run_files(copied), replace(model, record=posterior)).blocks
     text = " ".join(map(block_html, blocks))
-    assert "0 -goal-&gt; done" in text
+    assert "key, then goal" in text
     assert "75.0%" in text
-    assert "&lt;b&gt;" in text
+    assert "door, then goal" not in text  # less than one percent
     assert "1 (90%)" in text
     assert "Untested in state 0" in text

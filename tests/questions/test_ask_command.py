@@ -53,7 +53,7 @@ def test_an_answer_is_kept_and_learned_from(wfairl, demos, model, tmp_path):
     (kept,) = read_answers(answers)
     assert (kept.labels, kept.is_right) == (tuple(labels), reply == "yes")
     assert answered["after"][0] != answered["before"][0]
-    assert TaskModel.load(model).sentences[0] == answered["after"][0]["rule"]
+    assert TaskModel.load(model).sentence == answered["after"][0]["rule"]
     again = tmp_path / "again.json"
     for given in (("--answers", answers), ()):  # those beside the demonstrations are found
         code, _, _ = wfairl("learn-task", demos, *given, "-o", again, "--json")

@@ -165,7 +165,7 @@ def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, r
 
 def test_a_step_that_the_task_cannot_do_without_is_left_out():
     law = NoEdge((), Guard(frozenset({"a"})))
-    assert enforce_laws(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("0 -b-> done",)
+    assert enforce_laws(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("b",)
     later = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
     model = enforce_laws(learned(visit_in_order("a", "b", "c")), [later], NOTHING)
     single = [frozenset({name}) for name in NAMES]  # where propositions come one at a time
@@ -183,10 +183,10 @@ def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what
 
     def again(later):
         shown = replace(dataset, demonstrations=(*dataset.demonstrations, *more[:later]), answers=answers)
-        return find_learner("rational").learn(shown, task, n_jobs=1).sentences[0]
+        return find_learner("rational").learn(shown, task, n_jobs=1).sentence
 
-    assert again(0) == "0 -goal-> done"
-    assert again(6) == "0 -corner-> 1, 1 -goal-> done"
+    assert again(0) == "goal"
+    assert again(6) == "corner, then goal"
     light = tuple(replace(one, weight=1.0) for one in answers)
     unweighted = find_learner("rational").learn(replace(dataset, answers=light), task, n_jobs=1)
     assert unweighted.sentences == model.sentences  # that is why they are weighed

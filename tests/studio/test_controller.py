@@ -343,12 +343,12 @@ def test_the_most_telling_scene_is_proposed_and_gone_to(controller):
 
 def test_evidence_takes_a_step_out_that_was_shown_three_times(controller):
     send(controller, {"do": "edge", "source": 0, "text": "corner", "law": False})
-    assert controller.session.model.sentences == ("0 -goal-> done",)
+    assert controller.session.model.sentence == "goal"
     again = Session(controller.session.directory)
     assert again.dataset == controller.session.dataset
     assert again.dataset.answers[0].weight > 1
     send(controller, {"do": "withdraw", "correction": 0})
-    assert controller.session.model.sentences == ("0 -corner-> 1, 1 -goal-> done",)
+    assert controller.session.model.sentence == "corner, then goal"
 
 
 def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watched(tmp_path):
@@ -416,4 +416,4 @@ def test_downloads_are_the_session_and_repeat_it(controller, tmp_path):
     ran = subprocess.run(
         [sys.executable, str(tmp_path / "out" / "one" / "repeat.py")], capture_output=True, text=True, check=True
     )
-    assert ran.stdout.splitlines() == ["0 -corner-> 1, 1 -goal-> done", "100% of ten new scenes succeeded"]
+    assert ran.stdout.splitlines() == ["corner, then goal", "100% of ten new scenes succeeded"]

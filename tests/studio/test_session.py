@@ -88,7 +88,7 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     demonstrate_errand(session)
     session.save_model(learn(session.spec, session.dataset, ())[0])
     assert load(session.directory / DEMONSTRATIONS) == session.dataset
-    assert TaskModel.load(session.directory / TASK_MODEL).sentences == ("0 -corner-> 1, 1 -goal-> done",)
+    assert TaskModel.load(session.directory / TASK_MODEL).sentence == "corner, then goal"
     (task,) = load_tasks(str(session.directory / "my-fourrooms.task.json"))
     assert task.name == session.dataset.task
     assert all(task.rule.accepts(one.labels) for one in session.dataset)

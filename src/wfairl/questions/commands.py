@@ -20,7 +20,7 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.path import follow
-from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -97,7 +97,7 @@ def ask(
     if demonstrate:
         proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
         _write_image(task, model, proposal.seed, (), output)
-        _print_proposal(task, proposal, output, as_json)
+        _print_proposal(task, required_posterior(model), proposal, output, as_json)
         return
     question = find_question(model, dataset, task, candidates, rng, n_jobs=jobs)
     _write_image(task, model, question.seed, question.controls, output)
@@ -164,19 +164,22 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
     out.print(path_table(world.controls, follow(world, question.controls, model.finite)))
+    posterior = required_posterior(model)
     table = facts_table()
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
         total = f"{title}, with {sum(opinion.weight for opinion in opinions):.0%}"
         for i, opinion in enumerate(opinions[:PRINTED_OPINIONS]):
-            table.add_row("" if i else total, f"{opinion.weight:.1%}  {opinion.text}")
+            table.add_row("" if i else total, f"{opinion.weight:.1%}  {posterior.in_words(opinion.text)}")
     out.print(table)
     out.print(f"Expected information of an answer: {question.information:.2g} nats.")
     if output is not None:
         out.print(f"wrote {output}")
 
 
-def _print_proposal(task: Task, proposal: SceneProposal, output: Path | None, as_json: bool) -> None:
+def _print_proposal(
+    task: Task, posterior: TaskPosterior, proposal: SceneProposal, output: Path | None, as_json: bool
+) -> None:
     if as_json:
         print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
         return
@@ -184,7 +187,9 @@ def _print_proposal(task: Task, proposal: SceneProposal, output: Path | None, as
     table = Table("probability", "if the task is", "then an expert would do")
     for plan in proposal.plans[: 2 * PRINTED_OPINIONS]:
         events = [label for label in compress(plan.labels) if label]
-        table.add_row(f"{plan.weight:.1%}", plan.text, f"{format_word(events)} ({len(plan.labels)} steps)")
+        table.add_row(
+            f"{plan.weight:.1%}", posterior.in_words(plan.text), f"{format_word(events)} ({len(plan.labels)} steps)"
+        )
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")
@@ -201,7 +206,8 @@ def _print_change(before: TaskModel, after: TaskModel, answers_file: Path, task_
 
 def _posterior(model: TaskModel) -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
-    return [{"rule": one.text, "weight": one.weight} for one in required_posterior(model).alternatives]
+    posterior = required_posterior(model)
+    return [{"rule": posterior.sentence(one), "weight": one.weight} for one in posterior.alternatives]
 
 
 def _name(output: Path | None) -> str | None:

@@ -121,15 +121,15 @@ def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
         "can_point": can_point(session.world),
         "can_pick": session.spec.is_invented,
         "can_propose": session.model is not None and posterior_of(session.model) is not None,
-        "proposal": [] if proposal is None or proposal.seed != session.seed else _proposal_view(proposal),
+        "proposal": [] if proposal is None or proposal.seed != session.seed else _proposal_view(session, proposal),
     }
 
 
-def _proposal_view(proposal: SceneProposal) -> list[dict[str, Any]]:
+def _proposal_view(session: Session, proposal: SceneProposal) -> list[dict[str, Any]]:
     """What the probable automata would do in a proposed scene."""
     return [
         {
-            "text": plan.text,
+            "text": _in_words(session, plan.text),
             "weight": plan.weight,
             "word": [format_label(label) for label in compress(plan.labels) if label],
             "steps": len(plan.labels),
@@ -160,9 +160,17 @@ def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
             "states": session.model.finite.run(question.labels),
             "probability": question.probability if question.opinions else None,
             "explanation": explain_word(session.model, compress(question.labels)).sentences,
-            "opinions": [asdict(one) for one in question.opinions[:SHOWN_OPINIONS]],
+            "opinions": [
+                {**asdict(one), "text": _in_words(session, one.text)} for one in question.opinions[:SHOWN_OPINIONS]
+            ],
         },
     }
+
+
+def _in_words(session: Session, text: str) -> str:
+    """An alternative of the learned task in words."""
+    posterior = None if session.model is None else posterior_of(session.model)
+    return text if posterior is None else posterior.in_words(text)
 
 
 def understanding_view(

@@ -63,10 +63,9 @@ def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Cla
 
     Args:
         automaton: what to describe.
-        labels: those that occur; the clauses say the same as the automaton on words of these. Any, if None.
+        labels: those that occur; the clauses say the same as the automaton on words of these. Any, if there are none.
     """
-    kept = None if labels is None else frozenset(label & automaton.propositions for label in labels)
-    return _describe(automaton, kept)
+    return _describe(automaton, frozenset(label & automaton.propositions for label in labels or ()) or None)
 
 
 def join_clauses(clauses: Iterable[str]) -> str:
