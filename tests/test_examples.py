@@ -42,7 +42,7 @@ SAYS = {
     "own_world": "12 states obey the laws of a world",
     "own_simulator": "success in",
     "own_renderer": "wrote tanks.png",
-    "own_learner": "parcel then home",
+    "own_learner": "parcel, then home",
     "own_planner": "soft: ",
     "own_cost": "grab 3.",
     "own_method": "success in 100% of 8 new scenes",
