@@ -69,7 +69,7 @@ def test_a_repeated_label_changes_nothing(constraint):
 
 
 def acceptance_under(constraint, table, word):
-    """The step at which a table accepts while the constraint is kept; until then, what would end the task is ignored."""
+    """The step at which a table accepts while the constraint is kept; before it, what would end the task is ignored."""
     state, names = 0, ["-abc"[i] for i in word]
     for step, label in enumerate(word, start=1):
         after, kept = int(table[state, label]), keeps(constraint, names[:step])

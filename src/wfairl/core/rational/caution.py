@@ -1,8 +1,8 @@
 """Caution: how an agent acts on a posterior that leaves things open.
 
 A plan for the most probable automaton fails if another automaton is the task and rejects the plan, if the task has a
-constraint that the plan breaks (`doubts`), or if the task asks what none of these says: then only a demonstrated word is
-sure. The doubt of a plan is the probability that one of these reasons holds:
+constraint that the plan breaks (`doubts`), or if the task asks what none of these says: then only a demonstrated word
+is sure. The doubt of a plan is the probability that one of these reasons holds:
 
     doubt = 1 - prod over the reasons that reject the plan of (1 - probability)
 
@@ -11,9 +11,9 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
     cost of the plan + price * doubt
 
-The price of a failure is in units of the mean cost of a step. An agent that is asked to do the task in a scene may assume that this is
-possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon is preferred to any
-that does not. If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
+The price of a failure is in units of the mean cost of a step. An agent that is asked to do the task in a scene may
+assume that this is possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon
+is preferred to any that does not. If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
 """
 
 from collections.abc import Iterator
