@@ -13,7 +13,7 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
 The price of a failure is in units of the mean cost of a step. An agent that is asked to do the task in a scene may
 assume that this is possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon
-is preferred to any that does not. If even the best plan is too doubtful, the agent refuses to act and gives the reasons.
+is preferred to any that does not. If even the best plan is too doubtful, the agent refuses to act and says why.
 """
 
 from collections.abc import Iterator
