@@ -3,10 +3,10 @@ intervals hold.
 
     regret       how much more the plans of the learned cost pay in new scenes than the optimal ones, by the true cost
     claimed      whether the demonstrations are said to show a preference
-    holds        whether the interval of a known price holds it; `bound` is its lower end alone
+    holds        whether the interval of a known price holds it, or the bound where there is one bound only
     seconds      processor time of learning, and beside it that of the network `local`, the default of before
 
-The rule is known throughout: this measures the cost alone.
+The rule is known throughout: this measures the cost alone. Families of random priced worlds have a judge of their own.
 """
 
 import runpy
@@ -15,13 +15,14 @@ from pathlib import Path
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
+from experiments.procedures.priced_worlds import FAMILIES, PricedProblem, least, paid
 from experiments.procedures.unseen_scenes import mean_table
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task import Task
@@ -50,6 +51,11 @@ def cells(options: Options) -> list[Cell]:
             number = 2 ** (1 + collection % 5)
             settings = {"task": task, "number": number, "seed": 100 + collection, "tests": tests}
             listed.append(Cell(f"none {task} {collection}", measure_regret, settings))
+    for number in (4, 8, 32):
+        for draw in range(1 if options.quick else 12):
+            for family in FAMILIES:
+                settings = {"family": family, "number": number, "draw": draw, "tests": tests}
+                listed.append(Cell(f"family {family} {number} {draw}", measure_family, settings))
     for collection in range(1 if options.quick else 50):
         for task in PRICES:
             for known in (True, False):
@@ -114,41 +120,79 @@ def measure_interval(task: str, seed: int, known: bool) -> Outcome:
         settings = CostSettings(cost="auto", seed=seed).for_demonstrations(temperature if known else WRONG_TEMPERATURE)
         model = train_cost(settings.make_model([scenes[0].product]), scenes, settings, n_jobs=1).model
         assert isinstance(model, SampledCost)
-        for one in term_costs(model, scenes[0].product):
+        for one in term_costs(model, scenes[0].product.world):
             if one.name == name:
                 rows.append(
                     {
                         "temperature of demonstrators": temperature,
                         "low": one.low,
                         "high": one.high,
-                        "holds": float(one.low <= price <= one.high),
-                        "bound": float(one.low <= price),
+                        "holds": float(one.holds(price)),
+                        "one-sided": float(one.low is None or one.high is None),
                     }
                 )
     return Outcome(rows)
 
 
-def demonstrate(task: Task, number: int, seed: int, temperature: float = TEMPERATURE) -> tuple[TrainingScene, ...]:
+@one_torch_thread()
+def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
+    """One problem of a family of priced worlds."""
+    problem = PricedProblem(family, draw)
+    task = problem.task()
+    scenes = demonstrate(task, number, draw, cost=problem.cost)
+    settings = CostSettings(cost="auto", temperature=TEMPERATURE)
+    begun = time.process_time()
+    model = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1).model
+    seconds = time.process_time() - begun
+    assert isinstance(model, SampledCost)
+    spent, blind, best = 0.0, 0.0, 0.0
+    for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
+        product = build_product(task.make_world(seed), task.rule)
+        scene = problem.scene(seed)
+        spent += paid(scene, problem.order, find_plan(product, model.as_cost()(product)).path.controls)
+        blind += paid(scene, problem.order, find_plan(product, unit_cost(product)).path.controls)
+        best += least(scene, problem.order)
+    claims = {one.name: one for one in term_costs(model, scenes[0].product.world)}
+    truths = [(claims[name], price) for name, price in problem.drawn().true_prices.items() if name in claims]
+    row = {
+        "held out": FAMILIES[family].held_out,
+        "regret": spent / best - 1,
+        "regret of unit cost": blind / best - 1,
+        "claimed": float(float(model.unit) < CLAIMED),
+        "holds": sum(one.holds(price) for one, price in truths) / len(truths) if truths else None,
+        "seconds auto": seconds,
+    }
+    return Outcome([row])
+
+
+def demonstrate(
+    task: Task, number: int, seed: int, temperature: float = TEMPERATURE, cost: Cost | None = None
+) -> tuple[TrainingScene, ...]:
     """Demonstrations on their products, under the true rule."""
-    dataset = collect(task, number, 0, temperature, seed, n_jobs=1)
+    dataset = collect(task, number, 0, temperature, seed, cost, n_jobs=1)
     return prepare_scenes(dataset.demonstrations, task.make_world, task.rule, threshold=0.5, n_jobs=1).scenes
 
 
 def sections(results: Results) -> Sections:
     """Regret by task and number of demonstrations, claims where there is nothing, intervals."""
     frame, tables = results.table, []
-    if "regret" in frame:
-        measured = frame.dropna(subset="regret")
+    if "family" in frame:
+        columns = ["regret", "regret of unit cost", "claimed", "holds", "seconds auto"]
+        families = frame.dropna(subset="family")
+        tables.append(mean_table(families, ["family", "number"], columns, "Families of priced worlds."))
+        frame = frame[frame["family"].isna()]
+    if "tested" in frame:
+        measured = frame.dropna(subset="tested")
         without = measured["task"].isin(WITHOUT_PREFERENCE)
         columns = [one for one in ("regret", "claimed", "unit", "seconds auto", "seconds local") if one in measured]
         kinds = (without, "No preference: claims and what planning with them costs."), (~without, "True-cost regret.")
         for kind, title in kinds:
             if kind.any():
                 tables.append(mean_table(measured[kind], ["tested", "number"], columns, title))
-    if "holds" in frame:
+    if "known" in frame:
         by = ["task", "known", "temperature of demonstrators"]
-        measured = frame.dropna(subset="holds")
-        tables.append(mean_table(measured, by, ["low", "high", "holds", "bound"], "Intervals of a known price."))
+        measured = frame.dropna(subset="known")
+        tables.append(mean_table(measured, by, ["low", "high", "holds", "one-sided"], "Intervals of a known price."))
     return {"Results": tables}
 
 

@@ -7,12 +7,21 @@ import pytest
 from experiments.harness import Options
 from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_texts
-from experiments.procedures import active_questions, event_rules, pautomac, rational_inference, task_learners
+from experiments.procedures import (
+    active_questions,
+    event_rules,
+    pautomac,
+    priced_worlds,
+    rational_inference,
+    task_learners,
+)
 from experiments.procedures.unseen_scenes import mean_table, measure_policy
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import find_task
 from wfairl.events.constraints import Constraint
@@ -35,6 +44,17 @@ def test_a_quick_look_is_a_part_of_the_experiment(name, tmp_path):
     for cells in (quick, full):
         assert len({cell.name for cell in cells}) == len(cells)
     assert len(quick) <= len(full)
+
+
+@pytest.mark.parametrize("family", priced_worlds.FAMILIES)
+def test_the_judge_of_priced_worlds_agrees_with_the_planner_on_the_best_plan(family):
+    problem = priced_worlds.PricedProblem(family, 3)
+    task = problem.task()
+    for seed in range(2):
+        plan = find_plan(product := build_product(task.make_world(seed), task.rule), problem.cost(product))
+        scene = problem.scene(seed)
+        assert plan.cost == pytest.approx(priced_worlds.least(scene, problem.order))
+        assert plan.cost == pytest.approx(priced_worlds.paid(scene, problem.order, plan.path.controls))
 
 
 def test_the_expert_keeps_every_rule_without_regret():

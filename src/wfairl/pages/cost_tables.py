@@ -64,11 +64,12 @@ def cost_tables(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
 def weights_of(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
     """The learned weights or prices; none if the model has none."""
     if isinstance(model, SampledCost):
-        found = term_costs(model, states_alone(world, first_states(world)))
+        found = term_costs(model, world)
         meaning = (
-            "What transitions with a feature cost in plain steps, the most common ones; 90 % lie from low to high."
+            "What a transition costs in plain steps, the most common ones, that has this feature alone; 90 % lie from"
+            " low to high. Where one of them is missing, the demonstrations give no such bound."
         )
-        values = np.array([(one.cost, one.low, one.high) for one in found]).reshape(-1, 3)
+        values = np.array([(one.cost, one.low, one.high) for one in found], np.float64).reshape(-1, 3)
         names = tuple(one.name for one in found)
         return (NamedTable("plain steps", meaning, "feature", names, ("cost", "low", "high"), values),) if found else ()
     if isinstance(model, PricesCost):

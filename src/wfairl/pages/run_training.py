@@ -11,7 +11,6 @@ from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
-from wfairl.core.planning.product import states_alone
 from wfairl.core.runs.run_directory import COST, load_run
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
@@ -19,7 +18,7 @@ from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import Series, draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
-from wfairl.pages.cost_tables import cost_tables, first_states
+from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_episodes import scenes_of
@@ -122,7 +121,7 @@ def _cost_facts(run: RunFiles, task: Task) -> tuple[Block, ...]:
     model = load_cost(run.directory / COST)
     if isinstance(model, SampledCost):
         world = task.make_world(scenes_of(run, 1)[0])
-        verdict, *terms = cost_sentences(model, states_alone(world, first_states(world)))
+        verdict, *terms = cost_sentences(model, world)
         note = (
             "Costs of a few features and controls, weighed by how likely they are after the demonstrations; 90 % lie"
             " in the interval in brackets. A plain step, the most common kind, is the unit."

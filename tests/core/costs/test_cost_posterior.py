@@ -8,8 +8,9 @@ from strategies_learning import walk
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
-from wfairl.core.costs.posterior import Terms, _KnownPaths, _weight_of, sample_costs, terms_cost
+from wfairl.core.costs.posterior import _log_likelihood_of, sample_costs
 from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.terms import KnownPaths, Terms
 from wfairl.core.costs.trainer import train_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -26,7 +27,7 @@ class Field:
     feature_names = ("mud",)
 
     def __init__(self, seed, features_of=lambda mud: [mud]):
-        self.mud = np.random.default_rng(seed).random((SIZE, SIZE)) < 0.6
+        self.mud = np.random.default_rng(seed).random((SIZE, SIZE)) < 0.45
         self.initial_state, self.features_of = (0, 0), features_of
         self.feature_names = tuple(f"feature {i}" for i in range(len(features_of(1.0))))
 
@@ -41,7 +42,7 @@ class Field:
         return np.array(self.features_of(float(self.mud[next_state])))
 
 
-def muddy_scenes(count, price, features_of=lambda mud: [mud]):
+def muddy_scenes(count, price, features_of=lambda mud: [mud], temperature=TEMPERATURE):
     """Walks by demonstrators to whom a step into mud costs `price`, the same whatever the features are."""
     scenes = []
     for seed in range(count):
@@ -51,7 +52,7 @@ def muddy_scenes(count, price, features_of=lambda mud: [mud]):
             state = product.state(node)
             if product.world.mud[product.world.step(state, control)]:
                 costs[node, control] = price
-        scenes.append(walk(product, TEMPERATURE, np.random.default_rng([7, seed]), cost=lambda _, costs=costs: costs))
+        scenes.append(walk(product, temperature, np.random.default_rng([7, seed]), cost=lambda _, costs=costs: costs))
     return scenes
 
 
@@ -64,11 +65,10 @@ def learned(scenes, seed=0):
 def test_the_likelihood_over_known_paths_is_that_of_a_search():
     scenes = muddy_scenes(4, 4.0)
     terms = Terms([scene.product for scene in scenes])
-    paths = _KnownPaths(scenes, terms, n_jobs=1)
-    for price in (1.0, 3.0):
-        weights = _weight_of(math.log(price)) * np.eye(len(terms.columns))[0]
-        costs = terms_cost(terms.design, weights)
-        paths.search(costs)
+    paths = KnownPaths(scenes, terms, n_jobs=1)
+    for price in (1.0, 3.0, 0.4):
+        weights = (price - 1.0) * np.eye(len(terms))[0]
+        paths.search([weights])
         expected = 0.0
         for scene in scenes:
             table = np.array([
@@ -79,15 +79,19 @@ def test_the_likelihood_over_known_paths_is_that_of_a_search():
             Q = cost_to_go(scene.product.graph, table).control_cost_to_go[scene.nodes]
             policy = np.exp(-Q / TEMPERATURE) / np.exp(-Q / TEMPERATURE).sum(axis=1, keepdims=True)
             expected += np.log(policy[np.arange(len(Q)), scene.controls]).sum()
-        assert paths.log_likelihood(paths.cost_to_go(costs), TEMPERATURE) == pytest.approx(expected, abs=1e-3)
+        found = _log_likelihood_of(*paths.decisions(), np.log1p(weights), TEMPERATURE)
+        assert found == pytest.approx(expected, abs=1e-6)
+        assert paths.decisions().counts.sum() == len(paths.controls)
 
 
 def test_a_hidden_price_lies_in_its_interval_and_is_said():
     model = learned(scenes := muddy_scenes(32, 3.0))
     assert float(model.unit) < CLAIMED
-    (mud,) = [one for one in term_costs(model, scenes[0].product) if one.name == "feature 0"]
-    assert 1.5 < mud.low < 3.0 < mud.high < 9.0
-    verdict, *others = cost_sentences(model, scenes[0].product)
+    (mud,) = [one for one in term_costs(model, scenes[0].product.world) if one.name == "feature 0"]
+    assert 1.5 < mud.low < 3.0
+    assert mud.holds(3.0)
+    assert mud.high is None or mud.high < 9.0
+    verdict, *others = cost_sentences(model, scenes[0].product.world)
     assert "show a preference" in verdict
     assert any(text.startswith("feature 0: about ") for text in others)
 
@@ -99,7 +103,7 @@ def test_demonstrators_without_preference_get_unit_cost(count):
     assert float(model.unit) >= CLAIMED
     if not model.weights.any():
         assert model.as_cost()(scenes[0].product) == pytest.approx(np.ones(scenes[0].product.successors.shape))
-        assert "no preference" in cost_sentences(model, scenes[0].product)[0]
+        assert "no preference" in cost_sentences(model, scenes[0].product.world)[0]
 
 
 @pytest.mark.parametrize(
@@ -110,14 +114,45 @@ def test_demonstrators_without_preference_get_unit_cost(count):
         lambda mud: [mud, 5.0],
         lambda mud: [mud, 2.0 * mud],
         lambda mud: [-mud],
+        lambda mud: [20.0 + 3.0 * mud],
     ],
-    ids=["millimetres", "kilometres", "constant", "collinear", "negative"],
+    ids=["millimetres", "kilometres", "constant", "collinear", "negative", "shifted"],
 )
 def test_units_and_idle_features_change_no_cost(features_of):
     plain, other = muddy_scenes(12, 3.0), muddy_scenes(12, 3.0, features_of)
     costs = [learned(scenes).as_cost()(scenes[0].product) for scenes in (plain, other)]
-    assert costs[1] == pytest.approx(costs[0], rel=1e-6)
+    assert costs[1] / costs[1].min() == pytest.approx(costs[0] / costs[0].min(), rel=1e-6)
     assert np.ptp(costs[0]) > 0.5
+
+
+def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():
+    scenes = muddy_scenes(16, 8.0, temperature=0.01)
+    (mud,) = [one for one in term_costs(learned(scenes), scenes[0].product.world) if one.name == "feature 0"]
+    assert mud.high is None
+    assert mud.holds(8.0)
+    assert mud.low > 1.2
+    assert "at least" in str(mud)
+
+
+def test_the_price_of_a_metre_is_found_from_lengths_that_are_all_different():
+    rng = np.random.default_rng(5)
+    scenes = []
+    for seed in range(12):
+        lengths = rng.uniform(0.5, 6.0, size=(SIZE, SIZE))
+        world = Field(seed)
+        world.features = lambda state, control, after, lengths=lengths: np.array([lengths[after]])
+        product = build_product(world, visit_in_order("corner"))
+        states = [product.state(node) for node in range(len(product))]
+        costs = np.array([[lengths[world.step(state, u)] for u in range(4)] for state in states])
+        scenes.append(walk(product, 1.0, np.random.default_rng([8, seed]), cost=lambda _, costs=costs: costs))
+    ratio = learned(scenes).as_cost()(scenes[0].product) / costs_of(scenes[0])
+    assert ratio.max() / ratio.min() < 2.5  # 12 at unit cost
+
+
+def costs_of(scene):
+    product = scene.product
+    numbers, features = product.transition_features(np.arange(product.successors.size))
+    return features[numbers, 0].reshape(product.successors.shape)
 
 
 def test_features_that_are_no_numbers_are_refused_with_a_sentence():

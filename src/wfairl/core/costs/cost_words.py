@@ -1,21 +1,22 @@
 """A sampled cost in words and numbers, the same for the command line, the page and the studio.
 
     to red floor: about 9 plain steps (5 to 14)
+    to yellow floor: at least 3 plain steps
 
-A plain step is the most common kind of transition without a term that makes it dearer. For every sample of the
-posterior, the costs of the transitions that have a feature, or are of a control, are averaged and divided by that of a
-plain step; the interval holds 90 % of the samples.
+A plain step is a transition of the most common kind, without any term, and costs 1. What a term costs is the cost of a
+transition that is plain but for this term, which is as far from plain as it ever is in the demonstrated scenes. The
+interval holds 90 % of the samples. Optimal demonstrations often give a bound only, and then the bound is all that is
+said.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from wfairl.core.costs.feature_costs import SampledCost
-from wfairl.core.costs.posterior import terms_cost
-from wfairl.core.planning.product import Product
-from wfairl.core.worlds.world import feature_names
+from wfairl.core.worlds.world import World, feature_names
 
 CLAIMED = 0.05
 """The probability of unit cost below which a preference counts as shown."""
@@ -25,47 +26,48 @@ INTERVAL = (0.05, 0.95)
 
 @dataclass(frozen=True)
 class TermCost:
-    """What transitions with a feature, or of a control, cost in plain steps.
+    """What a transition costs in plain steps that has a feature, or is of a control, and is plain otherwise.
 
     Attributes:
-        name: of the feature or control.
+        name: of the feature or control; with its amount if that is not simply 1.
         cost: the median of the posterior.
-        low, high: the interval that holds 90 % of it.
-        probability: that it matters beyond the other terms.
+        low, high: the interval that holds 90 % of it; None where the demonstrations give no such bound.
+        probability: that it matters.
     """
 
     name: str
     cost: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     probability: float
 
+    def holds(self, cost: float) -> bool:
+        """Whether a cost lies in the interval, or beyond the bound that there is."""
+        return (self.low is None or self.low <= cost) and (self.high is None or cost <= self.high)
+
     def __str__(self) -> str:
-        low, high = _rounded(self.low), _rounded(self.high)
-        interval = f"{low}" if low == high else f"{low} to {high}"
-        return f"{self.name}: about {_rounded(self.cost)} plain steps ({interval})"
+        low, cost, high = _rounded(self.low), _rounded(self.cost), _rounded(self.high)
+        if self.high is None:
+            return f"{self.name}: at least {low}"
+        if self.low is None:
+            return f"{self.name}: at most {high}"
+        interval = low.split()[0] if low == high else f"{low.split()[0]} to {high.split()[0]}"
+        return f"{self.name}: about {cost} ({interval})"
 
 
-def term_costs(model: SampledCost, product: Product) -> tuple[TermCost, ...]:
+def term_costs(model: SampledCost, world: World[Any]) -> tuple[TermCost, ...]:
     """The terms that matter with a probability of at least a half, the dearest first; none if costs are all 1."""
-    weights = model.weights.numpy()
-    transitions = np.flatnonzero(product.available)
-    numbers, features = product.transition_features(transitions)
-    controls = np.eye(product.successors.shape[1])[transitions % product.successors.shape[1]]
-    rows, counts = np.unique(np.concatenate([features[numbers], controls], axis=1), axis=0, return_counts=True)
-    matter = np.flatnonzero((weights != 0).mean(axis=0) >= 0.5)
-    dearer = matter[weights[:, matter].mean(axis=0) > 0]
-    plain = counts * (rows[:, dearer] == 0).all(axis=1)
-    costs = terms_cost(rows, weights.T)  # [rows, samples]
-    costs /= costs[(plain if plain.any() else counts).argmax()]
-    names = (*feature_names(product.world, features.shape[1]), *product.world.controls)
+    weights, plain, extreme = model.weights.numpy(), model.plain.numpy(), model.extreme.numpy()
+    names = (*feature_names(world, model.settings["features"]), *world.controls)
+    probabilities = (weights != 0).mean(axis=0)
     found = []
-    for column in matter:
-        share = counts * (rows[:, column] != 0)
-        if share.any():
-            low, middle, high = np.quantile(share @ costs / share.sum(), (INTERVAL[0], 0.5, INTERVAL[1]))
-            probability = float((weights[:, column] != 0).mean())
-            found.append(TermCost(names[column], float(middle), float(low), float(high), probability))
+    for column in np.flatnonzero(probabilities >= 0.5):
+        costs = 1.0 + weights[:, column] * (extreme[column] - plain[column])
+        low, middle, high = np.quantile(costs, (INTERVAL[0], 0.5, INTERVAL[1])).tolist()
+        end, is_indicator = float(model.open_end[column]), (plain[column], extreme[column]) == (0.0, 1.0)
+        name = names[column] if is_indicator else f"{names[column]} of {extreme[column]:.3g}"
+        bounds = None if end < 0 else low, None if end > 0 else high
+        found.append(TermCost(name, middle, *bounds, float(probabilities[column])))
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
@@ -79,10 +81,11 @@ def verdict(model: SampledCost) -> str:
     return f"a preference is possible but not shown (none is {unit:.0%} likely); more demonstrations would tell"
 
 
-def cost_sentences(model: SampledCost, product: Product) -> Sequence[str]:
+def cost_sentences(model: SampledCost, world: World[Any]) -> Sequence[str]:
     """The verdict, and each term that matters."""
-    return (verdict(model), *(str(one) for one in term_costs(model, product)))
+    return (verdict(model), *(str(one) for one in term_costs(model, world)))
 
 
-def _rounded(cost: float) -> str:
-    return f"{cost:.2g}" if cost < 10 else f"{cost:.0f}"
+def _rounded(cost: float | None) -> str:
+    text = "" if cost is None else f"{cost:.2g}" if cost < 10 else f"{cost:.0f}"
+    return f"{text} plain step" if text == "1" else f"{text} plain steps"

@@ -24,6 +24,7 @@ from wfairl.core.costs.cost_model import (
     Inputs,
     TransitionInputs,
 )
+from wfairl.core.costs.posterior import CostSamples
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 
@@ -193,19 +194,29 @@ class TabularCost(CostModel):
 class SampledCost(CostModel):
     """The mean cost over samples of weights of features and controls, most of which are zero: see `posterior`.
 
-    A plan of least mean cost is the best one under what is known. Before training, one sample of zeros costs 1.
+    A plan of least mean cost is the best one under what is known. Before training, one sample costs 1 everywhere.
 
     Attributes:
+        constant, weight: the mean of samples, shapes [1] and [features + controls].
         weights: shape [samples, features + controls].
         temperatures: of the demonstrators, shape [samples].
         unit: the posterior probability that all transitions cost the same, shape [1].
+        plain, extreme: what each feature and control is in plain transitions, and what differs most from that in the
+            demonstrated scenes; shape [features + controls].
+        open_end: 1 where the demonstrations bound the cost of a feature or control from below alone, -1 where from
+            above alone, else 0; shape [features + controls].
     """
 
     kind = "auto"
     estimator = Estimator.POSTERIOR
+    constant: Tensor
+    weight: Tensor
     weights: Tensor
     temperatures: Tensor
     unit: Tensor
+    plain: Tensor
+    extreme: Tensor
+    open_end: Tensor
 
     def __init__(
         self,
@@ -221,9 +232,12 @@ class SampledCost(CostModel):
                 f"a cost of the kind {self.kind!r} has the default floor and activation; leave them out"
             )
         self.settings |= {"features": features, "controls": controls, "samples": samples}
+        self.register_buffer("constant", torch.ones(1, dtype=torch.float64))
         self.register_buffer("weights", torch.zeros(samples, features + controls, dtype=torch.float64))
         self.register_buffer("temperatures", torch.ones(samples, dtype=torch.float64))
         self.register_buffer("unit", torch.ones(1, dtype=torch.float64))
+        for name in ("weight", "plain", "extreme", "open_end"):
+            self.register_buffer(name, torch.zeros(features + controls, dtype=torch.float64))
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
@@ -231,18 +245,21 @@ class SampledCost(CostModel):
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        samples = (sizes["samples"],)
         return {
-            "weights": (sizes["samples"], sizes["features"] + sizes["controls"]),
-            "temperatures": (sizes["samples"],),
+            "weights": (*samples, sizes["features"] + sizes["controls"]),
+            "temperatures": samples,
         }
 
-    def with_samples(
-        self, weights: NDArray[np.float64], temperatures: NDArray[np.float64], unit: float
-    ) -> "SampledCost":
-        """A model of these samples; see the attributes."""
-        model = SampledCost(self.settings["features"], self.settings["controls"], len(weights))
-        model.weights.copy_(torch.from_numpy(weights))
-        model.temperatures.copy_(torch.from_numpy(temperatures))
+    def with_samples(self, samples: CostSamples, planned_with: float) -> "SampledCost":
+        """A model of these samples; of unit cost alone if that has at least the given probability."""
+        unit = samples.unit_probability
+        count = len(samples.weights) if unit < planned_with else 1
+        model = SampledCost(self.settings["features"], self.settings["controls"], count)
+        if count > 1:
+            for name in ("constant", "weight", "weights", "plain", "extreme", "open_end"):
+                getattr(model, name).copy_(torch.from_numpy(getattr(samples, name)))
+        model.temperatures.copy_(torch.from_numpy(samples.temperatures[:count]))
         model.unit.fill_(unit)
         return model
 
@@ -251,9 +268,8 @@ class SampledCost(CostModel):
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
         features, control = (part[rows] for part in inputs.parts)
-        by_feature, by_control = self.weights.split([self.settings["features"], self.settings["controls"]], dim=1)
-        z = features.double() @ by_feature.T + by_control.T[control]
-        return ACTIVATIONS[self.activation](z, self.floor).mean(dim=1)
+        by_feature, by_control = self.weight.split([self.settings["features"], self.settings["controls"]])
+        return (self.constant + features.double() @ by_feature + by_control[control]).clamp_min(self.floor)
 
 
 def _width(product: Product) -> int:

@@ -44,9 +44,9 @@ from wfairl.core.costs.checkpoint import (
 )
 from wfairl.core.costs.cost_model import CostModel, Estimator, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
-from wfairl.core.costs.feature_costs import PricesCost, SampledCost, SharedLinearCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
-from wfairl.core.costs.posterior import TooManyRowsError, sample_costs
+from wfairl.core.costs.posterior import sample_costs
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.planning.product import Product
@@ -195,18 +195,11 @@ class CostTraining:
         return TrainingResult(model, 0 if is_unit else 1, (before, after))
 
     def _sample(self, model: SampledCost, temperature: float, n_jobs: int) -> CostModel:
-        """Samples of the posterior, or unit cost if that is next to sure.
-
-        Where features take too many values to sample, the most likely weights.
-        """
+        """Samples of the posterior, or unit cost if that is next to sure."""
         scenes = [example.scene for example in self.examples]
-        try:
-            samples = sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs)
-        except TooManyRowsError:
-            linear = SharedLinearCost.for_products([scene.product for scene in scenes])
-            return _most_likely(linear, _view_scenes(linear, scenes), temperature, n_jobs)
-        weights = samples.weights if samples.unit_probability < PLANNED_WITH else samples.weights[:1] * 0.0
-        return model.with_samples(weights, samples.temperatures[: len(weights)], samples.unit_probability)
+        return model.with_samples(
+            sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs), PLANNED_WITH
+        )
 
 
 @dataclass(frozen=True, eq=False)

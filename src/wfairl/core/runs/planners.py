@@ -143,7 +143,7 @@ def describe(model: TaskModel, settings: CostSettings, training: TrainingResult,
     if last == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
     elif isinstance(training.model, SampledCost):
-        sentences = cost_sentences(training.model, prepared.scenes[0].product)
+        sentences = cost_sentences(training.model, prepared.scenes[0].product.world)
         lines += [("cost" if i == 0 else "", text) for i, text in enumerate(sentences)]
     elif not is_network:
         lines.append(("cost", f"{kind}, the most likely of its kind"))
@@ -177,6 +177,6 @@ def describe(model: TaskModel, settings: CostSettings, training: TrainingResult,
         "left_out": [asdict(one) for one in left_out],
     }
     if isinstance(training.model, SampledCost):
-        terms = term_costs(training.model, prepared.scenes[0].product)
+        terms = term_costs(training.model, prepared.scenes[0].product.world)
         facts |= {"no_preference": float(training.model.unit), "plain_steps": [asdict(one) for one in terms]}
     return Trained(facts, lines, warnings)

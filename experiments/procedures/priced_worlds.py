@@ -1,0 +1,341 @@
+"""Random worlds whose steps have hidden prices, with a judge that knows nothing of the package.
+
+A family draws prices and the kind of features; a problem is one draw of it, with scenes by seed: grids and road graphs,
+to be crossed from a start to a goal, sometimes with an errand on the way. Only the scene knows what a step costs.
+The features that the learner sees may be idle, collinear, negative, on another scale, or not there at all.
+
+Families marked as held out are for tests: nothing may be tuned on them.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count, product
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning.product import Product
+from wfairl.core.worlds.graph import GraphWorld, explore_world
+from wfairl.core.worlds.task import ModelTask
+
+MOVES = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
+ROADS = tuple(f"road {i}" for i in range(5))
+SIZE, PLACES, ROUGH, WALLS = 8, 45, 0.35, 0.1
+HORIZON = 200
+
+Place = Any
+
+
+class Leg(NamedTuple):
+    """A step from a place: where it leads, what it costs, what is seen of it."""
+
+    after: Place
+    cost: float
+    features: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PricedScene:
+    """A world of the package's contract: labels at places, legs by place and control."""
+
+    controls: tuple[str, ...]
+    propositions: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    initial_state: Place
+    marks: dict[Place, str]
+    legs: dict[Place, dict[int, Leg]]
+
+    def is_available(self, state: Place, control: int) -> bool:
+        return control in self.legs[state]
+
+    def step(self, state: Place, control: int) -> Place:
+        return self.legs[state][control].after
+
+    def label(self, state: Place, control: int, next_state: Place) -> frozenset[str]:  # noqa: ARG002
+        return frozenset({self.marks[next_state]} if next_state in self.marks else ())
+
+    def features(self, state: Place, control: int, next_state: Place) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.array(self.legs[state][control].features)
+
+
+def paid(scene: PricedScene, order: Sequence[str], controls: Sequence[int]) -> float:
+    """The cost of controls that visit the marks in order; inf if they do not."""
+    place, done, total = scene.initial_state, 0, 0.0
+    for control in controls:
+        leg = scene.legs[place][control]
+        place, total = leg.after, total + leg.cost
+        done += done < len(order) and scene.marks.get(place) == order[done]
+    return total if done == len(order) else np.inf
+
+
+def least(scene: PricedScene, order: Sequence[str]) -> float:
+    """The least cost at which the marks can be visited in order, by Dijkstra; inf if they cannot."""
+    ties, best = count(), {(scene.initial_state, 0): 0.0}
+    queue = [(0.0, next(ties), scene.initial_state, 0)]
+    while queue:
+        total, _, place, done = heapq.heappop(queue)
+        if done == len(order):
+            return total
+        if total > best[place, done]:
+            continue
+        for leg in scene.legs[place].values():
+            node = leg.after, done + (scene.marks.get(leg.after) == order[done])
+            if total + leg.cost < best.get(node, np.inf):
+                best[node] = total + leg.cost
+                heapq.heappush(queue, (best[node], next(ties), *node))
+    return np.inf
+
+
+class Draw(NamedTuple):
+    """What a family has drawn.
+
+    Attributes:
+        names: of the features.
+        see: from the properties of a step to its features.
+        price: from the properties of a step and its control to its cost.
+        true_prices: the cost in plain steps of transitions with a feature alone, by name, where that is one number.
+    """
+
+    names: tuple[str, ...]
+    see: Callable[[NDArray[np.float64]], Iterable[float]]
+    price: Callable[[NDArray[np.float64], str], float]
+    true_prices: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Family:
+    """Problems of one shape.
+
+    Attributes:
+        draw: prices and features, by random numbers.
+        is_graph: whether scenes are road graphs; grids otherwise.
+        errand: whether something is to be fetched first.
+        held_out: whether nothing may be tuned on it.
+    """
+
+    draw: Callable[[np.random.Generator], Draw]
+    is_graph: bool = False
+    errand: bool = False
+    held_out: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PricedProblem:
+    """One draw of a family."""
+
+    family: str
+    number: int
+
+    @property
+    def shape(self) -> Family:
+        return FAMILIES[self.family]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("parcel", "goal") if self.shape.errand else ("goal",)
+
+    @lru_cache(maxsize=1)  # noqa: B019 - problems are few
+    def drawn(self) -> Draw:
+        return self.shape.draw(self._rng(0))
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def scene(self, seed: int) -> PricedScene:
+        """The scene of a seed, in which the goal can be reached."""
+        rng = self._rng(1, seed)
+        while True:
+            scene = (draw_graph if self.shape.is_graph else draw_grid)(self.drawn(), self.order, rng)
+            if least(scene, self.order) < np.inf:
+                return scene
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def world(self, seed: int) -> GraphWorld:
+        return explore_world(self.scene(seed))
+
+    @lru_cache(maxsize=1)  # noqa: B019
+    def task(self) -> ModelTask:
+        name = f"{self.family}-{self.number}"
+        return ModelTask(name, "hidden prices", self.order, visit_in_order(*self.order), HORIZON, self.world)
+
+    def cost(self, explored: Product) -> NDArray[np.float64]:
+        """The hidden cost as the package's expert takes it."""
+        world: Any = explored.world
+        scene: PricedScene = world.source
+        places = dict.fromkeys([scene.initial_state])
+        for place in (
+            queue := [scene.initial_state]
+        ):  # which grows meanwhile, in the order in which worlds are explored
+            for control in sorted(scene.legs[place]):
+                after = scene.legs[place][control].after
+                if after not in places:
+                    places[after] = None
+                    queue.append(after)
+        costs = np.array([[scene.legs[place][u].cost if u in scene.legs[place] else 1.0
+                           for u in range(len(scene.controls))] for place in places])  # fmt: skip
+        return costs[[explored.state(node) for node in range(len(explored))]]
+
+    def _rng(self, *more: int) -> np.random.Generator:
+        return np.random.default_rng([list(FAMILIES).index(self.family), self.number, *more])
+
+
+LAYERS = 5
+"""Properties of a step: whether it has each of these, of which the first three exclude each other, and then a number:
+the difference of heights in a grid, the length in a graph."""
+
+
+def draw_grid(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> PricedScene:
+    """Cells with grounds and heights; who bumps into a wall stays."""
+    cells = [cell for cell in product(range(SIZE), repeat=2) if rng.random() > WALLS]
+    grounds = {cell: _layers(rng) for cell in cells}
+    heights = {cell: rng.normal() for cell in cells}
+
+    def leg(cell: Place, control: str) -> Leg:
+        after = cell[0] + MOVES[control][0], cell[1] + MOVES[control][1]
+        after = after if after in grounds else cell
+        properties = np.append(grounds[after], heights[after] - heights[cell])
+        return Leg(after, drawn.price(properties, control), tuple(drawn.see(properties)))
+
+    legs = {cell: {u: leg(cell, control) for u, control in enumerate(MOVES)} for cell in cells}
+    return _scene(drawn, order, tuple(MOVES), legs, rng)
+
+
+def draw_graph(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> PricedScene:
+    """Roads to the nearest neighbours."""
+    points = rng.random((PLACES, 2))
+    distances = 10 * np.linalg.norm(points[:, None] - points[None], axis=2)
+    legs: dict[Place, dict[int, Leg]] = {}
+    for i, near in enumerate(distances.argsort()[:, 1 : len(ROADS)].tolist()):
+        legs[i] = {}
+        for u, j in enumerate(near):
+            properties = np.append(_layers(rng), distances[i, j])
+            legs[i][u] = Leg(j, drawn.price(properties, ROADS[u]), tuple(drawn.see(properties)))
+    return _scene(drawn, order, ROADS, legs, rng)
+
+
+def _layers(rng: np.random.Generator) -> NDArray[np.float64]:
+    ground = rng.choice(4, p=[ROUGH, ROUGH / 2, ROUGH / 2, 1 - 2 * ROUGH])
+    return np.append(np.eye(4)[ground, :3], rng.random(LAYERS - 3) < ROUGH)
+
+
+def _scene(
+    drawn: Draw, order: Sequence[str], controls: tuple[str, ...], legs: dict[Place, dict[int, Leg]], rng: Any
+) -> PricedScene:
+    places = list(legs)
+    start, *others = (places[i] for i in rng.permutation(len(places))[: 1 + len(order)])
+    return PricedScene(controls, tuple(order), drawn.names, start, dict(zip(others, order, strict=True)), legs)
+
+
+def _price(rng: np.random.Generator, low: float = 2.0, high: float = 12.0) -> float:
+    """Between two prices, evenly in its logarithm."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _grounds(rng: np.random.Generator, prices: Sequence[float], seen: int = LAYERS) -> Draw:
+    """Prices of the first layers; so many layers are seen, in random order."""
+    extra, order = np.zeros(LAYERS), rng.permutation(seen)
+    extra[: len(prices)] = np.array(prices) - 1.0
+    names = tuple(f"on ground {i}" for i in order)
+    true_prices = {f"on ground {i}": price for i, price in enumerate(prices) if price != 1.0}
+    return Draw(names, lambda one: one[order], lambda one, _: 1.0 + float(extra @ one[:LAYERS]), true_prices)
+
+
+def one_ground(rng: np.random.Generator) -> Draw:
+    """One ground is dear, and it alone is seen."""
+    return _grounds(rng, [_price(rng, 1.5)], seen=1)
+
+
+def three_grounds(rng: np.random.Generator) -> Draw:
+    """Three grounds, of which one may be cheap."""
+    return _grounds(rng, [_price(rng), _price(rng), _price(rng, 0.3, 3.0)], seen=3)
+
+
+def idle_grounds(rng: np.random.Generator) -> Draw:
+    """One ground is dear; four others mean nothing."""
+    return _grounds(rng, [_price(rng)])
+
+
+def overlapping(rng: np.random.Generator) -> Draw:
+    """Five grounds that may overlap, three of which have a price."""
+    return _grounds(rng, [_price(rng), 1.0, _price(rng), _price(rng)])
+
+
+def cheap_ground(rng: np.random.Generator) -> Draw:
+    """A paved way on which steps cost less."""
+    return _grounds(rng, [_price(rng, 0.15, 0.5)], seen=3)
+
+
+def no_preference(rng: np.random.Generator) -> Draw:
+    """All steps cost the same."""
+    return _grounds(rng, [])
+
+
+def slopes(rng: np.random.Generator) -> Draw:
+    """Climbing costs by the metre; climbs are seen in millimetres, descents as negative metres."""
+    weight = rng.uniform(0.5, 4.0)
+    return Draw(
+        ("climb in mm", "descent", "on ground 3"),
+        lambda one: (1000.0 * max(one[5], 0.0), min(one[5], 0.0), one[3]),
+        lambda one, _: 1.0 + weight * max(one[5], 0.0),
+    )
+
+
+def lengths(rng: np.random.Generator) -> Draw:
+    """Roads cost their length, and a toll on some."""
+    toll = _price(rng)
+    return Draw(("length", "toll"), lambda one: (one[5], one[0]), lambda one, _: float(one[5] + toll * one[0]))
+
+
+def lengths_by_class(rng: np.random.Generator) -> Draw:
+    """Metres on three kinds of road, in metres, each with a price of its own."""
+    prices = np.array([1.0, _price(rng), _price(rng, 0.3, 3.0)])
+
+    def amounts(one: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = np.array([1.0 - one[0] - one[1], one[0], one[1]])
+        return 1000.0 * one[5] * shares
+
+    return Draw(
+        ("m of street", "m of track", "m of path"), amounts, lambda one, _: float(prices @ amounts(one)) / 1000.0
+    )
+
+
+def collinear(rng: np.random.Generator) -> Draw:
+    """One ground is dear; it is seen twice, once in other units, beside its opposite and the sum with another one."""
+    price = _price(rng)
+    return Draw(
+        ("constant", "sum", "on ground 0", "twice", "not on ground 0", "negative"),
+        lambda one: (7.0, one[0] + one[3], one[0], 2000.0 * one[0], 1.0 - one[0], -one[3]),
+        lambda one, _: 1.0 + (price - 1.0) * one[0],
+    )
+
+
+def one_control(rng: np.random.Generator) -> Draw:
+    """One control is dear, whatever is seen of the ground."""
+    dear, price = ROADS[rng.integers(3)], _price(rng, 2.0, 6.0)
+    return Draw(
+        ("on ground 0", "on ground 3"),
+        lambda one: (one[0], one[3]),
+        lambda _, control: price if control == dear else 1.0,
+        {dear: price},
+    )
+
+
+FAMILIES = {
+    "one ground": Family(one_ground),
+    "three grounds": Family(three_grounds),
+    "idle grounds": Family(idle_grounds),
+    "lengths": Family(lengths, is_graph=True),
+    "one control": Family(one_control, is_graph=True),
+    "slopes": Family(slopes),
+    "no preference": Family(no_preference),
+    "overlapping": Family(overlapping, held_out=True),
+    "overlapping roads": Family(overlapping, is_graph=True, held_out=True),
+    "errand": Family(three_grounds, errand=True, held_out=True),
+    "cheap ground": Family(cheap_ground, held_out=True),
+    "collinear": Family(collinear, held_out=True),
+    "lengths by class": Family(lengths_by_class, is_graph=True, held_out=True),
+    "no preference on roads": Family(no_preference, is_graph=True, held_out=True),
+}

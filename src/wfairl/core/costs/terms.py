@@ -1,0 +1,231 @@
+"""The terms that a cost may consist of, and paths as sums of terms.
+
+A term is a feature of a transition or a control, shifted so that it is 0 in a plain transition and scaled so that it is
+1 where it differs most from that. A cost is linear in terms, with 1 for a plain transition:
+
+    c(x, u) = 1 + sum_k w_k term_k(x, u)
+
+So the cost of a path is linear too: its number of transitions and w times the sums of the terms along the path. Few
+paths are ever the best ones, under any weights:
+
+    Q(s, u) = min over paths from (s, u) of  n + w . (sums of terms)
+
+The paths of every search are kept, and Q is the least over the paths so far, an upper bound. Paths of the same sums are
+one path here.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.costs.cost_model import DEFAULT_FLOOR
+from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.planning.product import Product
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.parallel import map_in_threads
+
+WORTH_THREADS = 200_000
+"""Transitions of all scenes from which on threads save more time than they cost."""
+
+
+COMMON = 0.25
+"""The share of transitions from which on those that lack a feature are common."""
+
+
+class Terms:
+    """The terms of some scenes, and the kinds of transitions that they tell apart.
+
+    Attributes:
+        columns: which of the features, followed by the controls, each term is; shape [terms].
+        is_control: whether a term is a control; shape [terms].
+        shifts, scales: term = (column - shift) / scale; shape [terms].
+        design: the terms of each row, shape [rows, terms].
+        kinds: the distinct rows that occur, shape [kinds, terms].
+        row_of: of each product, the row of each transition node * controls + control.
+        width: number of features and controls.
+    """
+
+    def __init__(self, products: Sequence[Product]):
+        rows: dict[bytes, int] = {}
+        distinct: list[NDArray[np.float64]] = []
+        self.row_of: dict[Product, NDArray[np.int32]] = {}
+        for product in dict.fromkeys(products):
+            transitions = np.flatnonzero(product.available)
+            numbers, features = product.transition_features(transitions)
+            check_features(features)
+            for one in features + 0.0:
+                if rows.setdefault(one.tobytes(), len(rows)) == len(distinct):
+                    distinct.append(one)
+            number = np.array([rows[one.tobytes()] for one in features + 0.0])
+            controls = product.successors.shape[1]
+            row_of = np.zeros(product.successors.size, np.int32)
+            row_of[transitions] = number[numbers] * controls + transitions % controls
+            self.row_of[product] = row_of
+        kinds = np.repeat(np.array(distinct), controls, axis=0)
+        table = np.concatenate([kinds, np.tile(np.eye(controls), (len(distinct), 1))], axis=1)
+        occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]
+        counts = np.bincount(np.concatenate(occurring), minlength=len(table))
+        self.columns, self.shifts, self.scales = _informative(table, counts)
+        self.is_control = self.columns >= len(distinct[0])
+        self.design = (table[:, self.columns] - self.shifts) / self.scales
+        self.kinds = np.unique(self.design[counts > 0], axis=0)
+        self.width = table.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def spread(self, of_terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of terms as numbers of columns, 0 for those that are no terms; shape [..., width]."""
+        of_columns = np.zeros((*of_terms.shape[:-1], self.width))
+        of_columns[..., self.columns] = of_terms
+        return of_columns
+
+    def to_features(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights of terms [samples, terms] as a constant [samples] and weights of columns [samples, width]."""
+        return 1.0 - (weights / self.scales) @ self.shifts, self.spread(weights / self.scales)
+
+
+def check_features(features: NDArray[np.float64]) -> None:
+    """Refuse features that no cost can be learned over, with a `BadInputError`."""
+    bad = np.argwhere(~np.isfinite(features))
+    if len(bad):
+        raise BadInputError(
+            f"feature {bad[0, 1]} of a transition is {features[tuple(bad[0])]}: a cost is learned over finite numbers"
+        )
+
+
+def _informative(
+    table: NDArray[np.float64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """The columns that vary, one of those that are the same up to shift and scale, with their shifts and scales.
+
+    Args:
+        table: features and controls of the rows, shape [rows, width].
+        counts: how often each row occurs, shape [rows].
+    """
+    kept: dict[bytes, tuple[bool, int, float, float]] = {}
+    for column, values in enumerate(table[counts > 0].T):
+        low, high = values.min(), values.max()
+        if high - low <= 1e-9 * max(abs(low), abs(high)):
+            continue
+        relative = np.round((values - low) / (high - low), 9)
+        key = min((relative + 0.0).tobytes(), (np.round(1.0 - relative, 9) + 0.0).tobytes())
+        plain = _plain_value(values, counts[counts > 0])
+        scale = high - plain if high - plain >= plain - low else low - plain
+        candidate = plain != 0, column, plain, scale  # of two that mean the same, the one that plain transitions lack
+        kept[key] = min(kept.get(key, candidate), candidate)
+    chosen = sorted(one[1:] for one in kept.values())
+    columns, shifts, scales = (np.array([one[i] for one in chosen], float) for i in range(3))
+    return columns.astype(np.int64), shifts, scales
+
+
+def _plain_value(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """What a column is in plain transitions: 0 if that is common, the most common number, or that nearest to zero."""
+    distinct, number = np.unique(values, return_inverse=True)
+    shares = np.bincount(number, counts) / counts.sum()
+    if shares[distinct == 0].sum() >= COMMON:
+        return 0.0
+    if shares.max() >= 0.5:
+        return float(distinct[shares.argmax()])
+    return float(np.clip(0.0, distinct[0], distinct[-1]))
+
+
+class Decisions(NamedTuple):
+    """Demonstrated steps, with those as one whose paths differ from each other by the same sums.
+
+    Attributes:
+        counts: how often each control was chosen, shape [decisions, controls].
+        pairs: decision * controls + control of those that lead somewhere, shape [pairs].
+        first: path of each pair, and one past the last; shape [pairs + 1].
+        sums: of each path, steps first and then terms; shape [1 + terms, paths].
+    """
+
+    counts: NDArray[np.float64]
+    pairs: NDArray[np.int64]
+    first: NDArray[np.int64]
+    sums: NDArray[np.float64]
+
+
+class KnownPaths:
+    """The paths of all searches so far, as sums of terms.
+
+    Attributes:
+        controls: demonstrated, shape [steps].
+        width: number of controls.
+        searches: of all scenes, so far.
+    """
+
+    def __init__(self, scenes: Sequence[TrainingScene], terms: Terms, n_jobs: int):
+        self.terms, self.searches = terms, 0
+        groups: dict[Product, list[TrainingScene]] = {}
+        for scene in scenes:
+            groups.setdefault(scene.product, []).append(scene)
+        self.groups = list(groups.values())
+        self.n_jobs = n_jobs if sum(product.successors.size for product in groups) >= WORTH_THREADS else 1
+        ordered = [scene for group in self.groups for scene in group]
+        self.width = ordered[0].product.successors.shape[1]
+        self.controls = np.concatenate([scene.controls for scene in ordered])
+        self.values = np.concatenate([np.ones((len(terms.design), 1)), terms.design], axis=1)
+        # Numbers that tell sums apart: sums of the same terms in another order differ by rounding alone.
+        self.print = np.random.default_rng(0).uniform(1, 2, self.values.shape[1])
+        self.pairs = np.zeros(0, np.int64)
+        self.sums = np.zeros((0, self.values.shape[1]))
+
+    def search(self, weights: Sequence[NDArray[np.float64]]) -> None:
+        """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
+        pairs, sums = [self.pairs], [self.sums]
+        for one in weights:
+            self.searches += 1
+            costs = np.maximum(1.0 + self.terms.design @ one, DEFAULT_FLOOR)
+            first = 0
+            for solved in map_in_threads(partial(self._solve, costs), self.groups, self.n_jobs):
+                for rows, paths in solved:
+                    finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
+                    pairs.append(first + finite)
+                    along = sums_along_paths(paths, self.values[rows])
+                    sums.append(along.reshape(-1, along.shape[-1])[finite])
+                    first += paths.control_cost_to_go.size
+        self._keep(np.concatenate(pairs), np.concatenate(sums))
+
+    def decisions(self) -> Decisions:
+        """The demonstrated steps with all paths that are known."""
+        edges = np.searchsorted(self.pairs, np.arange(len(self.controls) + 1) * self.width)
+        controls = self.pairs % self.width
+        relative = np.round(self.sums - self.sums[edges[:-1]].repeat(np.diff(edges), axis=0), 9) + 0.0
+        numbers: dict[tuple[bytes, bytes], int] = {}
+        number = np.empty(len(self.controls), np.int64)
+        shown: list[int] = []
+        for step, (low, high) in enumerate(pairwise(edges.tolist())):
+            key = controls[low:high].tobytes(), relative[low:high].tobytes()
+            number[step] = numbers.setdefault(key, len(numbers))
+            if number[step] == len(shown):
+                shown.append(step)
+        counts = np.zeros((len(shown), self.width))
+        np.add.at(counts, (number, self.controls), 1.0)
+        paths = np.concatenate([np.arange(edges[step], edges[step + 1]) for step in shown])
+        pairs = number[self.pairs[paths] // self.width] * self.width + controls[paths]
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        return Decisions(counts, pairs[first], np.append(first, len(pairs)), np.ascontiguousarray(relative[paths].T))
+
+    def _keep(self, pairs: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+        """Keep one path of each pair and sums, in the order of pairs."""
+        prints = sums @ self.print
+        order = np.lexsort((prints, pairs))
+        pairs, prints = pairs[order], prints[order]
+        is_new = np.ones(len(pairs), bool)
+        is_new[1:] = (np.diff(pairs) > 0) | (np.diff(prints) > 1e-9 * (1.0 + np.abs(prints[1:])))
+        self.pairs, self.sums = pairs[is_new], sums[order[is_new]]
+
+    def _solve(
+        self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]
+    ) -> list[tuple[NDArray[np.int32], OptimalPaths]]:
+        """The best paths of the scenes of a product, each with the rows of its transitions."""
+        product = scenes[0].product
+        row_of = self.terms.row_of[product]
+        solved = scenes[0].solver.solve(costs[row_of].reshape(product.successors.shape), scenes)
+        return [(row_of[paths.transitions], paths) for paths in solved]
