@@ -3,7 +3,9 @@
     wfairl --tasks examples/own_simulator.py run slippery-corridor
 
 The agent plans in the model, where every control succeeds. In the simulator the wheels spin in one step of five. After
-each step the agent observes its true state. On a robot, `step` would send the command and read the sensors.
+each step the agent observes its true state. On a robot, `step` would send the command and read the sensors. A simulator
+is given the world as it is written here and a generator of random numbers, another one for each episode. If the model
+knows that it slips, the agent plans for that too: see `outcomes` in docs/your-own-world.md.
 """
 
 import numpy as np
@@ -31,8 +33,8 @@ class Corridor:
 class SlipperyFloor:
     """One episode; a `Simulator` has the model of its scene and a method `step`."""
 
-    def __init__(self, world):
-        self.world, self.state, self.rng = world, world.initial_state, np.random.default_rng(0)
+    def __init__(self, world, rng):
+        self.world, self.state, self.rng = world, world.initial_state, rng
 
     def step(self, control):
         before = self.state

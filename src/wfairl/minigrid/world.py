@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances, slip_chances
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.core.worlds.rendering import Rendering
+from wfairl.core.worlds.world import Outcomes
 from wfairl.minigrid import physics
 from wfairl.minigrid.features import FEATURE_NAMES, transition_features
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
@@ -48,11 +50,13 @@ class MiniGridWorld:
         labeller: the propositions of its labels.
         initial_state: the state x_0.
         instruction: the mission of the scene in words, where scenes of a task differ in it.
+        slip: probability that a control is replaced by another one.
     """
 
     controls: Sequence[str] = CONTROLS
     feature_names: Sequence[str] = FEATURE_NAMES
     instruction: str | None = None
+    slip: float = 0.0
 
     def __init__(self, layout: Layout, propositions: Mapping[str, Proposition], initial_fields: Sequence[int]):
         self.layout, self.labeller = layout, Labeller(layout, propositions)
@@ -90,6 +94,18 @@ class MiniGridWorld:
         world.labeller = Labeller(self.layout, propositions)
         return world
 
+    def slipping(self, probability: float) -> MiniGridWorld:
+        """This scene, where a control is replaced by another one with some probability; effects are the controls."""
+        slip_chances(np.ones((1, len(CONTROLS)), bool), probability)  # checks it
+        world = copy.copy(self)
+        world.slip = probability
+        return world
+
+    @property
+    def slips(self) -> bool:
+        """Whether a control may have several outcomes."""
+        return self.slip > 0
+
     @property
     def propositions(self) -> Sequence[str]:
         return self.labeller.propositions
@@ -107,15 +123,32 @@ class MiniGridWorld:
         physics.apply_control(self.layout.table, fields, control)
         return self._packed(fields)
 
+    def outcomes(self, state: int, control: int) -> Outcomes:
+        """See `World`."""
+        found: dict[int, float] = {}
+        for effect, probability in self._chances(1).lottery(0, control):
+            after = self.step(state, effect)
+            found[after] = found.get(after, 0.0) + probability
+        return tuple((probability, after) for after, probability in found.items())
+
+    def find_effect(self, state: int, control: int, next_state: int) -> int | None:
+        """The control that led to a state: the given one, or another, None if there is none."""
+        others = (one for one in range(len(CONTROLS)) if one != control)
+        return next((one for one in (control, *others) if self.step(state, one) == next_state), None)
+
     def is_final(self, state: int) -> bool:
         """Whether the agent stands on a goal or on lava."""
         return bool(physics.is_final(self.layout.table, self._fields(state)))
 
     def label(self, state: int, control: int, next_state: int) -> Label:
         """The propositions that hold after the transition."""
+        if self.slips:
+            control = self._effect(state, control, next_state)
         return self.labeller.label(self._fields(next_state), control if state != next_state else NOTHING)
 
-    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
+    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:
+        if self.slips:
+            control = self._effect(state, control, next_state)
         _, features = self.transition_features(self.pack(state)[None], np.array([control]))
         return features[0]
 
@@ -143,11 +176,21 @@ class MiniGridWorld:
             successors=tables.successors[met],
             label_index=tables.labels[met],
             labels=tuple(masks.table.labels),
+            chances=self._chances(nodes.count) if self.slips else None,
         )
 
-    def own_planning(self) -> FocusedPlanning:
-        """How to plan in this scene where it is too large to enumerate; see `OwnPlanning`."""
-        return FocusedPlanning(self)
+    def own_planning(self) -> FocusedPlanning | None:
+        """How to plan in this scene where it is too large to enumerate, and does not slip; see `OwnPlanning`."""
+        return None if self.slips else FocusedPlanning(self)
+
+    def _chances(self, nodes: int) -> Chances:
+        chances = slip_chances(np.ones((1, len(CONTROLS)), bool), self.slip)
+        return chances.at(np.zeros(nodes, np.int32))
+
+    def _effect(self, state: int, control: int, next_state: int) -> int:
+        """The control that led to a state; the given one if none does."""
+        effect = self.find_effect(state, control, next_state)
+        return control if effect is None else effect
 
     def estimated_states(self) -> float:
         """An estimate of the number of reachable states, rather too high.

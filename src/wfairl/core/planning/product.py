@@ -7,6 +7,9 @@ A node is a pair (world state x, automaton state q). From node 0 = (x_0, q_0) a 
 A transition into an accepting q ends the task: it leads to `ACCEPTED`. One that leaves the live part
 of the automaton can never succeed: it leads to `DEAD`. A control that cannot be chosen leads to `UNAVAILABLE`.
 Only reachable nodes are built, and they are numbered breadth first in the order of controls in every kind of world.
+
+In a world that slips a control is a lottery over the effects of its state (`worlds.chances`). The product has a
+transition for each effect, and the chances of the world. Elsewhere effects are the controls.
 """
 
 from collections.abc import Sequence
@@ -20,6 +23,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.planning.shortest_path import ReversedGraph, reverse_graph
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances, Lottery, chances_or_none, effects_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelTable, TooManyNodesError, check_node_limit
 from wfairl.core.worlds.transitions import FeatureNumbers
 from wfairl.core.worlds.world import World, available_controls
@@ -46,9 +50,10 @@ class Product:
         states: world state of each node, packed for a compiled world (shape [nodes, words] of uint64),
             a tuple of values otherwise; `state` gives either as the world's own value.
         automaton_states: automaton state of each node, shape [nodes] of int32.
-        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        label_index: index into `labels` of each transition, shape [nodes, controls] of uint16.
+        successors: node after each effect, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, effects] of int32.
+        label_index: index into `labels` of each transition, shape [nodes, effects] of uint16.
         labels: the distinct labels.
+        chances: of the effects of each node; None where the effects are the controls.
     """
 
     world: World[Any]
@@ -58,6 +63,7 @@ class Product:
     successors: NDArray[np.int32]
     label_index: NDArray[np.uint16]
     labels: tuple[Label, ...]
+    chances: Chances | None = None
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -70,12 +76,12 @@ class Product:
 
     @property
     def available(self) -> NDArray[np.bool_]:
-        """Which controls can be chosen, shape [nodes, controls]."""
+        """Which effects there are, shape [nodes, effects]."""
         return self.successors != UNAVAILABLE
 
-    def label(self, node: int, control: int) -> Label:
+    def label(self, node: int, effect: int) -> Label:
         """The label of a transition."""
-        return self.labels[self.label_index[node, control]]
+        return self.labels[self.label_index[node, effect]]
 
     def labels_by_automaton_state(self) -> dict[int, set[Label]]:
         """The labels of transitions, by the automaton state that they leave."""
@@ -90,7 +96,7 @@ class Product:
         """The features of transitions, as indices into the distinct ones.
 
         Args:
-            transitions: node * controls + control, all of them available; shape [transitions].
+            transitions: node * effects + effect, all of them available; shape [transitions].
 
         Returns:
             Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
@@ -99,10 +105,10 @@ class Product:
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
         numbers, index = FeatureNumbers(), np.empty(len(transitions), np.int32)
         for i, transition in enumerate(transitions):
-            node, control = divmod(int(transition), len(self.world.controls))
-            state = self.states[node]
-            features = self.world.features(state, control, self.world.step(state, control))
-            index[i] = numbers.number(np.asarray(features, np.float64) + 0.0)  # which makes -0.0 the same as 0.0
+            node, effect = divmod(int(transition), self.successors.shape[1])
+            one = effects_of(self.world, self.states[node]).effects[effect]
+            assert one is not None  # it is available
+            index[i] = numbers.number(one.features + 0.0)  # which makes -0.0 the same as 0.0
         return index, np.array(numbers.rows)
 
     def state(self, node: int) -> Any:
@@ -184,26 +190,32 @@ def check_initial_state(automaton: Automaton) -> None:
 
 
 def _explore_plain(world: World[Any], automaton: Automaton, max_states: int, start: tuple[Any, int]) -> Product:
-    """Breadth first, in the order of controls."""
+    """Breadth first, in the order of effects."""
     labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
-    successors: list[list[int]] = []
-    label_index: list[list[int]] = []
+    rows: list[list[tuple[int, int]]] = []  # of each node and effect: the node after it, and its label
+    kinds: dict[tuple[Lottery, ...], int] = {}
+    kind: list[int] = []
     for state, automaton_state in pairs:  # it grows meanwhile
-        successors.append([UNAVAILABLE] * len(world.controls))
-        label_index.append([0] * len(world.controls))
-        for control in np.flatnonzero(available_controls(world, state)).tolist():
-            next_state = world.step(state, control)
-            number = labels.number(world.label(state, control, next_state))
+        effects, lotteries = effects_of(world, state)
+        kind.append(kinds.setdefault(lotteries, len(kinds)))
+        rows.append([])
+        for one in effects:
+            if one is None:
+                rows[-1].append((UNAVAILABLE, 0))
+                continue
+            number = labels.number(one.label)
             after = int(labels.rows[number, automaton_state])
             if after >= 0:
-                pair = (next_state, after)
+                pair = (one.next_state, after)
                 after = nodes.setdefault(pair, len(pairs))
                 if after == len(pairs):
                     pairs.append(pair)
-            successors[-1][control], label_index[-1][control] = after, number
+            rows[-1].append((after, number))
         check_node_limit(len(pairs), max_states)
+    width = max(map(len, rows))
+    arrays = np.array([row + [(UNAVAILABLE, 0)] * (width - len(row)) for row in rows], np.int32)
     states, automaton_states = zip(*pairs, strict=True)
     return Product(
-        world, automaton, states, np.array(automaton_states, np.int32), np.array(successors, np.int32),
-        np.array(label_index, np.uint16), tuple(labels.labels),
+        world, automaton, states, np.array(automaton_states, np.int32), np.ascontiguousarray(arrays[:, :, 0]),
+        arrays[:, :, 1].astype(np.uint16), tuple(labels.labels), chances_or_none(list(kinds), np.array(kind)),
     )  # fmt: skip

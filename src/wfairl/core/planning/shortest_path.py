@@ -71,11 +71,13 @@ class CostToGo:
         control_cost_to_go: Q(s, u), inf for a control that leads nowhere; shape [nodes, controls] of float64.
         best_control: the control of least Q, the lowest index among equals, `NO_CONTROL` where V is
             inf; shape [nodes] of int32.
+        failure: the price of a failure that the expected cost-to-go of a world that slips contains.
     """
 
     cost_to_go: NDArray[np.float64]
     control_cost_to_go: NDArray[np.float64]
     best_control: NDArray[np.int32]
+    failure: float = np.inf
 
 
 def reverse_graph(successors: NDArray[np.int32]) -> ReversedGraph:
@@ -103,11 +105,8 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
         BadCostError: the costs have another shape, are not all finite and positive, or some are so
             small that they vanish beside the cost-to-go when added to it.
     """
-    costs, least = _check_costs(costs, graph.successors.shape)
-    # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
-    ranked_V, V = np.empty(len(graph.order)), np.empty(len(costs))
-    _search(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)
-    greatest = _scatter(ranked_V, graph.order, V)
+    costs, least = check_costs(costs, graph.successors.shape)
+    V, greatest = _least_costs(graph, costs)
     if greatest > 0 and greatest + least == greatest:
         raise BadCostError(
             f"the smallest cost, {least:g}, vanishes beside a cost-to-go of {greatest:g}: following the best"
@@ -116,6 +115,19 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
     Q, best_control = np.empty(costs.shape), np.empty(len(costs), np.int32)
     _look_ahead(graph.successors, costs, V, Q, best_control)
     return CostToGo(V, Q, best_control)
+
+
+def least_costs(graph: ReversedGraph, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """V alone, of costs that were checked."""
+    return _least_costs(graph, costs)[0]
+
+
+def _least_costs(graph: ReversedGraph, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """V, and its greatest finite value."""
+    # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
+    ranked_V, V = np.empty(len(graph.order)), np.empty(len(costs))
+    _search(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)
+    return V, float(_scatter(ranked_V, graph.order, V))
 
 
 def find_cost_to_go(
@@ -133,7 +145,7 @@ def find_cost_to_go(
     return V
 
 
-def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
+def check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
     """The costs as a contiguous array of float64, and the least of them.
 
     NumPy's minimum and maximum are vectorised: tests within the loops below would take ten times as long.

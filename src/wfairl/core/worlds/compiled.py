@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances
 from wfairl.core.worlds.world import World
 
 MAX_LABELS = 65_536
@@ -34,6 +35,7 @@ class Exploration:
     successors: NDArray[np.int32]
     label_index: NDArray[np.uint16]
     labels: tuple[Label, ...]
+    chances: Chances | None = None
 
 
 @runtime_checkable
@@ -43,7 +45,7 @@ class CompiledWorld(World[Any], Protocol):
     def explore(
         self, automaton: Automaton = IGNORE_LABELS, max_nodes: int = ..., state: Any = None, automaton_state: int = 0
     ) -> Exploration:
-        """Every reachable pair of a world state and an automaton state, breadth first in the order of controls.
+        """Every reachable pair of a world state and an automaton state, breadth first in the order of effects.
 
         Args:
             automaton: reads the labels; the world is explored alone unless given.
@@ -71,7 +73,7 @@ class CompiledWorld(World[Any], Protocol):
 
         Args:
             states: packed states, shape [states, words].
-            transitions: row of `states` * controls + control, all of them available; shape [transitions].
+            transitions: row of `states` * effects + effect, all of them available; shape [transitions].
 
         Returns:
             Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].

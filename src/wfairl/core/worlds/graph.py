@@ -11,6 +11,7 @@ one road network take little more memory than one.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,14 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
-from wfairl.core.support.errors import BadInputError, WfairlError, one_line
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Lottery, chances_or_none, effects_of, slip_chances
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.core.worlds.rendering import Rendering, offered_rendering
 from wfairl.core.worlds.transitions import BrokenGraphError, FeatureNumbers, TransitionTable, as_label, edge_ranks
-from wfairl.core.worlds.world import BrokenLawError, World, check_world
+from wfairl.core.worlds.world import BrokenLawError, Outcomes, World, check_world
 
 DEFAULT_MAX_STATES = 5_000_000
+
+NO_EFFECT = (UNAVAILABLE, 0, 0)
+"""In place of the next state, label and features of an effect that a state does not have."""
 
 EXPLORATION_CHECKS = 100
 """States on which the laws of a world in plain Python are tested before it is explored."""
@@ -196,30 +201,87 @@ class GraphWorld:
         """The name of a state, such as the plain state that it was explored from."""
         return self.table.states[state] if self.table.states else state
 
+    @property
+    def slips(self) -> bool:
+        """Whether a control may have several outcomes."""
+        return self.table.chances is not None
+
+    def slipping(self, probability: float) -> GraphWorld:
+        """This world, where a control is replaced by another available one with some probability.
+
+        Raises:
+            BadInputError: it slips already, or that is no probability.
+        """
+        if self.slips:
+            raise BadInputError("this world slips already")
+        chances = slip_chances(self.table.successors != UNAVAILABLE, probability)
+        return replace(self, table=replace(self.table, chances=chances))
+
     def is_available(self, state: int, control: int) -> bool:
+        chances = self.table.chances
+        if chances is not None:
+            return bool(chances.lottery(state, control))
         return bool(self.table.successors[state, control] != UNAVAILABLE)
 
+    def outcomes(self, state: int, control: int) -> Outcomes:
+        """See `World`; where several effects of a control lead to the same state, their probabilities add up."""
+        if self.table.chances is None:
+            return ((1.0, self.step(state, control)),)
+        self._check_control(state, control)
+        found: dict[int, float] = {}
+        for effect, probability in self.table.chances.lottery(state, control):
+            after = int(self.table.successors[state, effect])
+            found[after] = found.get(after, 0.0) + probability
+        return tuple((probability, after) for after, probability in found.items())
+
     def step(self, state: int, control: int) -> int:
-        """See `World`.
+        """See `World`; in a world that slips, the state after the most probable effect.
 
         Raises:
             BadInputError: the control cannot be chosen there.
         """
+        self._check_control(state, control)
+        chances = self.table.chances
+        effect = control if chances is None else chances.likeliest[chances.kind[state], control]
+        return int(self.table.successors[state, effect])
+
+    def _check_control(self, state: int, control: int) -> None:
         if not 0 <= control < len(self.controls):
             raise BadInputError(f"control {control} is out of range: there are {len(self.controls)}")
-        after = int(self.table.successors[state, control])
-        if after == UNAVAILABLE:
+        if not self.is_available(state, control):
             raise BadInputError(
                 f"the control {self.controls[control]!r} is not available in state {self.name(state)!r}"
             )
-        return after
+
+    def find_effect(self, state: int, control: int, next_state: int) -> int | None:
+        """The effect that led to a state: the most probable one, or one of another control, None if there is none."""
+        successors, chances = self.table.successors[state], self.table.chances
+        likely = ((control, 1.0),) if chances is None else chances.lottery(state, control)
+        found = [(-p, effect) for effect, p in likely if successors[effect] == next_state]
+        others = np.flatnonzero(successors == next_state)
+        return min(found)[1] if found else int(others[0]) if len(others) else None
 
     def label(self, state: int, control: int, next_state: int) -> Label:
-        label = self.table.labels[self.table.label_index[state, control]]
+        """The label of what happened; where the table has no such transition, what the source says, or none."""
+        effect = self.find_effect(state, control, next_state)
+        if effect is not None:
+            label = self.table.labels[self.table.label_index[state, effect]]
+        else:
+            names = self.name(state), control, self.name(next_state)
+            label = frozenset() if self.source is None else self.source.label(*names)
         return label | self.marks[next_state] if next_state in self.marks else label
 
-    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
-        return self.table.features[self.table.feature_index[state, control]]
+    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:
+        """The features of what happened; where the table has no such transition, those that the source gives.
+
+        Without a source, they are those of the transition that the control should have made.
+        """
+        effect = self.find_effect(state, control, next_state)
+        if effect is None and self.source is not None:
+            return np.asarray(self.source.features(self.name(state), control, self.name(next_state)), np.float64)
+        if effect is None:
+            effect = self.find_effect(state, control, self.step(state, control))
+        return self.table.features[self.table.feature_index[state, effect]]
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -244,9 +306,11 @@ class GraphWorld:
         pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
         check_node_limit(count, max_nodes)
         states, automaton_states = np.divmod(pairs, automaton.states)
+        chances = None if self.table.chances is None else self.table.chances.at(states)
         return Exploration(
-            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index, labels
-        )
+            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index, labels,
+            chances,
+        )  # fmt: skip
 
     def _labelled_graph(self, automaton: Automaton) -> tuple[LabelledGraph, tuple[Label, ...]]:
         """The transitions as the compiled search reads them, and the labels of its rows, those of the table first."""
@@ -273,9 +337,9 @@ class GraphWorld:
     def transition_features(
         self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        controls = len(self.controls)
-        at = states[transitions // controls, 0].astype(np.int64)
-        return self.table.feature_index[at, transitions % controls], self.table.features
+        effects = self.table.successors.shape[1]
+        at = states[transitions // effects, 0].astype(np.int64)
+        return self.table.feature_index[at, transitions % effects], self.table.features
 
 
 def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> GraphWorld:
@@ -286,51 +350,45 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
         TooManyNodesError: there are more than `max_states` states.
     """
     check_world(world, EXPLORATION_CHECKS)
-    controls = range(len(world.controls))
     number = {world.initial_state: 0}
     queue = [world.initial_state]
-    successors: list[int] = []
-    label_index: list[int] = []
-    feature_index: list[int] = []
+    effects_before = array("q", [0])  # of each state: how many effects the states before it have
+    transitions = array("i")  # of each effect: next state, label, features
+    kinds: dict[tuple[Lottery, ...], int] = {}
+    kind = array("i")
     labels, features = LabelNumbers(), FeatureNumbers()
-    is_available = getattr(world, "is_available", None)
-    state, control = world.initial_state, 0
-    try:
-        for state in queue:  # which grows meanwhile
-            for control in controls:
-                if is_available is not None and not is_available(state, control):
-                    successors.append(UNAVAILABLE)
-                    label_index.append(0)
-                    feature_index.append(0)
-                    continue
-                next_state = world.step(state, control)
-                after = number.setdefault(next_state, len(queue))
-                if after == len(queue):
-                    queue.append(next_state)
-                successors.append(after)
-                label_index.append(labels.number(world.label(state, control, next_state)))
-                feature_index.append(features.number(world.features(state, control, next_state)))
-            check_node_limit(len(queue), max_states)
-    except WfairlError:
-        raise
-    except Exception as error:
-        where = f"at state {state!r} under control {world.controls[control]!r}"
-        raise BrokenLawError(f"totality: exploring fails {where} ({one_line(error)})") from error
+    for state in queue:  # which grows meanwhile
+        effects, lotteries = effects_of(world, state)
+        for one in effects:
+            if one is None:
+                transitions.extend(NO_EFFECT)
+                continue
+            after = number.setdefault(one.next_state, len(queue))
+            if after == len(queue):
+                queue.append(one.next_state)
+            transitions.extend((after, labels.number(one.label), features.number(one.features)))
+        effects_before.append(effects_before[-1] + len(effects))
+        kind.append(kinds.setdefault(lotteries, len(kinds)))
+        check_node_limit(len(queue), max_states)
     lengths = sorted({row.size for row in features.rows})
     if len(lengths) > 1:
         raise BrokenLawError(
             f"features: they must have the same length everywhere, not both {lengths[0]} and {lengths[1]}"
         )
-    shape = (len(queue), len(world.controls))
+    counts = np.diff(np.array(effects_before))
+    is_effect = np.arange(counts.max()) < counts[:, None]
+    arrays = np.full((*is_effect.shape, len(NO_EFFECT)), NO_EFFECT, np.int32)
+    arrays[is_effect] = np.array(transitions, np.int32).reshape(-1, len(NO_EFFECT))
     table = TransitionTable(
         controls=tuple(world.controls),
-        successors=np.array(successors, np.int32).reshape(shape),
-        label_index=np.array(label_index, np.uint16).reshape(shape),
+        successors=np.ascontiguousarray(arrays[:, :, 0]),
+        label_index=arrays[:, :, 1].astype(np.uint16),
         labels=tuple(labels.labels),
-        feature_index=np.array(feature_index, np.int32).reshape(shape),
+        feature_index=np.ascontiguousarray(arrays[:, :, 2]),
         features=np.array(features.rows, np.float64).reshape(len(features.rows), -1),
         feature_names=tuple(getattr(world, "feature_names", ())),
         states=tuple(queue),
+        chances=chances_or_none(list(kinds), np.array(kind)),
     )
     return GraphWorld(table, tuple(world.propositions), source=world)
 

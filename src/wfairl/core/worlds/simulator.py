@@ -5,15 +5,29 @@
         state, label, ended = simulator.step(control)
 
 By default the model is its own simulator; for MiniGrid it is the real Gymnasium environment, whose state is translated
-into a state of the model after every step. To evaluate on a robot, write another one. A simulator may also offer
+into a state of the model after every step. To evaluate on a robot, write another one. It is made for each episode, from
+the world as its author wrote it and a generator of random numbers, and it reports states of that world. A simulator may
+also offer
 
     succeeded     whether the task is fulfilled; without it, or where it is None, the task's rule decides
 """
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
 from wfairl.core.automata.automaton import Label
-from wfairl.core.worlds.world import World
+from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.world import World, outcomes_of, slips
+
+SIMULATOR = 2
+"""Separates the random numbers of a simulator from those of the scene and of the demonstrator, of the same seed."""
+
+
+def simulator_rng(seed: int) -> np.random.Generator:
+    """The random numbers of the simulator of a scene."""
+    return np.random.default_rng([SIMULATOR, seed])
 
 
 class Observation(NamedTuple):
@@ -46,16 +60,56 @@ class Simulator(Protocol):
 
 
 class ModelSimulator:
-    """The model as its own simulator.
+    """The model as its own simulator; in a world that slips it draws the outcomes.
 
     Attributes:
         world: the model.
         state: its present state; at first, the initial one.
     """
 
-    def __init__(self, world: World[Any]):
-        self.world, self.state = world, world.initial_state
+    def __init__(self, world: World[Any], rng: np.random.Generator | None = None):
+        self.world, self.state, self._rng = world, world.initial_state, rng
 
     def step(self, control: int) -> Observation:
-        before, self.state = self.state, self.world.step(self.state, control)
+        before, self.state = self.state, self._next_state(control)
         return Observation(self.state, self.world.label(before, control, self.state), False)
+
+    def _next_state(self, control: int) -> Any:
+        if not slips(self.world):
+            return self.world.step(self.state, control)
+        if self._rng is None:
+            raise BadInputError("this world slips: its simulator needs a generator of random numbers")
+        outcomes = outcomes_of(self.world, self.state, control)
+        cumulative = np.cumsum([probability for probability, _ in outcomes])
+        return outcomes[int((cumulative / cumulative[-1] <= self._rng.random()).sum())][1]
+
+
+class UnknownStateError(FailedRunError):
+    """A simulator reports a state that the model cannot reach."""
+
+
+class NamedStateSimulator:
+    """A simulator that speaks the states of a world in plain Python, in the terms of the explored world.
+
+    Attributes:
+        world: the explored world.
+        simulator: the one that is asked.
+    """
+
+    def __init__(self, world: GraphWorld, simulator: Simulator):
+        self.world, self.simulator = world, simulator
+
+    @property
+    def succeeded(self) -> bool | None:
+        """See the module; as the simulator says."""
+        return getattr(self.simulator, "succeeded", None)
+
+    def step(self, control: int) -> Observation:
+        state, label, ended = self.simulator.step(control)
+        try:
+            return Observation(self.world.find(state), label, ended)
+        except (BadInputError, TypeError):
+            raise UnknownStateError(
+                f"the simulator reports the state {state!r}, which the model cannot reach from its start. It must report"
+                f" states as the world has them, such as {self.world.name(self.world.initial_state)!r}"
+            ) from None

@@ -25,14 +25,18 @@ from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
 from wfairl.core.worlds.graph import GraphWorld, explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
-from wfairl.core.worlds.simulator import ModelSimulator, Simulator
-from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
+from wfairl.core.worlds.simulator import ModelSimulator, NamedStateSimulator, Simulator, simulator_rng
+from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world, outcomes_of
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
 
 CHECKED_STATES = 200
 """States of a scene on which `check_task` tests the laws of a world."""
+
+
+CHECKED_STEPS = 20
+"""Steps of an episode in which `check_task` tests the laws of a simulator."""
 
 
 class Task(Protocol):
@@ -85,7 +89,8 @@ class ModelTask:
         title: see `Task`; the name unless given.
         nominal_cost: cost of a transition before anything is learned, such as its length, by its features; None for 1
             everywhere. Logic is learned under it, and plans without a learned cost are made under it.
-        simulator: makes the simulator of a world; the model itself unless given.
+        simulator: makes the simulator of an episode, from the world that `scene` gave and a generator of random
+            numbers; the model itself unless given.
     """
 
     name: str
@@ -98,7 +103,7 @@ class ModelTask:
     default_cost: str = "auto"
     true_cost: FeatureCost | None = None
     nominal_cost: FeatureCost | None = None
-    simulator: Callable[[World[Any]], Simulator] = ModelSimulator
+    simulator: Callable[[World[Any], np.random.Generator], Simulator] = ModelSimulator
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "propositions", tuple(self.propositions))
@@ -113,7 +118,10 @@ class ModelTask:
             raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
 
     def make_simulator(self, seed: int) -> Simulator:
-        return self.simulator(self.make_world(seed))
+        world = self.make_world(seed)
+        if self.simulator is ModelSimulator or not isinstance(world, GraphWorld) or world.source is None:
+            return self.simulator(world, simulator_rng(seed))
+        return NamedStateSimulator(world, self.simulator(world.source, simulator_rng(seed)))
 
 
 LONGEST_HORIZON = 2**31 - 1
@@ -162,6 +170,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         check_world(world, CHECKED_STATES)
     _check_costs(task, world)
     _check_rendering(task, world)
+    _check_simulator(task, world, seed)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
@@ -201,12 +210,30 @@ def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
     reached = set(states)
     for state in states:
         for control in np.flatnonzero(available_controls(world, state)).tolist():
-            next_state = world.step(state, control)
-            transitions.append((state, control, next_state))
-            if next_state not in reached and len(states) < CHECKED_STATES:
-                reached.add(next_state)
-                states.append(next_state)
+            for _, next_state in outcomes_of(world, state, control):
+                transitions.append((state, control, next_state))
+                if next_state not in reached and len(states) < CHECKED_STATES:
+                    reached.add(next_state)
+                    states.append(next_state)
     return transitions
+
+
+def _check_simulator(task: Task, world: World[Any], seed: int) -> None:
+    """Check that the simulator of a task takes some controls and reports states and labels of the world."""
+    wrong = f"task {task.name!r}: simulator:"
+    simulator = attempt(f"{wrong} it cannot be made", task.make_simulator, seed)
+    state, rng = world.initial_state, np.random.default_rng(seed)
+    for _ in range(CHECKED_STEPS):
+        control = int(rng.choice(np.flatnonzero(available_controls(world, state))))
+        observed = attempt(f"{wrong} step fails", simulator.step, control)
+        if not isinstance(observed, tuple) or len(observed) != 3:
+            raise BrokenLawError(f"{wrong} step must give an Observation (state, label, ended), not {observed!r}")
+        state, label, ended = observed
+        attempt(f"{wrong} it reports {state!r}, which is no state of the world", available_controls, world, state)
+        if not isinstance(label, frozenset) or not label <= set(task.propositions):
+            raise BrokenLawError(f"{wrong} a label must be a frozenset of propositions of the task, not {label!r}")
+        if ended:
+            return
 
 
 def _check_rendering(task: Task, world: World[Any]) -> None:

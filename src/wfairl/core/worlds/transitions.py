@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances
 
 
 class BrokenGraphError(BadInputError):
@@ -18,16 +19,19 @@ class BrokenGraphError(BadInputError):
 class TransitionTable:
     """The transitions of a world, shared by all of its scenes.
 
+    Its columns are effects: the controls, unless the world slips; see `chances`.
+
     Attributes:
         controls: the names of the controls.
-        successors: state after each control, or `UNAVAILABLE`; shape [states, controls] of int32.
-        label_index: index into `labels` of each transition, shape [states, controls] of uint16.
+        successors: state after each effect, or `UNAVAILABLE`; shape [states, effects] of int32.
+        label_index: index into `labels` of each transition, shape [states, effects] of uint16.
         labels: the distinct labels.
-        feature_index: row of `features` of each transition, shape [states, controls] of int32.
+        feature_index: row of `features` of each transition, shape [states, effects] of int32.
         features: the distinct features of transitions, shape [distinct, features] of float64.
         feature_names: what the features are called, for people.
         states: the name of each state, such as a cell or the node of a graph; the numbers themselves if empty.
         positions: where each state is on a map, y upwards, shape [states, 2]; None if unknown.
+        chances: of the effects under each control; None where the effects are the controls.
     """
 
     controls: tuple[str, ...]
@@ -39,13 +43,17 @@ class TransitionTable:
     feature_names: tuple[str, ...] = ()
     states: tuple[Hashable, ...] = ()
     positions: NDArray[np.float64] | None = None
+    chances: Chances | None = None
 
     def __post_init__(self) -> None:
         shape = self.successors.shape
-        if len(shape) != 2 or shape[1] != len(self.controls) or not shape[0] or not shape[1]:
+        is_wrong = self.chances is None and shape[1:] != (len(self.controls),)
+        if len(shape) != 2 or is_wrong or not shape[0] or not shape[1]:
             raise BrokenGraphError(
                 f"successors have the shape {shape}, where [states, {len(self.controls)} controls] is needed"
             )
+        if self.chances is not None:
+            self._check_chances(self.chances)
         for name in ("label_index", "feature_index"):
             if getattr(self, name).shape != shape:
                 raise BrokenGraphError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
@@ -53,8 +61,8 @@ class TransitionTable:
         if len(bad):
             state, control = bad[0]
             raise BrokenGraphError(
-                f"dangling: from state {state} {self.controls[control]!r} leads to {self.successors[state, control]},"
-                f" which is none of the {shape[0]} states"
+                f"dangling: from state {state} {self.effect_name(control)!r} leads to"
+                f" {self.successors[state, control]}, which is none of the {shape[0]} states"
             )
         if self.label_index.max(initial=0) >= len(self.labels):
             raise BrokenGraphError(
@@ -72,6 +80,22 @@ class TransitionTable:
         places = self.positions
         if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
             raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
+
+    def effect_name(self, effect: int) -> str:
+        """What an effect is called: by its control where the effects are the controls."""
+        return self.controls[effect] if self.successors.shape[1] == len(self.controls) else f"effect {effect}"
+
+    def _check_chances(self, chances: Chances) -> None:
+        states, effects = self.successors.shape
+        if chances.controls != len(self.controls) or chances.kind.shape != (states,):
+            raise BrokenGraphError("the chances are not those of these states and controls")
+        p, sizes = chances.probability, np.diff(chances.first)
+        sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), p, len(sizes))
+        if not ((p >= 0).all() and np.allclose(sums[sizes > 0], 1.0, rtol=0, atol=1e-9)):
+            raise BrokenGraphError("the probabilities of the effects of a control must not be negative, and sum to 1")
+        is_possible = chances.dense(max(effects, int(chances.effect.max(initial=0)) + 1)).any(axis=1)
+        if is_possible.shape[1] > effects or (is_possible[chances.kind] & (self.successors == UNAVAILABLE)).any():
+            raise BrokenGraphError("dangling: a control has an effect that leads nowhere")
 
 
 class FeatureNumbers:

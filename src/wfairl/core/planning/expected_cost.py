@@ -1,0 +1,202 @@
+"""Expected cost-to-go of every node of a product whose world slips: a stochastic shortest path.
+
+With P(e | s, u) the chances of effect e under control u, T(s, e) the node after it and c(s, e) the cost of what
+happened, equation (5) of the paper becomes
+
+    Q(s, u) = sum over e of P(e | s, u) (c(s, e) + V(T(s, e))),     V(s) = min_u Q(s, u),     V = 0 once accepted,
+    V(s) = D   where acceptance cannot be reached: the price of a failure, in the units of the costs.
+
+Costs are above zero, so that never ending is never the best: V is the only solution, and it is finite. As D grows, the
+best policy becomes the one of greatest probability of success, and of least expected cost among those.
+
+Bounds. Let L > 0 be a table whose residual is at most r, |min_u Q_L(s, u) - L(s)| <= r at every node, and let c_min be
+the least cost. If r < c_min, then with e = r / (c_min - r)
+
+    (1 - e) L <= V <= (1 + e) L.
+
+Proof of the upper bound: U = (1 + e) L gives min_u Q_U <= (1 + e) (L + r) - e c_min <= U, so that repeating the step from
+U only lowers it, towards the only solution. The lower bound is the same with signs reversed. So any iteration will do,
+and its last residual states its error.
+
+The iteration is Gauss-Seidel, in the order of the least cost-to-go of an agent that may choose among outcomes, which
+is also a lower bound to begin with. Where nothing slips that is V itself, and one sweep proves it. Nodes whose
+successors have not changed are passed over.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.shortest_path import NO_CONTROL, CostToGo, ReversedGraph, check_costs, least_costs
+from wfairl.core.support.compiling import njit
+from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.worlds.chances import Chances
+
+DEFAULT_PRICE = 1000.0
+"""Price of a failure, in mean costs of a transition."""
+
+TOLERANCE = 1e-9
+"""The relative error of the expected cost-to-go."""
+
+MOST_SWEEPS = 1_000_000
+
+
+class SlowConvergenceError(FailedRunError):
+    """The expected cost-to-go was not found in `MOST_SWEEPS` sweeps."""
+
+
+def expected_cost_to_go(
+    graph: ReversedGraph,
+    chances: Chances,
+    costs: NDArray[np.float64],
+    price: float = DEFAULT_PRICE,
+    tolerance: float = TOLERANCE,
+) -> CostToGo:
+    """Solve the equation above for every node and control, to a relative error. Releases the GIL.
+
+    Args:
+        graph: the effects, from `reverse_graph`.
+        chances: of the effects of each node.
+        costs: c(s, e), finite and above zero; shape [nodes, effects].
+        price: of a failure, in mean costs.
+        tolerance: the largest relative error.
+
+    Raises:
+        BadCostError: see `cost_to_go`.
+        BadInputError: the price is negative.
+    """
+    if not price >= 0:
+        raise BadInputError(f"the price of a failure must not be below zero, and is {price}")
+    costs, least = check_costs(costs, graph.successors.shape)
+    failure = price * mean_cost(graph, costs)
+    optimistic = least_costs(graph, costs)
+    hopeful = np.flatnonzero(np.isfinite(optimistic))
+    order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
+    sweeps = _arrange(graph.successors, costs, chances.kind, order)
+    V = np.append(np.minimum(optimistic[order], failure), [0.0, failure])
+    if len(order):
+        _solve(sweeps, chances, V, least, tolerance)
+    full = np.full(len(costs), np.inf)
+    full[order] = V[:-2]
+    Q, best = np.full((len(costs), chances.controls), np.inf), np.full(len(costs), NO_CONTROL, np.int32)
+    _look_ahead(graph.successors, costs, chances.controls, chances.first, chances.effect, chances.probability,
+                chances.kind, full, failure, Q, best)  # fmt: skip
+    return CostToGo(full, Q, best, failure)
+
+
+def mean_cost(graph: ReversedGraph, costs: NDArray[np.float64]) -> float:
+    """The mean cost of the transitions from which acceptance can be reached."""
+    return float(costs.reshape(-1)[graph.transition].mean()) if len(graph.transition) else 1.0
+
+
+class _Sweeps(NamedTuple):
+    """The nodes from which acceptance can be reached, in the order of sweeps; acceptance and failure come last.
+
+    Attributes:
+        target: position after each effect, shape [positions, effects] of int32.
+        costs: shape [positions, effects].
+        kind: of the lotteries, shape [positions].
+    """
+
+    target: NDArray[np.int32]
+    costs: NDArray[np.float64]
+    kind: NDArray[np.int32]
+
+
+def _arrange(
+    successors: NDArray[np.int32], costs: NDArray[np.float64], kind: NDArray[np.int32], order: NDArray[np.integer]
+) -> _Sweeps:
+    count = len(order)
+    position = np.full(len(successors) + 3, count + 1, np.int32)  # the last entries are those of negative numbers
+    position[order] = np.arange(count, dtype=np.int32)
+    position[ACCEPTED] = count
+    return _Sweeps(position[successors[order]], np.ascontiguousarray(costs[order]), kind[order])
+
+
+def _solve(sweeps: _Sweeps, chances: Chances, V: NDArray[np.float64], least: float, tolerance: float) -> None:
+    residual = tolerance * least / (1 + tolerance)
+    done = _sweep(*sweeps, chances.controls, chances.first, chances.effect, chances.probability, V, residual,
+                  MOST_SWEEPS)  # fmt: skip
+    if done == MOST_SWEEPS:
+        raise SlowConvergenceError(
+            f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
+            " price of a failure"
+        )
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    target: NDArray[np.int32],
+    costs: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    controls: int,
+    first: NDArray[np.int64],
+    effect: NDArray[np.int32],
+    probability: NDArray[np.float64],
+    V: NDArray[np.float64],
+    residual: float,
+    most: int,
+) -> int:
+    """Sweep until no node changes by more than `residual`; the number of sweeps."""
+    nodes, effects = target.shape
+    ahead = np.empty(effects)
+    for sweep in range(most):
+        largest = 0.0
+        for node in range(nodes):
+            for e in range(effects):
+                ahead[e] = costs[node, e] + V[target[node, e]]
+            least = np.inf
+            row = kind[node] * controls
+            for u in range(controls):
+                begin, end = first[row + u], first[row + u + 1]
+                if begin < end:
+                    q = 0.0
+                    for i in range(begin, end):
+                        q += probability[i] * ahead[effect[i]]
+                    least = min(least, q)
+            largest = max(largest, abs(least - V[node]))
+            V[node] = least
+        if largest <= residual:
+            return sweep + 1
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _look_ahead(
+    successors: NDArray[np.int32],
+    costs: NDArray[np.float64],
+    controls: int,
+    first: NDArray[np.int64],
+    effect: NDArray[np.int32],
+    probability: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    V: NDArray[np.float64],
+    failure: float,
+    Q: NDArray[np.float64],
+    best_control: NDArray[np.int32],
+) -> None:
+    """Fill in Q and the best controls; a control that can only fail has Q = inf."""
+    for node in range(len(V)):
+        if V[node] == np.inf:
+            continue
+        least = np.inf
+        for u in range(controls):
+            row = kind[node] * controls + u
+            q, can_succeed = 0.0, False
+            for i in range(first[row], first[row + 1]):
+                after = successors[node, effect[i]]
+                ahead = 0.0
+                if after >= 0 and V[after] < np.inf:
+                    ahead, can_succeed = V[after], True
+                elif after == ACCEPTED:
+                    can_succeed = True
+                else:
+                    ahead = failure
+                q += probability[i] * (costs[node, effect[i]] + ahead)
+            if can_succeed:
+                Q[node, u] = q
+                if q < least:
+                    least = q
+                    best_control[node] = u
