@@ -134,3 +134,47 @@ def random_automaton(states: int, rng: np.random.Generator) -> FiniteAutomaton:
     return FiniteAutomaton(
         alphabet, transitions, accepting, accepting.astype(float), (None,) * states, keep_repeats=True
     )
+
+
+@dataclass(frozen=True)
+class SlippingWorld(TableWorld):
+    """A world whose controls have outcomes: state, control and outcome to a probability and a next state.
+
+    Labels and features depend on where it really went.
+    """
+
+    chances: NDArray[np.float64] | None = None  # [states, controls, states]
+
+    def step(self, state: str, control: int) -> str:
+        raise AssertionError("a world that slips is not asked for the one next state")
+
+    def outcomes(self, state: str, control: int) -> list[tuple[float, str]]:
+        assert self.is_available(state, control), "nobody may take what cannot be chosen"
+        row = self.chances[int(state[1:]), control]
+        return [(float(p), f"x{after}") for after, p in enumerate(row) if p > 0]
+
+    def label(self, state: str, control: int, next_state: str) -> Label:
+        return label_of(int(self.masks[int(next_state[1:]), control]), self.propositions)
+
+
+@st.composite
+def slipping_worlds(draw: st.DrawFn, max_states: int = 12) -> SlippingWorld:
+    """A random world in which a control has up to three outcomes."""
+    world = draw(worlds(max_states))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    states, controls = world.masks.shape
+    chances = np.zeros((states, controls, states))
+    for state, control in np.ndindex(states, controls):
+        if world.next_states[state, control] != UNAVAILABLE:
+            others = rng.integers(0, states, rng.integers(0, 3))
+            for after, p in zip((world.next_states[state, control], *others), (0.7, 0.2, 0.1), strict=False):
+                chances[state, control, after] += p
+            chances[state, control] /= chances[state, control].sum()
+    return SlippingWorld(world.next_states, world.masks, world.propositions, chances)
+
+
+@st.composite
+def slipping_problems(draw: st.DrawFn, max_states: int = 12) -> Problem:
+    """A random world that slips and a random automaton over its labels."""
+    problem = draw(problems(max_states))
+    return Problem(draw(slipping_worlds(max_states)), problem.automaton, problem.rng)

@@ -131,6 +131,10 @@ class MiniGridWorld:
             found[after] = found.get(after, 0.0) + probability
         return tuple((probability, after) for after, probability in found.items())
 
+    def after(self, state: int, effect: int) -> int:
+        """The state after an effect, which is a control that does what it should."""
+        return self.step(state, effect)
+
     def find_effect(self, state: int, control: int, next_state: int) -> int | None:
         """The control that led to a state: the given one, or another, None if there is none."""
         others = (one for one in range(len(CONTROLS)) if one != control)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
 from wfairl.core.planning.product import Product
+from wfairl.core.support.errors import BadInputError
 
 KEYWORDS = (
     "A bool clock const ctmc C double dtmc E endinit endinvariant endmodule endobservables endrewards endsystem false"
@@ -36,6 +37,8 @@ def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
         costs: of each control at each node, shape [nodes, controls].
         title: what it is, for its first line.
     """
+    if product.chances is not None:
+        raise BadInputError("the model of a world that slips cannot be written for PRISM yet")
     accepted, lost = len(product), len(product) + 1
     actions = _actions(product.world.controls)
     lines = [

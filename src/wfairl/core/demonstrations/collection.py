@@ -23,7 +23,7 @@ from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.support.executors import Workers
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
-from wfairl.core.worlds.simulator import ModelSimulator
+from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.workers import map_on
@@ -145,10 +145,10 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
         actor = policy.actor(world, np.random.default_rng([DEMONSTRATOR, scene]))
     except UnsatisfiableTaskError as error:
         return _Unsolvable(scene, str(error))
-    episode = act(actor, ModelSimulator(world), task.rule, task.horizon, scene)
+    episode = act(actor, ModelSimulator(world, simulator_rng(scene)), task.rule, task.horizon, scene)
     if episode.is_success != (score == SUCCESS_SCORE):
         return None
-    return Demonstration(episode.controls, episode.labels, score, scene)
+    return Demonstration.of(episode, score, scene)
 
 
 def _gather(

@@ -1,7 +1,7 @@
 """One demonstration, and a data set of them: frozen records that are checked when they are made.
 
-A demonstration holds controls and labels. Its states follow from the world of its scene, whatever their type, and are
-replayed where they are needed.
+A demonstration holds controls and labels; where the world slips, it also holds what happened, the effects. Its states
+follow from the world of its scene, whatever their type, and are replayed where they are needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.planning.path import BadControlError, Path, Transitions, follow, nodes_along
+from wfairl.core.planning.path import BadControlError, Path, Transitions, effects_along, follow, nodes_along
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
@@ -44,14 +44,21 @@ class Demonstration:
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
         score: 1 for success and 0 for failure of collected ones, any finite number in data of others.
         seed: the scene of the task.
+        effects: what happened in each step, by the number of the effect (`worlds.chances`); empty where the world does
+            not slip, since the effects are then the controls.
     """
 
     controls: tuple[int, ...]
     labels: tuple[Label, ...]
     score: float
     seed: int
+    effects: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.effects and len(self.effects) != len(self.controls):
+            raise BadDemonstrationError(
+                f"seed {self.seed}: {len(self.controls)} controls need as many effects, not {len(self.effects)}"
+            )
         if len(self.labels) != len(self.controls):
             raise BadDemonstrationError(
                 f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
@@ -82,11 +89,25 @@ class Demonstration:
             ContradictionError: the world gives other labels, or cannot follow it.
         """
         try:
-            path = follow(world, self.controls)
+            path = follow(world, self.controls, effects=self.effects)
         except BadControlError as error:
             raise ContradictionError(f"seed {self.seed}: {error}") from None
         self._check_labels(path.labels)
         return path
+
+    @classmethod
+    def of(cls, path: Path, score: float, seed: int) -> Demonstration:
+        """The demonstration of a path.
+
+        Raises:
+            SurpriseError: the path goes where nothing leads in the model of a world that slips.
+        """
+        return cls(path.controls, path.labels, float(score), seed, effects_along(path))
+
+    @property
+    def happened(self) -> tuple[int, ...]:
+        """The effect of each step: the control where the world does not slip."""
+        return self.effects or self.controls
 
     def nodes(self, product: Transitions) -> tuple[int, ...]:
         """The nodes in the product of the world of its scene and an automaton, up to the first `ACCEPTED` or `DEAD`.
@@ -95,11 +116,11 @@ class Demonstration:
             ContradictionError: the world gives other labels, or cannot follow it.
         """
         try:
-            nodes = nodes_along(product, self.controls)
+            nodes = nodes_along(product, self.controls, effects=self.effects)
         except BadControlError as error:
             raise ContradictionError(f"seed {self.seed}: {error}") from None
-        steps = zip(nodes[:-1], self.controls, strict=False)
-        self._check_labels([product.labels[product.label_index[node, control]] for node, control in steps])
+        steps = zip(nodes[:-1], self.happened, strict=False)
+        self._check_labels([product.labels[product.label_index[node, effect]] for node, effect in steps])
         return nodes
 
     def _check_labels(self, labels: Sequence[Label]) -> None:
@@ -190,4 +211,4 @@ def replay(world: World[Any], controls: Sequence[int | str], score: float, seed:
         path = follow(world, controls)
     except BadControlError as error:
         raise BadDemonstrationError(f"seed {seed}: {error}") from None
-    return Demonstration(path.controls, path.labels, float(score), seed)
+    return Demonstration.of(path, score, seed)

@@ -8,8 +8,9 @@ The header holds `task`, `temperature` and `labels`, the distinct labels as list
     scores       [N] of float64
     controls     [sum T_n] of uint16
     label_index  [sum T_n] of uint16     which of the header's labels held after each control
+    effects      [sum T_n] of uint16     what happened; only where the world slips
 
-States are not stored: they follow from the controls in the world of the seed.
+States are not stored: they follow from the controls in the world of the seed, or from the effects where it slips.
 """
 
 from collections.abc import Iterator
@@ -34,6 +35,9 @@ _PER_DEMONSTRATION: dict[str, Any] = {"lengths": np.int64, "seeds": np.int64, "s
 _PER_STEP: dict[str, Any] = {"controls": np.uint16, "label_index": np.uint16}
 ARRAYS = _PER_DEMONSTRATION | _PER_STEP
 """The arrays of a file, and their types."""
+
+EFFECTS = "effects"
+"""An array that only files of worlds that slip have."""
 
 
 class BrokenDatasetError(BadInputError):
@@ -91,15 +95,20 @@ def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray
         "controls": [control for item in dataset for control in item.controls],
         "label_index": [number[label] for item in dataset for label in item.labels],
     }
-    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS.items()}
+    arrays = {name: np.asarray(values[name], kind) for name, kind in ARRAYS.items()}
+    if any(item.effects for item in dataset):
+        arrays[EFFECTS] = np.array([effect for item in dataset for effect in item.happened], np.uint16)
+    return arrays
 
 
 def _demonstrations(arrays: dict[str, NDArray[Any]], labels: tuple[Label, ...]) -> Iterator[Demonstration]:
     controls, word = arrays["controls"].tolist(), [labels[i] for i in arrays["label_index"].tolist()]
+    effects = arrays[EFFECTS].tolist() if EFFECTS in arrays else []
     end = 0
     for length, score, seed in zip(*(arrays[name].tolist() for name in ("lengths", "scores", "seeds")), strict=True):
         start, end = end, end + length
-        yield Demonstration(tuple(controls[start:end]), tuple(word[start:end]), score, seed)
+        steps = slice(start, end)
+        yield Demonstration(tuple(controls[steps]), tuple(word[steps]), score, seed, tuple(effects[steps]))
 
 
 def _parse_header(path: Path, header: dict[str, Any]) -> _Header:
@@ -112,10 +121,12 @@ def _parse_header(path: Path, header: dict[str, Any]) -> _Header:
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse arrays of other types, or whose shapes do not fit each other."""
-    for name, kind in ARRAYS.items():
+    kinds = ARRAYS | ({EFFECTS: np.uint16} if EFFECTS in arrays else {})
+    for name, kind in kinds.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
     lengths = arrays["lengths"]
     shapes = dict.fromkeys(_PER_DEMONSTRATION, (lengths.size,)) | dict.fromkeys(_PER_STEP, (int(lengths.sum()),))
+    shapes |= {EFFECTS: shapes["controls"]} if EFFECTS in arrays else {}
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or (lengths < 0).any():
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")

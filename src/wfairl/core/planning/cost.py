@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import BadCostError
+from wfairl.core.worlds.chances import find_effect
 from wfairl.core.worlds.task import FeatureCost, Task
+from wfairl.core.worlds.world import outcomes_of
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero, shape [nodes, controls]; any number where one is unavailable."""
@@ -44,6 +47,11 @@ class _OverFeatures:
         table = np.ones(product.successors.shape)
         transitions = np.flatnonzero(product.available)
         number, features = product.transition_features(transitions)
+        table.reshape(-1)[transitions] = self.of_features(features)[number]
+        return table
+
+    def of_features(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The costs of transitions by their features, shape [transitions, features]."""
         costs = np.asarray(self.cost(features), np.float64)
         bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
         if len(bad):
@@ -51,8 +59,7 @@ class _OverFeatures:
                 f"{self.name} must be finite and above zero; it is {costs[bad[0]]} for the features"
                 f" {features[bad[0]].tolist()}"
             )
-        table.reshape(-1)[transitions] = costs[number]
-        return table
+        return costs
 
 
 def scope_of(cost: Cost) -> CostScope:
@@ -72,8 +79,23 @@ def true_cost(task: Task) -> Cost:
 
 
 def path_cost(cost: Cost, path: Path) -> float:
-    """The sum of the costs of a path's controls."""
+    """The sum of the costs of what happened along a path.
+
+    Where a control led somewhere that it cannot lead in the model, a cost of features is that of the features which the
+    world gives for this step, and any other cost is that of what the control should have done.
+    """
     if not path.controls:
         return 0.0
     table = cost(states_alone(path.world, path.states[:-1]))
-    return float(table[np.arange(len(path)), path.controls].sum())
+    total, surprises = np.empty(len(path)), []
+    for i, step in enumerate(zip(path.states, path.controls, path.states[1:], strict=False)):
+        state, control, next_state = step
+        outcomes = outcomes_of(path.world, state, control)
+        if all(next_state != after for _, after in outcomes):
+            surprises.append(i)
+            next_state = max(outcomes, key=itemgetter(0))[1]
+        total[i] = table[i, find_effect(path.world, state, control, next_state)]
+    if surprises and isinstance(cost, _OverFeatures):
+        features = [path.world.features(path.states[i], path.controls[i], path.states[i + 1]) for i in surprises]
+        total[surprises] = cost.of_features(np.array(features))
+    return float(total.sum())

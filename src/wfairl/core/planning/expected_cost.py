@@ -14,9 +14,9 @@ the least cost. If r < c_min, then with e = r / (c_min - r)
 
     (1 - e) L <= V <= (1 + e) L.
 
-Proof of the upper bound: U = (1 + e) L gives min_u Q_U <= (1 + e) (L + r) - e c_min <= U, so that repeating the step from
-U only lowers it, towards the only solution. The lower bound is the same with signs reversed. So any iteration will do,
-and its last residual states its error.
+Proof of the upper bound: U = (1 + e) L gives min_u Q_U <= (1 + e) (L + r) - e c_min <= U, so that repeating the step
+from U only lowers it, towards the only solution. The lower bound is the same with signs reversed. So any iteration will
+do, and its last residual states its error.
 
 The iteration is Gauss-Seidel, in the order of the least cost-to-go of an agent that may choose among outcomes, which
 is also a lower bound to begin with. Where nothing slips that is V itself, and one sweep proves it. Nodes whose
@@ -75,7 +75,7 @@ def expected_cost_to_go(
     hopeful = np.flatnonzero(np.isfinite(optimistic))
     order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
-    V = np.append(np.minimum(optimistic[order], failure), [0.0, failure])
+    V = np.append(np.full(len(order), failure + 2 * optimistic[order[-1:]].max(initial=0.0)), [0.0, failure])
     if len(order):
         _solve(sweeps, chances, V, least, tolerance)
     full = np.full(len(costs), np.inf)
@@ -84,6 +84,49 @@ def expected_cost_to_go(
     _look_ahead(graph.successors, costs, chances.controls, chances.first, chances.effect, chances.probability,
                 chances.kind, full, failure, Q, best)  # fmt: skip
     return CostToGo(full, Q, best, failure)
+
+
+def success_probability(
+    successors: NDArray[np.int32], chances: Chances, solution: CostToGo, tolerance: float = TOLERANCE
+) -> NDArray[np.float64]:
+    """The probability with which the best policy reaches acceptance from every node; shape [nodes].
+
+    With pi the best control, p(s) = sum over e of P(e | s, pi(s)) p(T(s, e)), p = 1 once accepted and 0 where it cannot
+    be. The iteration is as above, from 0; it ends where no node changes by more than the tolerance.
+    """
+    hopeful = np.flatnonzero(solution.best_control >= 0)
+    order = hopeful[np.argsort(solution.cost_to_go[hopeful], kind="stable")]
+    sweeps = _arrange(successors, np.zeros(successors.shape), chances.kind, order)
+    p = np.append(np.zeros(len(order)), [1.0, 0.0])
+    lotteries = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
+    _follow(sweeps.target, lotteries, chances.first, chances.effect, chances.probability, p, tolerance, MOST_SWEEPS)
+    full = np.zeros(len(successors))
+    full[order] = p[:-2]
+    return full
+
+
+@njit(cache=True, nogil=True)
+def _follow(
+    target: NDArray[np.int32],
+    lottery: NDArray[np.int64],
+    first: NDArray[np.int64],
+    effect: NDArray[np.int32],
+    probability: NDArray[np.float64],
+    values: NDArray[np.float64],
+    tolerance: float,
+    most: int,
+) -> None:
+    """Sweep a policy, given by the lottery that it takes at each position, until no value changes by more."""
+    for _ in range(most):
+        largest = 0.0
+        for node in range(len(target)):
+            total = 0.0
+            for i in range(first[lottery[node]], first[lottery[node] + 1]):
+                total += probability[i] * values[target[node, effect[i]]]
+            largest = max(largest, abs(total - values[node]))
+            values[node] = total
+        if largest <= tolerance:
+            return
 
 
 def mean_cost(graph: ReversedGraph, costs: NDArray[np.float64]) -> float:

@@ -1,6 +1,6 @@
 """A path: controls taken in a world, and everything that was there along the way.
 
-    follow(world, ["left", "forward"], automaton)      the path of given controls
+    follow(world, ["left", "forward"], automaton)      the path of given controls, in a world that does not slip
     walk = Walk(simulator, automaton)                  a path in the making, of controls that are chosen one by one
     walk.take(control)
 
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import find_effect, state_after
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.core.worlds.simulator import ModelSimulator, Observation, Simulator
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World, available_controls, slips
 
 Start = tuple[Any, int]
 """A world state and an automaton state."""
@@ -40,6 +41,10 @@ class Transitions(Protocol):
 
 class BadControlError(BadInputError):
     """A control that a world does not have, or that is not available in its state."""
+
+
+class SurpriseError(BadInputError):
+    """Something happened that cannot happen in the model of the world."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,24 @@ def follow(
     controls: Sequence[int | str],
     automaton: Automaton = IGNORE_LABELS,
     start: Start | None = None,
+    effects: Sequence[int] = (),
 ) -> Path:
     """The path of controls, by index or by name, in a world that is its own simulator.
 
+    Args:
+        world: the world.
+        controls: T of them.
+        automaton: it reads the labels.
+        start: a world state and an automaton state, the initial ones unless given.
+        effects: what happened, T of them, where the world slips.
+
     Raises:
-        BadControlError: a control is none of the world's, or is not available in its state.
+        BadControlError: a control is none of the world's, or is not available in its state; or the world slips, and
+            the effects are not given.
     """
-    simulator = ModelSimulator(world)
+    if slips(world) and len(effects) != len(controls):
+        raise BadControlError("this world slips: controls alone do not say what happened; give the states, too")
+    simulator = _Replay(world, effects)
     walk = Walk(simulator, automaton, start)
     simulator.state = walk.states[0]
     for step, control in enumerate(controls):
@@ -130,8 +146,41 @@ def follow(
     return walk.path
 
 
-def nodes_along(product: Transitions, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
+class _Replay(ModelSimulator):
+    """The model, in which given effects happen."""
+
+    def __init__(self, world: World[Any], effects: Sequence[int]):
+        super().__init__(world)
+        self._effects = iter(effects)
+
+    def _next_state(self, control: int) -> Any:
+        effect = next(self._effects, None)
+        return super()._next_state(control) if effect is None else state_after(self.world, self.state, effect)
+
+
+def effects_along(path: Path) -> tuple[int, ...]:
+    """What happened along a path: the effect of each step; empty in a world that does not slip.
+
+    Raises:
+        SurpriseError: a step leads where nothing leads in the model.
+    """
+    if not slips(path.world):
+        return ()
+    found = []
+    for step, (state, control, after) in enumerate(zip(path.states, path.controls, path.states[1:], strict=False)):
+        effect = find_effect(path.world, state, control, after)
+        if effect is None:
+            raise SurpriseError(f"step {step}: nothing leads from {state!r} to {after!r} in the model")
+        found.append(effect)
+    return tuple(found)
+
+
+def nodes_along(
+    product: Transitions, controls: Sequence[int], start: int = 0, effects: Sequence[int] = ()
+) -> tuple[int, ...]:
     """The nodes of a product along controls, up to the first that is `ACCEPTED` or `DEAD`.
+
+    In a world that slips, they are those along the effects.
 
     Raises:
         BadControlError: a control is none of the world's, or is not available in its state.
@@ -140,7 +189,8 @@ def nodes_along(product: Transitions, controls: Sequence[int], start: int = 0) -
     for step, control in enumerate(controls):
         if nodes[-1] < 0:
             break
-        nodes.append(int(product.successors[nodes[-1], _number(product.world, control, step)]))
+        effect = effects[step] if effects else _number(product.world, control, step)
+        nodes.append(int(product.successors[nodes[-1], effect]))
         if nodes[-1] == UNAVAILABLE:
             raise _unavailable(product.world, control, step)
     return tuple(nodes)

@@ -2,16 +2,21 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.core.planning.expected_cost import success_probability
 from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
-from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
+from wfairl.core.planning.shortest_path import CostToGo, cost_to_go, reverse_graph
 from wfairl.core.support.errors import FailedRunError
+
+LEAST_LENGTH = 1e-6
+"""Added to -log p of every step of a path, so that shorter ones of two equally probable paths are preferred."""
 
 
 class UnsatisfiableTaskError(FailedRunError):
@@ -20,19 +25,21 @@ class UnsatisfiableTaskError(FailedRunError):
 
 @dataclass(frozen=True)
 class Plan:
-    """A path that fulfils the task.
+    """A path that fulfils the task; where the world slips, the most probable one under the best policy.
 
     Attributes:
         path: the path.
-        cost: of the path.
+        cost: of the path; where the world slips, the expected cost of the policy until it succeeds or fails.
         lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
         statistics: the size of the search, by name.
+        success: the probability that the policy fulfils the task; 1 where nothing slips.
     """
 
     path: Path
     cost: float
     lower_bound: float
     statistics: Mapping[str, int] = field(default_factory=dict)
+    success: float = 1.0
 
     @property
     def is_optimal(self) -> bool:
@@ -50,7 +57,7 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
     Raises:
         UnsatisfiableTaskError: there is no path; says which labels could never be produced.
     """
-    return ProductSolution(product, cost_to_go(product.graph, costs)).plan()
+    return ProductSolution(product, product.cost_to_go(costs)).plan()
 
 
 @dataclass(eq=False)
@@ -71,19 +78,47 @@ class ProductSolution:
 
     def plan(self) -> Plan:
         """A cheapest path from the start to acceptance; see `find_plan`."""
-        cost, product = float(self.solution.cost_to_go[0]), self.product
-        path = follow(product.world, self.best_controls(), product.automaton, product.start)
-        return Plan(path, cost, cost, {"product_states": len(product)})
-
-    def best_controls(self) -> list[int]:
-        """The controls of a cheapest path from the start to acceptance; see `find_plan`."""
+        product = self.product
         if self.solution.cost_to_go[0] == np.inf:
-            raise unsatisfiable(self.product.automaton, self.product.labels_by_automaton_state())
-        node, controls = 0, []
+            raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
+        cost, success = float(self.solution.cost_to_go[0]), 1.0
+        steps = self._best_steps(self.solution.best_control)
+        if product.chances is not None:
+            success = float(self.success[0])
+            cost -= (1.0 - success) * self.solution.failure
+            steps = self._best_steps(self._likeliest_effects())
+        controls = [int(self.solution.best_control[node]) for node, _ in steps]
+        effects = () if product.chances is None else [effect for _, effect in steps]
+        path = follow(product.world, controls, product.automaton, product.start, effects)
+        return Plan(path, cost, cost, {"product_states": len(product)}, success)
+
+    @cached_property
+    def success(self) -> NDArray[np.float64]:
+        """The probability that the best policy fulfils the task from every node; shape [nodes]."""
+        chances = self.product.chances
+        if chances is None:
+            return np.isfinite(self.solution.cost_to_go).astype(np.float64)
+        return success_probability(self.product.successors, chances, self.solution)
+
+    def _best_steps(self, best_effect: NDArray[np.int32]) -> list[tuple[int, int]]:
+        """The nodes from the start to acceptance along an effect of each node, with these effects."""
+        node, steps = 0, []
         while node >= 0:
-            controls.append(int(self.solution.best_control[node]))
-            node = int(self.product.successors[node, controls[-1]])
-        return controls
+            steps.append((node, int(best_effect[node])))
+            node = int(self.product.successors[node, steps[-1][1]])
+        return steps
+
+    def _likeliest_effects(self) -> NDArray[np.int32]:
+        """The effect of each node along the path to acceptance that is most probable under the best policy."""
+        chances, best = self.product.chances, self.solution.best_control
+        assert chances is not None
+        nodes = np.flatnonzero(best >= 0)
+        p = np.zeros(self.product.successors.shape)
+        p[nodes] = chances.dense(self.product.successors.shape[1])[chances.kind[nodes], best[nodes]]
+        possible = np.where(p > 0, self.product.successors, UNAVAILABLE)
+        # -log p adds up along a path; of paths that are as probable, the shortest.
+        costs = -np.log(np.where(p > 0, p, 1.0)) + LEAST_LENGTH
+        return cost_to_go(reverse_graph(possible), costs).best_control
 
     def _find(self, state: Any, automaton_state: int) -> int | None:
         """The node of a pair of states: nearly always the last one asked for or a successor of it."""

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE
 from wfairl.core.planning.path import Start
 from wfairl.core.planning.plan import Plan, ProductSolution
 from wfairl.core.planning.product import DEFAULT_MAX_STATES, Product, ProductTooLargeError, build_product
-from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.world import World
 
@@ -62,10 +62,11 @@ class ExactPlanner:
     """Builds the whole product and solves it exactly."""
 
     max_states: int = DEFAULT_MAX_STATES  # the largest number of nodes to build
+    price: float = DEFAULT_PRICE  # of a failure in a world that slips, in mean costs of a transition
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> ProductSolution:
         product = build_product(world, automaton, self.max_states, start)
-        return ProductSolution(product, cost_to_go(product.graph, cost(product)))
+        return ProductSolution(product, product.cost_to_go(cost(product), self.price))
 
 
 class OwnPlanning(Protocol):
@@ -112,12 +113,13 @@ class AutoPlanner:
     """The exact planner, or the world's own where the product is too large to enumerate."""
 
     max_states: int = DEFAULT_MAX_STATES  # of the product
+    price: float = DEFAULT_PRICE  # of a failure in a world that slips, in mean costs of a transition
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
         own = own_planning(world)
         if own is None or not own.is_needed:
             try:
-                return ExactPlanner(self.max_states).solve(world, automaton, cost, start)
+                return ExactPlanner(self.max_states, self.price).solve(world, automaton, cost, start)
             except ProductTooLargeError:
                 if own is None:
                     raise

@@ -20,13 +20,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
-from wfairl.core.planning.shortest_path import ReversedGraph, reverse_graph
+from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Guard, Label
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
+from wfairl.core.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.chances import Chances, Lottery, chances_or_none, effects_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelTable, TooManyNodesError, check_node_limit
 from wfairl.core.worlds.transitions import FeatureNumbers
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World, available_controls, slips
 
 DEFAULT_MAX_STATES = 5_000_000
 """About half a gigabyte for a world of six controls."""
@@ -122,6 +124,17 @@ class Product:
         """The transitions sorted by target, for any number of searches."""
         return reverse_graph(self.successors)
 
+    def cost_to_go(self, costs: NDArray[np.float64], price: float = DEFAULT_PRICE) -> CostToGo:
+        """The least cost to acceptance from every node, expected where the world slips.
+
+        Args:
+            costs: c(s, e), finite and above zero; shape [nodes, effects].
+            price: of a failure in a world that slips, in mean costs; see `expected_cost`.
+        """
+        if self.chances is None:
+            return cost_to_go(self.graph, costs)
+        return expected_cost_to_go(self.graph, self.chances, costs, price)
+
     def find(self, state: Any, automaton_state: int) -> int | None:
         """The node of a world state and an automaton state, None if it cannot be reached from the start."""
         return self._nodes.get((state, automaton_state))
@@ -169,6 +182,8 @@ def build_product(
 
 def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
     """World states as nodes without successors, for the costs of controls in them."""
+    if slips(world):
+        return _effects_alone(world, states)
     shape = (len(states), len(world.controls))
     packed: NDArray[np.uint64] | tuple[Any, ...] = tuple(states)
     if isinstance(world, CompiledWorld):
@@ -178,6 +193,25 @@ def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
     return Product(
         world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, np.zeros(shape, np.uint16), ()
     )
+
+
+def _effects_alone(world: World[Any], states: Sequence[Any]) -> Product:
+    """As `states_alone`, in a world that slips."""
+    alone = [build_product(world, _ENDS_AT_ONCE, start=(state, 0)) for state in states]
+    width = max((one.successors.shape[1] for one in alone), default=1)
+    successors = np.full((len(alone), width), UNAVAILABLE, np.int32)
+    for row, one in zip(successors, alone, strict=True):
+        row[: one.successors.shape[1]] = np.where(one.available[0], DEAD, UNAVAILABLE)
+    plain: tuple[Any, ...] = tuple(state for one in alone if isinstance(one.states, tuple) for state in one.states)
+    packed = plain or np.concatenate([one.states for one in alone])
+    return Product(
+        world, IGNORE_LABELS, packed, np.zeros(len(alone), np.int32), successors,
+        np.zeros(successors.shape, np.uint16), (),
+    )  # fmt: skip
+
+
+_ENDS_AT_ONCE = GuardedAutomaton(((Edge(Guard(), 1),), ()), np.array([False, True]))
+"""Accepts after the first label: its product with a world is the start alone."""
 
 
 def check_initial_state(automaton: Automaton) -> None:

@@ -124,6 +124,28 @@ def _slip_lotteries(available: NDArray[np.bool_], probability: float) -> list[Lo
     ]
 
 
+def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:
+    """The effect that led from a state to another: one of the control if there is one, None if nothing leads there."""
+    find = getattr(world, "find_effect", None)
+    if find is not None:
+        found: int | None = find(state, control, next_state)
+        return found
+    effects, lotteries = effects_of(world, state)
+    leading = [i for i, one in enumerate(effects) if one is not None and one.next_state == next_state]
+    of_control = [i for i, _ in lotteries[control] if i in leading]
+    return next(iter([*of_control, *leading]), None)
+
+
+def state_after(world: World[Any], state: Any, effect: int) -> Any:
+    """The state after an effect."""
+    after = getattr(world, "after", None)
+    if after is not None:
+        return after(state, effect)
+    one = effects_of(world, state).effects[effect]
+    assert one is not None  # an effect that happened is available
+    return one.next_state
+
+
 class Effect(NamedTuple):
     """A transition that can happen in a state of a world in plain Python."""
 

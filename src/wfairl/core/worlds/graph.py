@@ -253,34 +253,51 @@ class GraphWorld:
                 f"the control {self.controls[control]!r} is not available in state {self.name(state)!r}"
             )
 
+    def after(self, state: int, effect: int) -> int:
+        """The state after an effect."""
+        return int(self.table.successors[state, effect])
+
     def find_effect(self, state: int, control: int, next_state: int) -> int | None:
         """The effect that led to a state: the most probable one, or one of another control, None if there is none."""
+        own = self._own_effect(state, control, next_state)
+        if own is not None:
+            return own
+        others = np.flatnonzero(self.table.successors[state] == next_state)
+        return int(others[0]) if len(others) else None
+
+    def _own_effect(self, state: int, control: int, next_state: int) -> int | None:
+        """The most probable effect of a control that leads to a state."""
         successors, chances = self.table.successors[state], self.table.chances
-        likely = ((control, 1.0),) if chances is None else chances.lottery(state, control)
-        found = [(-p, effect) for effect, p in likely if successors[effect] == next_state]
-        others = np.flatnonzero(successors == next_state)
-        return min(found)[1] if found else int(others[0]) if len(others) else None
+        lottery = ((control, 1.0),) if chances is None else chances.lottery(state, control)
+        found = [(-p, effect) for effect, p in lottery if successors[effect] == next_state]
+        return min(found)[1] if found else None
 
     def label(self, state: int, control: int, next_state: int) -> Label:
-        """The label of what happened; where the table has no such transition, what the source says, or none."""
-        effect = self.find_effect(state, control, next_state)
-        if effect is not None:
-            label = self.table.labels[self.table.label_index[state, effect]]
+        """The label of what happened.
+
+        Where the control cannot lead there, it is what the source says; without a source, that of any transition that
+        leads there, or the empty label.
+        """
+        effect = self._own_effect(state, control, next_state)
+        if effect is None and self.source is not None:
+            label = frozenset(self.source.label(self.name(state), control, self.name(next_state)))
         else:
-            names = self.name(state), control, self.name(next_state)
-            label = frozenset() if self.source is None else self.source.label(*names)
+            effect = self.find_effect(state, control, next_state)
+            label = frozenset() if effect is None else self.table.labels[self.table.label_index[state, effect]]
         return label | self.marks[next_state] if next_state in self.marks else label
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:
-        """The features of what happened; where the table has no such transition, those that the source gives.
+        """The features of what happened.
 
-        Without a source, they are those of the transition that the control should have made.
+        Where the control cannot lead there, they are what the source says; without a source, those of any transition
+        that leads there, or of the one that the control should have made.
         """
-        effect = self.find_effect(state, control, next_state)
+        effect = self._own_effect(state, control, next_state)
         if effect is None and self.source is not None:
             return np.asarray(self.source.features(self.name(state), control, self.name(next_state)), np.float64)
+        effect = self.find_effect(state, control, next_state)
         if effect is None:
-            effect = self.find_effect(state, control, self.step(state, control))
+            effect = self._own_effect(state, control, self.step(state, control))
         return self.table.features[self.table.feature_index[state, effect]]
 
     @property

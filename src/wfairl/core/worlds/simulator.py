@@ -97,7 +97,8 @@ class NamedStateSimulator:
     """
 
     def __init__(self, world: GraphWorld, simulator: Simulator):
-        self.world, self.simulator = world, simulator
+        self.world: World[Any] = world
+        self.simulator, self._graph = simulator, world
 
     @property
     def succeeded(self) -> bool | None:
@@ -107,9 +108,9 @@ class NamedStateSimulator:
     def step(self, control: int) -> Observation:
         state, label, ended = self.simulator.step(control)
         try:
-            return Observation(self.world.find(state), label, ended)
+            return Observation(self._graph.find(state), label, ended)
         except (BadInputError, TypeError):
             raise UnknownStateError(
-                f"the simulator reports the state {state!r}, which the model cannot reach from its start. It must report"
-                f" states as the world has them, such as {self.world.name(self.world.initial_state)!r}"
+                f"the simulator reports the state {state!r}, which the model cannot reach from its start. It must"
+                f" report states as the world has them, such as {self._graph.name(self._graph.initial_state)!r}"
             ) from None

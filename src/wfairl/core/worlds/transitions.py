@@ -93,7 +93,8 @@ class TransitionTable:
         sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), p, len(sizes))
         if not ((p >= 0).all() and np.allclose(sums[sizes > 0], 1.0, rtol=0, atol=1e-9)):
             raise BrokenGraphError("the probabilities of the effects of a control must not be negative, and sum to 1")
-        is_possible = chances.dense(max(effects, int(chances.effect.max(initial=0)) + 1)).any(axis=1)
+        dense = chances.dense(max(effects, int(chances.effect.max(initial=0)) + 1))
+        is_possible: NDArray[np.bool_] = np.any(dense > 0, axis=1)
         if is_possible.shape[1] > effects or (is_possible[chances.kind] & (self.successors == UNAVAILABLE)).any():
             raise BrokenGraphError("dangling: a control has an effect that leads nowhere")
 

@@ -194,9 +194,7 @@ def _check_next_states(world: World[Any], state: Any, control: int, where: str) 
     """Check `step` or `outcomes`; the next states."""
     name = "outcomes" if slips(world) else "step"
     key = hash(state)
-    answer, again = (
-        attempt(f"totality: {name} fails {where}", getattr(world, name), state, control) for _ in range(2)
-    )
+    answer, again = (attempt(f"totality: {name} fails {where}", getattr(world, name), state, control) for _ in range(2))
     if name == "outcomes":
         answer, again = (check_outcomes(one, lambda: where) for one in (answer, again))
     next_states = [one for _, one in answer] if name == "outcomes" else [answer]
