@@ -71,7 +71,8 @@ class StormModel:
         for name, reward in ((ACCEPTED, 0.0), (FAILED, price), (END, 0.0)):
             lines += [f"state {number[name]} {name}", f"\taction 0 [{reward!r}]", f"\t\t{number[END]} : 1.0"]
         choices = sum(len(self.choices[pair]) for pair in pairs) + 3
-        head = f"@type: MDP\n@parameters\n\n@reward_models\ncost\n@nr_states\n{len(number)}\n@nr_choices\n{choices}\n@model\n"
+        counts = f"@nr_states\n{len(number)}\n@nr_choices\n{choices}\n"
+        head = f"@type: MDP\n@parameters\n\n@reward_models\ncost\n{counts}@model\n"
         with NamedTemporaryFile("w", suffix=".drn") as file:
             file.write(head + "\n".join(lines) + "\n")
             file.flush()

@@ -18,9 +18,9 @@ Proof of the upper bound: U = (1 + e) L gives min_u Q_U <= (1 + e) (L + r) - e c
 from U only lowers it, towards the only solution. The lower bound is the same with signs reversed. So any iteration will
 do, and its last residual states its error.
 
-The iteration is Gauss-Seidel, in the order of the least cost-to-go of an agent that may choose among outcomes, which
-is also a lower bound to begin with. Where nothing slips that is V itself, and one sweep proves it. Nodes whose
-successors have not changed are passed over.
+The iteration is Gauss-Seidel, in the order of the least cost-to-go of an agent that may choose among outcomes. Where
+nothing slips that is the order of V, and one sweep finds it. The iteration begins above V: from below, a policy that
+waits forever looks cheap, and each sweep raises its cost by no more than one step.
 """
 
 from typing import NamedTuple
@@ -41,6 +41,9 @@ TOLERANCE = 1e-9
 """The relative error of the expected cost-to-go."""
 
 MOST_SWEEPS = 1_000_000
+
+SWEEPS_PER_POLICY = 4
+"""One sweep in so many looks for the best control of every node."""
 
 
 class SlowConvergenceError(FailedRunError):
@@ -75,7 +78,7 @@ def expected_cost_to_go(
     hopeful = np.flatnonzero(np.isfinite(optimistic))
     order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
-    V = np.append(np.full(len(order), failure + 2 * optimistic[order[-1:]].max(initial=0.0)), [0.0, failure])
+    V = np.append(np.full(len(order), failure + 2 * optimistic[order].max(initial=0.0)), [0.0, failure])
     if len(order):
         _solve(sweeps, chances, V, least, tolerance)
     full = np.full(len(costs), np.inf)
@@ -182,27 +185,39 @@ def _sweep(
     residual: float,
     most: int,
 ) -> int:
-    """Sweep until no node changes by more than `residual`; the number of sweeps."""
+    """Sweep until no node changes by more than `residual`; the number of sweeps.
+
+    After a sweep over all controls come a few over the best controls alone, which cost a part of it.
+    """
     nodes, effects = target.shape
     ahead = np.empty(effects)
+    lottery = np.empty(nodes, np.int64)  # of the best control
     for sweep in range(most):
         largest = 0.0
-        for node in range(nodes):
-            for e in range(effects):
-                ahead[e] = costs[node, e] + V[target[node, e]]
-            least = np.inf
-            row = kind[node] * controls
-            for u in range(controls):
-                begin, end = first[row + u], first[row + u + 1]
-                if begin < end:
-                    q = 0.0
-                    for i in range(begin, end):
-                        q += probability[i] * ahead[effect[i]]
-                    least = min(least, q)
-            largest = max(largest, abs(least - V[node]))
-            V[node] = least
-        if largest <= residual:
-            return sweep + 1
+        if sweep % SWEEPS_PER_POLICY == 0:
+            for node in range(nodes):
+                for e in range(effects):
+                    ahead[e] = costs[node, e] + V[target[node, e]]
+                least = np.inf
+                row = np.int64(kind[node]) * controls
+                for u in range(row, row + controls):
+                    begin, end = first[u], first[u + 1]
+                    if begin < end:
+                        q = 0.0
+                        for i in range(begin, end):
+                            q += probability[i] * ahead[effect[i]]
+                        if q < least:
+                            least, lottery[node] = q, u
+                largest = max(largest, abs(least - V[node]))
+                V[node] = least
+            if largest <= residual:
+                return sweep + 1
+        else:
+            for node in range(nodes):
+                q = 0.0
+                for i in range(first[lottery[node]], first[lottery[node] + 1]):
+                    q += probability[i] * (costs[node, effect[i]] + V[target[node, effect[i]]])
+                V[node] = q
     return most
 
 

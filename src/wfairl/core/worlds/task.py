@@ -25,7 +25,7 @@ from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
 from wfairl.core.worlds.graph import GraphWorld, explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
-from wfairl.core.worlds.simulator import ModelSimulator, NamedStateSimulator, Simulator, simulator_rng
+from wfairl.core.worlds.simulator import ModelSimulator, NamedStateSimulator, Observation, Simulator, simulator_rng
 from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world, outcomes_of
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -225,10 +225,9 @@ def _check_simulator(task: Task, world: World[Any], seed: int) -> None:
     state, rng = world.initial_state, np.random.default_rng(seed)
     for _ in range(CHECKED_STEPS):
         control = int(rng.choice(np.flatnonzero(available_controls(world, state))))
-        observed = attempt(f"{wrong} step fails", simulator.step, control)
-        if not isinstance(observed, tuple) or len(observed) != 3:
-            raise BrokenLawError(f"{wrong} step must give an Observation (state, label, ended), not {observed!r}")
-        state, label, ended = observed
+        state, label, ended = attempt(
+            f"{wrong} step fails", lambda control=control: Observation(*simulator.step(control))
+        )
         attempt(f"{wrong} it reports {state!r}, which is no state of the world", available_controls, world, state)
         if not isinstance(label, frozenset) or not label <= set(task.propositions):
             raise BrokenLawError(f"{wrong} a label must be a frozenset of propositions of the task, not {label!r}")

@@ -8,6 +8,7 @@ writes, is named in the same way; it cannot run code.
 
 import importlib
 import importlib.util
+import re
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,9 +18,13 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.support.files import read_json, seems
 from wfairl.core.support.registry import Registry
+from wfairl.core.worlds.slipping_task import SlippingTask
 from wfairl.core.worlds.task import Task, check_task, missing_attributes
 
 ENTRY_POINTS = "wfairl.tasks"
+
+SLIPPING_NAME = re.compile(r"(.+)-slip-(\d*\.?\d+)")
+"""The name of a task, and the probability with which its controls slip."""
 
 
 def _load(name: str, module: str) -> Task:
@@ -41,7 +46,13 @@ _loaded: dict[str, None] = {}
 
 
 def find_task(name: str) -> Task:
-    """The task of a name, or a `BadInputError` that lists the names."""
+    """The task of a name, or a `BadInputError` that lists the names.
+
+    `NAME-slip-0.1` is the task NAME in worlds where a control is replaced by another one with probability 0.1.
+    """
+    slipping = SLIPPING_NAME.fullmatch(name)
+    if slipping is not None and name not in _registered():
+        return SlippingTask(find_task(slipping[1]), float(slipping[2]))
     return _registered().find(name)
 
 
