@@ -56,6 +56,16 @@ def without(world, name):
     return replace(world, marks={cell: label for cell, label in world.marks.items() if name not in label})
 
 
+def test_what_nobody_foresees_is_stated_and_changes_no_plan():
+    model = model_of([(COFFEE_THEN_OFFICE, 0.9), (OFFICE, 0.1)], [(NEVER_N, 0.02)], DEMONSTRATED)
+    unforeseen = replace(model, record=replace(posterior_of(model), unforeseen=0.05))
+    for seed in range(5):
+        world = TASK.make_world(seed)
+        plain, stated = (CautiousPolicy("", one, unit_cost, 0.0).choose(world) for one in (model, unforeseen))
+        assert (plain.word == stated.word).all()
+        assert stated.doubt == pytest.approx(1 - 0.95 * (1 - plain.doubt))
+
+
 def test_a_cautious_agent_does_what_all_probable_automata_want():
     assert coffees(model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)]), 1000.0) == 20
 

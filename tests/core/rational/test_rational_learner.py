@@ -52,6 +52,15 @@ def test_an_order_is_found_of_things_that_the_world_asks_for_anyway():
     assert same_rule(result.chosen.automaton, rule)
 
 
+@pytest.mark.parametrize("events", ["ab", "abc"])
+def test_a_choice_between_events_is_found_of_which_demonstrations_take_one_each(events):
+    choice = tuple(Edge(Guard(frozenset({name})), 1) for name in events)
+    last = "c" if events == "ab" else "n"
+    rule = GuardedAutomaton((choice, (Edge(Guard(frozenset({last})), 2),), ()), np.array([False, False, True]))
+    result = learn_posterior(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(4))))
+    assert same_rule(result.chosen.automaton, rule)
+
+
 def test_what_is_not_forbidden_is_not_learned_as_forbidden():
     rule = chain("a", "b", avoid=None)
     result = learn_posterior(Observations(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2))))

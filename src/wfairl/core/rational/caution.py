@@ -1,8 +1,7 @@
 """Caution: how an agent acts on a posterior that leaves things open.
 
-A plan for the most probable automaton fails if another automaton is the task and rejects the plan, if the task has a
-constraint that the plan breaks (`doubts`), or if the task asks what none of these says: then only a demonstrated word
-is sure. The doubt of a plan is the probability that one of these reasons holds:
+A plan for the most probable automaton fails if another automaton is the task and rejects the plan, or if the task has a
+constraint that the plan breaks (`doubts`). The doubt of a plan is the probability that one of these reasons holds:
 
     doubt = 1 - prod over the reasons that reject the plan of (1 - probability)
 
@@ -11,9 +10,13 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
     cost of the plan + price * doubt
 
-The price of a failure is in units of the mean cost of a step. An agent that is asked to do the task in a scene may
-assume that this is possible there: a constraint under which it is not is no doubt. A plan that ends within the horizon
-is preferred to any that does not. If even the best plan is too doubtful, the agent refuses to act and says why.
+The price of a failure is in units of the mean cost of a step. The agent also tries to repeat a demonstrated word: what
+was demonstrated is right whatever the task is. The task may also ask what nobody foresees. That probability is the same
+for all plans: it is stated, and not weighed.
+
+An agent that is asked to do the task in a scene may assume that this is possible there: a constraint under which it is
+not is no doubt. A plan that ends within the horizon is preferred to any that does not. If even the best plan is too
+doubtful, the agent refuses to act and gives the reasons.
 """
 
 from collections.abc import Iterator
@@ -176,12 +179,13 @@ class CautiousPolicy:
         while plan is not None:
             word = plan.word
             rejecting = scene.rejecting(word)
-            doubt = 1.0 - float(np.prod([1.0 - one.probability for one in rejecting]))
+            right = float(np.prod([1.0 - one.probability for one in rejecting]))
             is_late = self.horizon is not None and len(word) > self.horizon
-            total = float(plan.costs.sum()) + price * doubt
+            total = float(plan.costs.sum()) + price * (1.0 - right)
+            doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
             yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, word)
             plan = None
-            for one in rejecting if is_late or doubt * self.price > NEGLIGIBLE else ():
+            for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
                     joint = intersection(table, one.table)
@@ -201,11 +205,12 @@ class CautiousPolicy:
 
 
 class _Hypotheses(NamedTuple):
-    """The most probable automaton, and what may be asked beside it, over some labels."""
+    """The most probable automaton, what may be asked beside it, and what nobody foresees, over some labels."""
 
     labels: tuple[Label, ...]
     chosen: NDArray[np.int32]
     reasons: tuple[Reason, ...]
+    unforeseen: float
 
     @classmethod
     def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...]) -> "_Hypotheses":
@@ -223,9 +228,8 @@ class _Hypotheses(NamedTuple):
         if posterior.demonstrated_words:
             words = DemonstratedWords.of(posterior.demonstrated_words).automaton
             followed = intersection(chosen, to_table(words, labels))
-            text = "the task may be none of those that were considered"
-            reasons.append(Reason(posterior.unforeseen, text, followed, is_refutable=False))
-        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)))
+            reasons.append(Reason(0.0, "it follows no demonstrated word", followed, is_refutable=False))
+        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
 class _Scene:
