@@ -14,9 +14,10 @@ The price of a failure is in units of the mean cost of a step. The agent also tr
 was demonstrated is right whatever the task is. The task may also ask what nobody foresees. That probability is the same
 for all plans: it is stated, and not weighed.
 
-An agent that is asked to do the task in a scene may assume that this is possible there: a constraint under which it is
-not is no doubt. A plan that ends within the horizon is preferred to any that does not. If even the best plan is too
-doubtful, the agent refuses to act and gives the reasons.
+An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
+satisfied in the scene is not the task, and a constraint that no probable automaton can keep there is no doubt. A plan
+that ends within the horizon is preferred to any that does not. If even the best plan is too doubtful, the agent refuses
+to act and gives the reasons.
 """
 
 from collections.abc import Iterator
@@ -53,6 +54,9 @@ LARGEST_DOUBT = 0.21
 LEAST_PROBABILITY_OF_REASON = 0.05
 """Probability from which on a refusal names a doubt as a reason."""
 
+LEAST_WEIGHT = 0.05
+"""Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
+
 NEGLIGIBLE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
 
@@ -80,13 +84,13 @@ class Reason(NamedTuple):
         probability: that it is asked.
         text: a sentence.
         table: the most probable automaton that also fulfils it, over the labels of a scene; [states, labels].
-        is_refutable: whether a scene in which it is impossible speaks against it.
+        forms: automata that fulfil it. A scene in which none of them can be satisfied speaks against it.
     """
 
     probability: float
     text: str
     table: NDArray[np.int32]
-    is_refutable: bool = True
+    forms: tuple[NDArray[np.int32], ...] = ()
 
 
 class Choice(NamedTuple):
@@ -161,10 +165,12 @@ class CautiousPolicy:
             product = build_product(world, IGNORE_LABELS, MOST_STATES)
         except ProductTooLargeError:
             return Choice(self.automaton, self.cost)
-        arrays = to_arrays(product, self.cost, numbers)
-        scene = _Scene(arrays, self._hypotheses(tuple(numbers.labels)))
+        arrays, best = to_arrays(product, self.cost, numbers), None
         price = self.price * float(arrays.costs.mean())
-        best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
+        for first, one in enumerate(posterior.alternatives):
+            if best is None and (not first or one.weight > LEAST_WEIGHT):
+                scene = _Scene(arrays, self._hypotheses(tuple(numbers.labels), first))
+                best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
         if best is None:  # there is no plan, or the product is too large to weigh doubts
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
             return Choice(self.automaton, self.cost)
@@ -192,15 +198,15 @@ class CautiousPolicy:
                     plan = scene.plan(joint)
                     table = table if plan is None else joint
 
-    def _hypotheses(self, labels: tuple[Label, ...]) -> "_Hypotheses":
-        if labels not in self._by_labels:
+    def _hypotheses(self, labels: tuple[Label, ...], first: int) -> "_Hypotheses":
+        if (labels, first) not in self._by_labels:
             posterior = posterior_of(self.model)
             assert posterior is not None
-            self._by_labels[labels] = _Hypotheses.of(posterior, labels)
-        return self._by_labels[labels]
+            self._by_labels[labels, first] = _Hypotheses.of(posterior, labels, first)
+        return self._by_labels[labels, first]
 
     @cached_property
-    def _by_labels(self) -> dict[tuple[Label, ...], "_Hypotheses"]:
+    def _by_labels(self) -> dict[tuple[tuple[Label, ...], int], "_Hypotheses"]:
         return {}
 
 
@@ -213,22 +219,27 @@ class _Hypotheses(NamedTuple):
     unforeseen: float
 
     @classmethod
-    def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...]) -> "_Hypotheses":
-        chosen = canonical_table(live_table(posterior.chosen.automaton, labels))
+    def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...], first: int) -> "_Hypotheses":
+        """The hypotheses that are left if the automata before the `first` one are not the task."""
+        automata = posterior.alternatives[first:]
+        tables = [canonical_table(live_table(one.automaton, labels)) for one in automata]
+        chosen, left = tables[0], 1.0 - sum(one.weight for one in posterior.alternatives[:first])
         reasons = [
-            Reason(one.weight, f"the task may be '{one.text}'", intersection(chosen, live_table(one.automaton, labels)))
-            for one in posterior.alternatives[1:]
+            Reason(one.weight / left, f"the task may be '{one.text}'", intersection(chosen, table), (table,))
+            for one, table in zip(automata[1:], tables[1:], strict=True)
         ]
-        for one in posterior.doubts:
-            is_unseen = one.constraint.kind == "unseen"
-            p = one.constraint.proposition
-            text = f"nobody has shown what '{p}' entails" if is_unseen else f"the task may be '{one.constraint}' too"
-            table = canonical_table(conjoin(chosen, one.constraint, labels))
-            reasons.append(Reason(one.probability, text, table, not is_unseen))
+        probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
+        for doubt in posterior.doubts:
+            constraint, forms = doubt.constraint, [conjoin(table, doubt.constraint, labels) for table in probable]
+            text = f"the task may be '{constraint}' too"
+            if constraint.kind == "unseen":
+                text, forms = f"nobody has shown what '{constraint.proposition}' entails", []
+            kept = canonical_table(conjoin(chosen, constraint, labels))
+            reasons.append(Reason(doubt.probability, text, kept, tuple(forms)))
         if posterior.demonstrated_words:
             words = DemonstratedWords.of(posterior.demonstrated_words).automaton
             followed = intersection(chosen, to_table(words, labels))
-            reasons.append(Reason(0.0, "it follows no demonstrated word", followed, is_refutable=False))
+            reasons.append(Reason(0.0, "it follows no demonstrated word", followed))
         return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
@@ -264,7 +275,7 @@ class _Scene:
 
     def _can_be(self, one: Reason) -> bool:
         if one.text not in self._is_possible:
-            self._is_possible[one.text] = not one.is_refutable or self.plan(one.table) is not None
+            self._is_possible[one.text] = not one.forms or any(self.plan(form) is not None for form in one.forms)
         return self._is_possible[one.text]
 
 
