@@ -21,7 +21,7 @@ def errand_plan(seed):
 
 
 def demonstrate_errand(session, right=True):
-    for control in errand_plan(session.seed):
+    for control in errand_plan(session.state.seed):
         session.do({"do": "control", "control": int(control)})
     session.do({"do": "keep", "right": right, "by": "person"})
 

@@ -14,7 +14,7 @@ import pytest
 from studio_sessions import errand_plan
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.studio.events import RULE, DemonstrationSaved, SessionState, event_of_document
+from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document, first_state
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
 
@@ -75,25 +75,26 @@ def demonstrate(page, rng, keys, seed, step):
 
 def check(directory, pressed, drawn, kept):
     """What a killed server leaves behind holds all that was on the screen; its keys, and where the next one begins."""
-    state, places, done = SessionState(), [], []
-    for document in Journal(directory / JOURNAL).read():
-        state.apply(event_of_document(document))
+    (begun, *documents), places, done = Journal(directory / JOURNAL).read(), [], []
+    state = first_state(event_of_document(begun))
+    for document in documents:
+        state = state.after(event_of_document(document))
         places.append(f"{state.seed}/{len(state.controls)}")
         if document["do"] in ("control", "scene"):
             done.append(document.get("control", "n"))
-    assert drawn in places  # the journal is not behind the screen
+    assert drawn in (f"{FIRST_TRAINING_SEED}/0", *places)  # the journal is not behind the screen
     assert kept <= len(state.demonstrations)
     assert done == pressed[: len(done)]  # every key, in its order, until the kill
     assert all(one.right and list(one.controls) == list(errand_plan(one.seed)) for one in state.demonstrations)
     session = Session(directory)
-    assert (session.demonstrations, session.controls, session.seed) == (
+    assert (session.state.demonstrations, session.state.controls, session.state.seed) == (
         state.demonstrations,
         state.controls,
         state.seed,
     )
     assert len(session.dataset) == len(state.demonstrations)
     if len(state.controls) == len(errand_plan(state.seed)):  # killed between the last control and the judgement
-        state.apply(DemonstrationSaved(True, RULE))
+        state = state.after(DemonstrationSaved(True, RULE))
     return done, f"{state.seed}/{len(state.controls)}", state
 
 
@@ -122,7 +123,7 @@ def test_what_lies_on_the_disk_at_any_moment_is_all_that_was_shown(browser, tmp_
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
-    assert Session(directory / name).demonstrations
+    assert Session(directory / name).state.demonstrations
 
 
 @pytest.mark.slow
@@ -139,7 +140,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
     pressed = []  # what reached the journal, and what was pressed since the last kill
     for moment in range(MOMENTS):
         session = Session(directory / name)
-        more, _ = demonstrate(page, rng, rng.randrange(1, 40), session.seed, len(session.controls))
+        more, _ = demonstrate(page, rng, rng.randrange(1, 40), session.state.seed, len(session.state.controls))
         pressed += more
         drawn, kept = page.evaluate(CONFIRMED)
         os.kill(process.pid, signal.SIGKILL)
@@ -159,4 +160,4 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
-    assert Session(directory / name).demonstrations
+    assert Session(directory / name).state.demonstrations

@@ -44,6 +44,11 @@ class Correction(ABC):
     def sentence(self) -> str:
         """The correction for people."""
 
+    @property
+    @abstractmethod
+    def propositions(self) -> frozenset[str]:
+        """Those that the correction is about."""
+
     @abstractmethod
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         """The automaton that obeys; several of its states may be accepting."""
@@ -63,6 +68,10 @@ class NeverHolds(Correction):
     @property
     def sentence(self) -> str:
         return f"never {self.proposition}"
+
+    @property
+    def propositions(self) -> frozenset[str]:
+        return frozenset({self.proposition})
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         lost = Edge(Guard(frozenset({self.proposition})), DEAD)
@@ -84,6 +93,10 @@ class HoldsBefore(Correction):
     @property
     def sentence(self) -> str:
         return f"{self.first} before {self.second}"
+
+    @property
+    def propositions(self) -> frozenset[str]:
+        return frozenset({self.first, self.second})
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         return intersect(automaton, before(self.first, self.second))
@@ -107,6 +120,10 @@ class NoEdge(Correction):
     @property
     def sentence(self) -> str:
         return f"{self.guard} changes nothing " + (f"after {format_word(self.word)}" if self.word else "at the start")
+
+    @property
+    def propositions(self) -> frozenset[str]:
+        return self.guard.true.union(self.guard.false, *self.word)
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         state = automaton.run(self.word)[-1]

@@ -13,7 +13,7 @@ for the probable automata, and plans for the chosen automaton that break one of 
     model = find_learner("rational").learn(dataset, task)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,6 +103,7 @@ def find_question(
     seeds: Sequence[int],
     rng: np.random.Generator,
     n_jobs: int = 2,
+    asked: Collection[Sequence[Label]] = (),
 ) -> Question:
     """The most informative question; among those that are about as informative, the one with the shortest path.
 
@@ -113,6 +114,7 @@ def find_question(
         seeds: the scenes to choose from.
         rng: chooses among equally good plans.
         n_jobs: worlds to explore at once; it changes nothing in the result.
+        asked: labels of paths that were asked about without an answer, and are not asked about again.
 
     Raises:
         NothingToAskError: no answer would be informative.
@@ -120,7 +122,7 @@ def find_question(
     """
     scenes = explore_scenes(seeds, dataset, task, n_jobs)
     posterior = required_posterior(model)
-    answered = {compress(answer.labels) for answer in dataset.answers}
+    answered = {compress(labels) for labels in (*(one.labels for one in dataset.answers), *asked)}
     informative = (
         question
         for question in _all_questions(posterior, scenes, rng)

@@ -2,11 +2,14 @@
 
 import io
 import json
+import tempfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes
 from wfairl.pages.text import counted
@@ -14,11 +17,12 @@ from wfairl.specifications.formats import FORMATS
 from wfairl.studio.episodes import policy_of
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
+from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import edge_evidence
 
 RECORDED_SCENES = 3
 
-REPORT, SCRIPT, PRISM, ARCHIVE = "report.html", "repeat.py", "scene.prism", "session.zip"
+REPORT, SCRIPT, PRISM, ARCHIVE, MINARI = "report.html", "repeat.py", "scene.prism", "session.zip", "minari.zip"
 
 TEMPLATE = '''"""Learn {name} again from a session of the studio, and try it in new scenes.
 
@@ -68,7 +72,7 @@ def download(session: Session, file: str) -> tuple[bytes, str]:
         DEMONSTRATIONS: "application/octet-stream",
         TASK_MODEL: "application/json",
     }
-    if session.spec.is_invented:
+    if session.state.spec.is_invented:
         media_types[session.task_file] = "application/json"
     formats = {f"task{form.suffixes[0]}": form for form in FORMATS.values()}
     if file in media_types:
@@ -83,22 +87,22 @@ def download(session: Session, file: str) -> tuple[bytes, str]:
 
 def script(session: Session) -> str:
     """A script that learns the task again; it contains all demonstrations, answers and laws."""
-    if session.spec.is_invented:
-        document = json.dumps(session.spec.to_document(session.model))
+    if session.state.spec.is_invented:
+        document = json.dumps(session.state.spec.to_document(session.model))
         imports = "from wfairl.core.worlds.task_registry import task_of_document\n"
         task = f"TASK = {json.loads(document)!r}\n\ntask = task_of_document(TASK)\n"
     else:
-        imports, task = "", f"\ntask = find_task({session.spec.name!r})\n"
+        imports, task = "", f"\ntask = find_task({session.state.spec.name!r})\n"
     text = TEMPLATE.format(
-        name=session.spec.name,
+        name=session.state.spec.name,
         imports=imports,
-        demonstrations=_lines([(one.seed, list(one.controls), one.right) for one in session.demonstrations]),
-        answers=_lines([(one.seed, list(one.controls), one.right, one.weight) for one in session.all_answers]),
-        laws=_lines([law.to_document() for law in session.laws]),
+        demonstrations=_lines([(one.seed, list(one.controls), one.right) for one in session.state.demonstrations]),
+        answers=_lines([(one.seed, list(one.controls), one.right, one.weight) for one in session.state.all_answers]),
+        laws=_lines([law.to_document() for law in session.state.laws]),
         task=task,
         first=FIRST_TEST_SEED,
     )
-    return text.replace(", find_task\n", "\n") if session.spec.is_invented else text
+    return text.replace(", find_task\n", "\n") if session.state.spec.is_invented else text
 
 
 def _lines(items: list[object]) -> str:
@@ -115,6 +119,25 @@ def archive(session: Session, page: str | None) -> bytes:
         if page is not None:
             archived.writestr(f"{session.name}/{SCRIPT}", script(session))
             archived.writestr(f"{session.name}/{REPORT}", page)
+    return stream.getvalue()
+
+
+def minari_archive(spec: TaskSpec, dataset: Dataset, name: str) -> bytes:
+    """The demonstrations as a Minari data set in a zip archive, to be unpacked into Minari's folder; a job.
+
+    Raises:
+        BadInputError: there are no demonstrations, or the task has no Gymnasium environment.
+    """
+    from wfairl.minari.exchange import export_minari
+
+    if not dataset.demonstrations:
+        raise BadInputError("there are no demonstrations yet")
+    stream = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archived:
+        export_minari(dataset, spec.task, f"wfairl-studio/{name}-v0", Path(folder))
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                archived.write(path, path.relative_to(folder))
     return stream.getvalue()
 
 

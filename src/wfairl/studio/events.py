@@ -1,12 +1,16 @@
-"""Events: what a person does in a session, each a JSON object in its journal; the state of a session is their fold.
+"""Events: what a person does in a session, each a JSON object in its journal.
 
 {"do": "begin", "name": "my-fourrooms", "environment": "MiniGrid-FourRooms-v0"}
 {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 1}}     {"do": "forget", "name": "corner"}
 {"do": "name", "name": "corner-before-goal"}                             {"do": "judge", "by": "rule"}
-{"do": "control", "control": 2}      {"do": "undo"}      {"do": "reset"}      {"do": "scene", "seed": 1000001}
+{"do": "control", "control": 2}      {"do": "reset"}                     {"do": "scene", "seed": 1000001}
 {"do": "keep", "right": true, "by": "person"}                            {"do": "drop", "demonstration": 0}
-{"do": "answer", "seed": 7, "controls": [..], "right": false}
+{"do": "answer", "seed": 7, "controls": [..], "right": false}            {"do": "unanswer", "answer": 0}
 {"do": "correct", "correction": {..}, "law": true, "answers": [..]}      {"do": "withdraw", "correction": 0}
+{"do": "history", "at": 17}
+
+All but the last are acts. The state of a session is the fold of its acts (`SessionState.after`); "history" goes back to
+the state after so many acts, or forward again (`History`). A new act replaces those that were undone.
 """
 
 from collections.abc import Mapping
@@ -20,10 +24,14 @@ from wfairl.core.support.bounds import Count, Seed
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
+from wfairl.pages.text import counted
 from wfairl.questions.corrections import Correction, correction_of_document
 from wfairl.studio.task_spec import TaskSpec
 
 LONGEST_DEMONSTRATION = 10_000
+
+STATES_APART = 64
+"""Of so many acts, the history keeps one state; those between are folded again."""
 
 RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"
 JUDGES = (RULE, ENVIRONMENT, PERSON)
@@ -36,11 +44,15 @@ Weight = Annotated[float, Gt(0)]
 
 @dataclass(frozen=True)
 class JudgedPath:
-    """Controls in a scene, and whether they fulfil the task; labels follow from the current propositions."""
+    """Controls in a scene, and whether they fulfil the task; labels follow from the current propositions.
+
+    Attributes:
+        right: None if the person was asked and does not know.
+    """
 
     seed: Seed
     controls: tuple[Control, ...]
-    right: bool = False
+    right: bool | None = False
     judge: Judge = "person"
     weight: Weight = 1.0
 
@@ -51,16 +63,14 @@ class Event:
     Attributes:
         kinds: the subclasses by that value.
         is_durable: whether the event reaches the disk, not only the operating system, before it takes effect.
-        changes_dataset: whether the files of the session have to be written again.
     """
 
     kinds: ClassVar[dict[str, type["Event"]]] = {}
     is_durable: ClassVar[bool]
-    changes_dataset: ClassVar[bool]
 
-    def __init_subclass__(cls, do: str, is_durable: bool = False, changes_dataset: bool = False) -> None:
+    def __init_subclass__(cls, do: str, is_durable: bool = False) -> None:
         Event.kinds[do] = cls
-        cls.is_durable, cls.changes_dataset = is_durable, changes_dataset
+        cls.is_durable = is_durable
 
 
 @dataclass(frozen=True)
@@ -72,14 +82,14 @@ class SessionStarted(Event, do="begin", is_durable=True):
 
 
 @dataclass(frozen=True)
-class TaskRenamed(Event, do="name", changes_dataset=True):
-    """An invented task was renamed."""
+class Renamed(Event, do="name"):
+    """The session was renamed, and with it a task that was invented in it."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class PropositionAdded(Event, do="proposition", is_durable=True, changes_dataset=True):
+class PropositionAdded(Event, do="proposition", is_durable=True):
     """An invented task gained a proposition."""
 
     name: str
@@ -87,10 +97,11 @@ class PropositionAdded(Event, do="proposition", is_durable=True, changes_dataset
 
 
 @dataclass(frozen=True)
-class PropositionRemoved(Event, do="forget", changes_dataset=True):
-    """An invented task lost a proposition."""
+class PropositionRemoved(Event, do="forget"):
+    """An invented task lost a proposition, and with it the corrections that name it, here as numbers."""
 
     name: str
+    corrections: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,12 +120,12 @@ class ControlChosen(Event, do="control"):
 
 @dataclass(frozen=True)
 class ControlUndone(Event, do="undo"):
-    """The last control was undone."""
+    """The last control was undone; in journals of earlier versions, which had no history."""
 
 
 @dataclass(frozen=True)
 class SceneRestarted(Event, do="reset"):
-    """All controls were undone."""
+    """All controls were taken back."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,7 @@ class SceneChanged(Event, do="scene"):
 
 
 @dataclass(frozen=True)
-class DemonstrationSaved(Event, do="keep", is_durable=True, changes_dataset=True):
+class DemonstrationSaved(Event, do="keep", is_durable=True):
     """The controls so far became a demonstration, right or wrong."""
 
     right: bool
@@ -133,23 +144,30 @@ class DemonstrationSaved(Event, do="keep", is_durable=True, changes_dataset=True
 
 
 @dataclass(frozen=True)
-class DemonstrationRemoved(Event, do="drop", changes_dataset=True):
+class DemonstrationRemoved(Event, do="drop"):
     """A demonstration was removed."""
 
     demonstration: Count
 
 
 @dataclass(frozen=True)
-class QuestionAnswered(Event, do="answer", is_durable=True, changes_dataset=True):
-    """The person said whether a path would be right."""
+class QuestionAnswered(Event, do="answer", is_durable=True):
+    """The person said whether a path would be right, or that they do not know."""
 
     seed: Seed
     controls: tuple[Control, ...]
-    right: bool
+    right: bool | None
 
 
 @dataclass(frozen=True)
-class CorrectionAdded(Event, do="correct", is_durable=True, changes_dataset=True):
+class AnswerWithdrawn(Event, do="unanswer"):
+    """An answer was withdrawn."""
+
+    answer: Count
+
+
+@dataclass(frozen=True)
+class CorrectionAdded(Event, do="correct", is_durable=True):
     """The automaton was corrected; a correction that is evidence counts as some answers."""
 
     correction: dict[str, Any]
@@ -163,10 +181,17 @@ class CorrectionAdded(Event, do="correct", is_durable=True, changes_dataset=True
 
 
 @dataclass(frozen=True)
-class CorrectionWithdrawn(Event, do="withdraw", changes_dataset=True):
+class CorrectionWithdrawn(Event, do="withdraw"):
     """A correction was withdrawn."""
 
     correction: Count
+
+
+@dataclass(frozen=True)
+class HistoryMoved(Event, do="history"):
+    """Acts were undone or redone: the session is as it was after the first `at` of them."""
+
+    at: Annotated[int, Ge(1)]
 
 
 def event_of_document(document: Any) -> Event:
@@ -179,26 +204,27 @@ def event_of_document(document: Any) -> Event:
     return event
 
 
+@dataclass(frozen=True)
 class SessionState:
     """Everything that a person has done so far. It knows no world, no file and no browser.
 
     Attributes:
-        spec: the task; unset before the first event.
-        seed, controls: of the current, unfinished demonstration.
-        corrections: those that were not withdrawn.
+        spec: the task.
+        title: the name of the session for people.
         judge: what decides whether a demonstration is right.
+        seed, controls: of the current, unfinished demonstration.
+        answers: to questions, also that the person does not know.
+        corrections: those that were not withdrawn.
     """
 
     spec: TaskSpec
-
-    def __init__(self) -> None:
-        self.seed = FIRST_TRAINING_SEED
-        self.controls: list[int] = []
-        self.demonstrations: list[JudgedPath] = []
-        self.answers: list[JudgedPath] = []
-        self.corrections: list[CorrectionAdded] = []
-        self.judge = PERSON
-        self._is_started = False
+    title: str
+    judge: str
+    seed: int = FIRST_TRAINING_SEED
+    controls: tuple[int, ...] = ()
+    demonstrations: tuple[JudgedPath, ...] = ()
+    answers: tuple[JudgedPath, ...] = ()
+    corrections: tuple[CorrectionAdded, ...] = ()
 
     @property
     def laws(self) -> tuple[Correction, ...]:
@@ -206,14 +232,21 @@ class SessionState:
         return tuple(one.parsed for one in self.corrections if one.law)
 
     @property
-    def all_answers(self) -> list[JudgedPath]:
-        """The answers to questions, and those that corrections count as."""
-        return [*self.answers, *(answer for one in self.corrections for answer in one.answers)]
+    def all_answers(self) -> tuple[JudgedPath, ...]:
+        """The answers that are evidence, and those that corrections count as."""
+        known = (one for one in self.answers if one.right is not None)
+        return (*known, *(answer for one in self.corrections for answer in one.answers))
+
+    @property
+    def evidence(self) -> tuple[Any, ...]:
+        """All that a model is learned from; equal where the models are."""
+        laws = [one.correction for one in self.corrections if one.law]
+        return self.spec.world_key, self.demonstrations, self.all_answers, laws
 
     @property
     def seeds(self) -> set[int]:
         """The current scene, and those of all demonstrations and answers."""
-        return {self.seed, *(one.seed for one in (*self.demonstrations, *self.all_answers))}
+        return {self.seed, *(one.seed for one in (*self.demonstrations, *self.answers, *self.all_answers))}
 
     @property
     def next_seed(self) -> int:
@@ -221,17 +254,15 @@ class SessionState:
         return max([self.seed, *(one.seed for one in self.demonstrations)]) + 1
 
     def check(self, event: Event) -> None:
-        """Refuse an event that is not possible now, as far as this can be decided without a world.
+        """Refuse an act that is not possible now, as far as this can be decided without a world.
 
         Raises:
             BadInputError: says why.
         """
-        if isinstance(event, SessionStarted) == self._is_started:
-            raise BadInputError("a session starts exactly once")
         match event:
-            case SessionStarted(name, environment):
-                _ = TaskSpec(name, environment).task
-            case TaskRenamed(name):
+            case SessionStarted():
+                raise BadInputError("a session starts exactly once")
+            case Renamed(name):
                 self._check_new_name(name)
             case PropositionAdded() | PropositionRemoved():
                 self.changed_spec(event)
@@ -240,50 +271,67 @@ class SessionState:
             case ControlChosen() if len(self.controls) >= LONGEST_DEMONSTRATION:
                 raise BadInputError("the demonstration is too long; start over")
             case ControlUndone() if not self.controls:
-                raise BadInputError("there is nothing to undo")
+                raise BadInputError("there is no step to take back")
             case DemonstrationSaved() if not self.controls:
                 raise BadInputError("there is nothing to save yet")
             case DemonstrationRemoved(number) if number >= len(self.demonstrations):
                 raise BadInputError(f"there is no demonstration {number}")
+            case AnswerWithdrawn(number) if number >= len(self.answers):
+                raise BadInputError(f"there is no answer {number}")
             case CorrectionWithdrawn(number) if number >= len(self.corrections):
                 raise BadInputError(f"there is no correction {number}")
             case CorrectionAdded():
                 _ = event.parsed
 
-    def apply(self, event: Event) -> None:
-        """Change the state by an event that was checked."""
+    def check_new(self, event: Event) -> None:
+        """Refuse an act that would change nothing, or that later ones could not stand. Raises `BadInputError`."""
         match event:
-            case SessionStarted(name, environment):
-                self._is_started = True
-                self.begun_as = environment or name
-                self.spec = TaskSpec(name, environment)
-                self.judge = PERSON if self.spec.is_invented else RULE
-            case TaskRenamed(name):
-                self.spec = replace(self.spec, name=name)
-            case PropositionAdded() | PropositionRemoved():
-                self.spec = self.changed_spec(event)
-            case JudgeChanged(by):
-                self.judge = by
-            case ControlChosen(control):
-                self.controls.append(control)
-            case ControlUndone():
-                self.controls.pop()
-            case SceneRestarted():
-                self.controls = []
-            case SceneChanged(seed):
-                self.seed, self.controls = seed, []
-            case DemonstrationSaved(right, judge):
-                seed = self.next_seed
-                self.demonstrations.append(JudgedPath(self.seed, tuple(self.controls), right, judge))
-                self.seed, self.controls = seed, []
-            case DemonstrationRemoved(number):
-                del self.demonstrations[number]
-            case QuestionAnswered(seed, controls, right):
-                self.answers.append(JudgedPath(seed, controls, right))
+            case SceneRestarted() if not self.controls:
+                raise BadInputError("there is no step to take back")
+            case Renamed(name) if name == self.title:
+                raise BadInputError(f"it is called {name} already")
+            case JudgeChanged(by) if by == self.judge:
+                raise BadInputError("they judge already")
+            case PropositionRemoved(name, numbers) if numbers != self.corrections_about(name):
+                raise BadInputError(f"corrections name {name}; they go with it")
             case CorrectionAdded():
-                self.corrections.append(event)
+                self._check_correction(event)
+
+    def after(self, event: Event) -> "SessionState":
+        """The state after an act that was checked."""
+        match event:
+            case Renamed(name):
+                spec = replace(self.spec, name=name) if self.spec.is_invented else self.spec
+                return replace(self, title=name, spec=spec)
+            case PropositionAdded():
+                return replace(self, spec=self.changed_spec(event))
+            case PropositionRemoved(_, numbers):
+                others = tuple(one for i, one in enumerate(self.corrections) if i not in numbers)
+                return replace(self, spec=self.changed_spec(event), corrections=others)
+            case JudgeChanged(by):
+                return replace(self, judge=by)
+            case ControlChosen(control):
+                return replace(self, controls=(*self.controls, control))
+            case ControlUndone():
+                return replace(self, controls=self.controls[:-1])
+            case SceneRestarted():
+                return replace(self, controls=())
+            case SceneChanged(seed):
+                return replace(self, seed=seed, controls=())
+            case DemonstrationSaved(right, judge):
+                saved = JudgedPath(self.seed, self.controls, right, judge)
+                return replace(self, demonstrations=(*self.demonstrations, saved), seed=self.next_seed, controls=())
+            case DemonstrationRemoved(number):
+                return replace(self, demonstrations=_without(self.demonstrations, number))
+            case QuestionAnswered(seed, controls, right):
+                return replace(self, answers=(*self.answers, JudgedPath(seed, controls, right)))
+            case AnswerWithdrawn(number):
+                return replace(self, answers=_without(self.answers, number))
+            case CorrectionAdded():
+                return replace(self, corrections=(*self.corrections, event))
             case CorrectionWithdrawn(number):
-                del self.corrections[number]
+                return replace(self, corrections=_without(self.corrections, number))
+        raise AssertionError(event)
 
     def changed_spec(self, event: PropositionAdded | PropositionRemoved) -> TaskSpec:
         """The spec once a proposition is added or removed."""
@@ -291,9 +339,150 @@ class SessionState:
             return self.spec.without_proposition(event.name)
         return self.spec.with_proposition(event.name, event.document)
 
+    def corrections_about(self, proposition: str) -> tuple[int, ...]:
+        """The numbers of the corrections that name a proposition: they make no sense without it."""
+        return tuple(i for i, one in enumerate(self.corrections) if proposition in one.parsed.propositions)
+
+    def describe(self, event: Event) -> str:
+        """An act in this state, for people."""
+        match event:
+            case Renamed(name):
+                return f"named it {name}"
+            case PropositionAdded(name):
+                return f"added {name}"
+            case PropositionRemoved(name, numbers):
+                also = ", ".join(self.corrections[i].parsed.sentence for i in numbers)
+                return f"removed {name}" + (f", and with it: {also}" if also else "")
+            case JudgeChanged(by):
+                return f"let {'myself' if by == PERSON else f'the {by}'} judge"
+            case ControlChosen():
+                return f"acted in scene {self.seed}"
+            case ControlUndone():
+                return "took a step back"
+            case SceneRestarted():
+                return f"started scene {self.seed} over"
+            case SceneChanged(seed):
+                return f"went to scene {seed}"
+            case DemonstrationSaved(right):
+                number, steps = len(self.demonstrations) + 1, counted(len(self.controls), "step")
+                return f"showed #{number}: {steps}, {'right' if right else 'wrong'}"
+            case DemonstrationRemoved(number):
+                return f"removed demonstration #{number + 1}"
+            case QuestionAnswered(_, _, right):
+                return f"answered {'that I do not know' if right is None else 'yes' if right else 'no'}"
+            case AnswerWithdrawn(number):
+                return f"withdrew answer {number + 1}"
+            case CorrectionAdded(_, law):
+                return f"{'law' if law else 'evidence'}: {event.parsed.sentence}"
+            case CorrectionWithdrawn(number):
+                return f"withdrew: {self.corrections[number].parsed.sentence}"
+        return "began"
+
     def _check_new_name(self, name: str) -> None:
         replace(self.spec, name=name)
-        if not self.spec.is_invented:
-            raise BadInputError(f"{self.spec.name} cannot be renamed; only a task of your own can")
-        if name in {task.name for task in all_tasks()}:
+        if self.spec.is_invented and name in {task.name for task in all_tasks()}:
             raise BadInputError(f"there is already a task {name}")
+
+    def _check_correction(self, event: CorrectionAdded) -> None:
+        unknown = sorted(event.parsed.propositions - set(self.spec.task.propositions))
+        if unknown:
+            raise BadInputError(f"there is no proposition {', '.join(unknown)}")
+        if event.law and event.parsed in self.laws:
+            raise BadInputError(f"this is a law already: {event.parsed.sentence}")
+
+
+def first_state(event: SessionStarted) -> SessionState:
+    """The state of a session that has just started. Raises `BadInputError` if there is no such task."""
+    spec = TaskSpec(event.name, event.environment)
+    _ = spec.task
+    return SessionState(spec, spec.name, PERSON if spec.is_invented else RULE)
+
+
+def _without(items: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    return (*items[:number], *items[number + 1 :])
+
+
+class History:
+    """The acts of a session, those that were undone among them; the state is the fold of the others.
+
+    An act that follows from the one before it, as the judgement of a rule from the last control, is undone with it.
+
+    Attributes:
+        at: the number of acts that are not undone; the start of the session, which cannot be undone, is the first.
+        state: of the session now.
+    """
+
+    def __init__(self, start: SessionStarted) -> None:
+        self.state = first_state(start)
+        self.begun_as = start.environment or start.name
+        self.at = 1
+        self._acts: list[Event] = [start]
+        self._states = {1: self.state}
+
+    def __len__(self) -> int:
+        return len(self._acts)
+
+    def check(self, event: Event) -> None:
+        """Refuse an event that is not possible now. Raises `BadInputError`."""
+        if not isinstance(event, HistoryMoved):
+            self.state.check(event)
+        elif event.at > len(self._acts) or self._follows(event.at):
+            raise BadInputError("there is nothing to undo or redo there")
+
+    def apply(self, event: Event) -> None:
+        """Go on by an event that was checked."""
+        if isinstance(event, HistoryMoved):
+            self.at, self.state = event.at, self.state_at(event.at)
+            return
+        del self._acts[self.at :]
+        self._states = {at: state for at, state in self._states.items() if at <= self.at}
+        self._acts.append(event)
+        self.at, self.state = self.at + 1, self.state.after(event)
+        if self.at % STATES_APART == 0:
+            self._states[self.at] = self.state
+
+    def state_at(self, at: int) -> SessionState:
+        """The state after so many acts."""
+        kept = at - at % STATES_APART if at >= STATES_APART else 1
+        while kept not in self._states:  # the branch to which it belonged was replaced
+            kept = max(1, kept - STATES_APART)
+        state = self._states[kept]
+        for act in self._acts[kept:at]:
+            state = state.after(act)
+        return state
+
+    @property
+    def undone(self) -> int | None:
+        """Where the history is once the last act is undone; None if there is nothing to undo."""
+        at = self.at - 1
+        while self._follows(at):
+            at -= 1
+        return at if at >= 1 else None
+
+    @property
+    def redone(self) -> int | None:
+        """Where the history is once the next act is redone; None if there is nothing to redo."""
+        if self.at == len(self._acts):
+            return None
+        at = self.at + 1
+        while self._follows(at):
+            at += 1
+        return at
+
+    def moments(self, most: int) -> list[tuple[int, str]]:
+        """The last acts for people, each with where the history is after it; steps in a scene are one."""
+        first = max(1, len(self._acts) - most)
+        state = self.state_at(first)
+        moments: list[tuple[int, str]] = []
+        for at, act in enumerate(self._acts[first:], start=first + 1):
+            text = state.describe(act)
+            if moments and (moments[-1][1] == text or self._follows(at - 1)):
+                moments.pop()
+            moments.append((at, text))
+            state = state.after(act)
+        return moments
+
+    def _follows(self, at: int) -> bool:
+        """Whether the act after the first `at` follows from the one before it."""
+        act = self._acts[at] if 0 < at < len(self._acts) else None
+        return isinstance(act, DemonstrationSaved) and act.by != PERSON

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,15 @@ from wfairl.studio.task_spec import Inventive
 CACHED_TILES = 4_096
 
 LONGEST_TEXT = 200
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A world that describes its states in words."""
+
+    def describe(self, state: Any) -> str:
+        """A state for a person who cannot see it."""
+        ...
 
 
 class FrameEncoder:
@@ -70,6 +79,17 @@ def corner_of(world: Any) -> tuple[int, int] | None:
     x, y = rendering.places.locate(initial_state)
     column, row = world.cell_at(x, y)
     return column - int(x // TILE), row - int(y // TILE)
+
+
+def describe_scene(world: Any, state: Any) -> str:
+    """Where the agent is, and what the scene has, for who cannot see it."""
+    if isinstance(world, Described):
+        return world.describe(state)
+    rendering = rendering_of(world)
+    if rendering is None or rendering.places is None:
+        return str(state_name(world, state))[:LONGEST_TEXT]
+    x, y = rendering.places.locate(state)
+    return f"The agent is at column {int(x // TILE)}, row {int(y // TILE)}."
 
 
 def instruction_of(world: Any) -> str | None:

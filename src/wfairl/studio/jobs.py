@@ -6,14 +6,16 @@ the process that serves the browser.
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
@@ -22,16 +24,22 @@ from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.rational.table_plans import plan_tables
+from wfairl.core.rational.tables import live_table
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
-from wfairl.questions.corrections import Correction, enforce_laws
+from wfairl.questions.corrections import BadCorrectionError, Correction, enforce_laws
 from wfairl.questions.counterexamples import weigh_correction
-from wfairl.questions.question import NothingToAskError, Question, find_question
+from wfairl.questions.explored_scenes import explore_scenes
+from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
+from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 from wfairl.studio.waypoints import Point
@@ -69,9 +77,28 @@ def learn(
     spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
-    model = RationalLearner().learn(dataset, spec.task, n_jobs=1)
-    model = enforce_laws(model, laws, dataset)
+    model = enforce_laws(_learn_without_outliers(spec, dataset), laws, dataset)
     return model, describe(model, dataset, before)
+
+
+def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
+    """The model of the demonstrations that follow a task.
+
+    A demonstration that the page calls probably wrong must not shape what is learned from the others, unless none of
+    them is left.
+    """
+    model = RationalLearner().learn(dataset, spec.task, n_jobs=1)
+    posterior = posterior_of(model)
+    outliers = () if posterior is None else posterior.outliers
+    others = tuple(one for i, one in enumerate(dataset) if i not in outliers)
+    if posterior is None or not outliers or not any(one.is_success and any(one.labels) for one in others):
+        return model
+    again = RationalLearner().learn(replace(dataset, demonstrations=others), spec.task, n_jobs=1)
+    record = posterior_of(again)
+    assert record is not None
+    probabilities = np.array(posterior.outlier_probabilities)
+    probabilities[[i for i in range(len(dataset)) if i not in outliers]] = record.outlier_probabilities
+    return replace(again, record=replace(record, outlier_probabilities=probabilities))
 
 
 def describe_model(snapshot: SessionSnapshot) -> dict[str, Any]:
@@ -79,25 +106,55 @@ def describe_model(snapshot: SessionSnapshot) -> dict[str, Any]:
     return describe(snapshot.model, snapshot.dataset, None)
 
 
-def ask(snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
-    """The most informative question; if nothing is in doubt, the agent's own plan in a new scene."""
-    task, seeds = snapshot.spec.task, range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES)
+def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQuestion:
+    """The most informative question; if nothing is in doubt, the agent's own plan in a new scene.
+
+    Args:
+        asked: labels of the paths that were asked about, answered or not; none is asked about again.
+
+    Raises:
+        NothingToAskError: the agent's plans were all asked about, too.
+    """
+    task, model = snapshot.spec.task, snapshot.model
+    seeds = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES)
     try:
-        question = find_question(snapshot.model, snapshot.dataset, task, seeds, np.random.default_rng(0), n_jobs=1)
+        rng = np.random.default_rng(len(asked))
+        question = find_question(model, snapshot.dataset, task, seeds, rng, n_jobs=1, asked=asked)
+        seed, controls = question.seed, question.controls
     except NothingToAskError:
-        question = _question_about_plan(snapshot, seeds)
-    world = task.make_world(question.seed)
-    return question, encode_film(world, follow(world, question.controls).states)
+        seed, controls = _unasked_plan(snapshot, seeds, asked)
+    world = task.make_world(seed)
+    path = follow(world, controls, model.finite)
+    agent, _ = explain_episode(task, model, seed, (), nominal_cost(task))
+    usual = follow(world, agent.controls)
+    film = encode_film(world, path.states)
+    return PlainQuestion(
+        seed=seed,
+        controls=controls,
+        text=question_text(path.labels, usual.labels),
+        labels=(None, *map(format_label, path.labels)),
+        states=tuple(path.automaton_states),
+        usual=tuple(map(format_label, compress(usual.labels))),
+        usual_cells=tuple(frame.get("agent") for frame in encode_film(world, usual.states).frames),
+        probability=None if controls == agent.controls else probability_of(model, path.labels),
+        explanation=tuple(explain_word(model, compress(path.labels)).sentences),
+        film=film,
+    )
 
 
-def _question_about_plan(snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
-    answered = {(one.seed, one.controls) for one in snapshot.dataset.answers}
+def _unasked_plan(
+    snapshot: SessionSnapshot, seeds: Sequence[int], asked: Sequence[Sequence[Label]]
+) -> tuple[int, tuple[int, ...]]:
+    """The agent's plan in a scene, with labels that were not asked about."""
+    task, known = snapshot.spec.task, {compress(labels) for labels in asked}
     for seed in seeds:
-        episode, _ = explain_episode(snapshot.spec.task, snapshot.model, seed, (), nominal_cost(snapshot.spec.task))
-        if (seed, episode.controls) not in answered:
-            break
-    labels = follow(snapshot.spec.task.make_world(seed), episode.controls).labels
-    return Question(seed, episode.controls, labels, (), 0.0)
+        episode, _ = explain_episode(task, snapshot.model, seed, (), nominal_cost(task))
+        if compress(follow(task.make_world(seed), episode.controls).labels) not in known:
+            return seed, episode.controls
+    raise NothingToAskError(
+        "there is nothing left to ask: all probable tasks agree in the scenes that were searched, and you have judged"
+        " what the agent does there"
+    )
 
 
 def propose(snapshot: SessionSnapshot) -> SceneProposal:
@@ -109,6 +166,27 @@ def propose(snapshot: SessionSnapshot) -> SceneProposal:
     seeds = range(snapshot.next_seed, snapshot.next_seed + PROPOSED_SCENES)
     rng = np.random.default_rng(0)
     return propose_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)
+
+
+def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
+    """Refuse a law that no plan can keep, in the automaton or in the worlds; it counts as no answers.
+
+    Raises:
+        BadCorrectionError: says which.
+    """
+    laws = (*(one.parsed for one in snapshot.corrections if one.law), law)
+    model = enforce_laws(snapshot.model, laws, snapshot.dataset)
+    seeds = tuple(dict.fromkeys(one.seed for one in snapshot.dataset if one.is_success))[:QUESTION_SCENES]
+    scenes = explore_scenes(seeds, snapshot.dataset, snapshot.spec.task, n_jobs=1)
+    table = live_table(model.finite, scenes.labels)
+    plans = [next(iter(plan_tables(world, [table]))) for world in scenes.worlds]
+    impossible = [seed for seed, plan in zip(seeds, plans, strict=True) if not np.isfinite(plan.start_cost)]
+    if len(impossible) == len(seeds):
+        raise BadCorrectionError(
+            f"in no scene that you demonstrated can the task be completed under {law.sentence}: the world itself does"
+            " not let it happen, perhaps because an episode ends first"
+        )
+    return ()
 
 
 def weigh(snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:

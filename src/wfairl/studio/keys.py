@@ -30,8 +30,8 @@ PREFERRED = {
 
 SYMBOLS = {"ArrowLeft": "\u2190", "ArrowRight": "\u2192", "ArrowUp": "\u2191", "ArrowDown": "\u2193", " ": "Space"}
 
-RESERVED = frozenset("urntyx123")
-"""Keys of the page itself: undo, start over, next, most telling scene, yes, wrong, and the three modes."""
+RESERVED = frozenset("urntysx123")
+"""Keys of the page itself: undo, start over, next, most telling scene, yes, skip, wrong, and the three modes."""
 
 
 def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ class SessionRegistry:
             session = self.open(name).session
         except WfairlError:
             return StoredSession(name, changed, name, "")
-        return StoredSession(name, changed, session.title, session.begun_as)
+        return StoredSession(name, changed, session.state.title, session.history.begun_as)
 
     def begin_or_continue(self, text: str) -> SessionController:
         """The latest session of a task or environment; a new one if there is none. Raises as `create` does."""

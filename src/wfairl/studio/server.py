@@ -19,10 +19,11 @@ from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.page import asset
 from wfairl.studio.access_control import AccessControl, RunSecrets
-from wfairl.studio.controller import PARTS, SessionController
+from wfairl.studio.controller import SessionController
 from wfairl.studio.jobs import warm_up
 from wfairl.studio.registry import ENTRANCE, SessionRegistry, lock_directory, write_entrance
 from wfairl.studio.task_spec import environments
+from wfairl.studio.views import ANSWER, PARTS, WATCH
 from wfairl.studio.workers import JobRunner
 
 ASSETS = Path(__file__).parent / "assets"
@@ -33,6 +34,9 @@ FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
     'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
 )
+
+FEEDS = (WATCH, ANSWER)
+"""Parts that the scene shows, each in the mode of its name."""
 
 LARGEST_MESSAGE = 2**20
 """Bytes of a page's message."""
@@ -119,12 +123,13 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
     from nicegui import ui
 
     parts = {name: _part_type(ui, name) for name in ("home", *PARTS)}
+    link = f"<script>{(ASSETS / 'link.js').read_text(encoding='utf-8')}</script>"
     application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     style = f"<style>{asset('style.css')}{(ASSETS / 'studio.css').read_text(encoding='utf-8')}</style>"
 
     def begin_page(title: str) -> None:
         ui.page_title(title)
-        ui.add_head_html(style)
+        ui.add_head_html(style + link)
 
     @ui.page("/")
     def home() -> None:
@@ -151,7 +156,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
             controller = registry.open(name)
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
-        begin_page(f"{controller.session.spec.name} \N{MIDDLE DOT} wfairl studio")
+        begin_page(f"{controller.session.state.title} \N{MIDDLE DOT} wfairl studio")
         _session_page(ui, parts, controller)
         return None
 
@@ -198,10 +203,12 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
 
 def _part_type(ui: Any, name: str) -> Any:
     """The type of element that renders a view with the script of that name, and emits messages."""
+    script = "feed.js" if name in FEEDS else f"{name}.js"
 
-    class Part(ui.element, component=ASSETS / f"{name}.js"):  # type: ignore[call-arg]
+    class Part(ui.element, component=ASSETS / script):  # type: ignore[call-arg]
         def __init__(self, view: dict[str, Any]) -> None:
             super().__init__()
+            self._props["part"] = name
             self.show(view)
 
         def show(self, view: dict[str, Any]) -> None:
@@ -213,7 +220,7 @@ def _part_type(ui: Any, name: str) -> Any:
 
 def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionController) -> None:
     """The page of a session, kept up to date with its controller."""
-    with ui.element("main").classes("workspace").props('id="content"'):
+    with ui.element("div").classes("workspace").props('id="content"'):
         parts = {name: part_types[name](controller.view(name)) for name in PARTS}
     outdated: set[str] = set()
     client = ui.context.client

@@ -1,10 +1,12 @@
-"""A session in a directory: its state, its worlds and its files. It knows no browser.
+"""A session in a directory: its history, its worlds and its files. It knows no browser.
 
 Everything that changes a session is an event (`events`), which goes into the journal before it takes effect; opening a
 session replays its journal. Beside the journal are ordinary files for every other command: `demos.safetensors`,
-`task.json` and, for an invented task, `NAME.task.json` for `wfairl --tasks`.
+`task.json` and, for an invented task, `NAME.task.json` for `wfairl --tasks`. They follow from the journal, and are
+written again whenever what they are about has changed.
 """
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import storage
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.planning.path import Walk
-from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import write_json
+from wfairl.core.support.files import read_text, write_atomically, write_json
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
@@ -31,6 +32,8 @@ from wfairl.studio.events import (
     CorrectionAdded,
     DemonstrationSaved,
     Event,
+    History,
+    HistoryMoved,
     JudgedPath,
     PropositionAdded,
     PropositionRemoved,
@@ -38,7 +41,6 @@ from wfairl.studio.events import (
     SceneChanged,
     SessionStarted,
     SessionState,
-    TaskRenamed,
     event_of_document,
 )
 from wfairl.studio.journal import BrokenJournalError, Journal
@@ -47,8 +49,11 @@ from wfairl.studio.world_cache import WorldCache
 
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
 
+LEARNED_FROM = ".learned-from"
+"""The digest of the evidence from which the task model and the run were learned."""
 
-class Session(SessionState):
+
+class Session:
     """A session in a directory; opening one makes no world.
 
     Args:
@@ -56,54 +61,59 @@ class Session(SessionState):
 
     Attributes:
         name: of the session, that of its directory.
+        history: what was done; `state` is its fold.
         model: what was learned last; it may lack the latest events.
     """
 
     def __init__(self, directory: Path, spec: TaskSpec | None = None, worlds: WorldCache | None = None) -> None:
-        super().__init__()
         self.directory = directory
         self.name = check_name(directory.name)
         self.worlds = worlds or WorldCache()
         self.model: TaskModel | None = None
+        self._learned_from = ""
+        self._digested: tuple[tuple[Any, ...], str] | None = None
         self._journal = Journal(directory / JOURNAL)
         self._walk: Walk | None = None
-        self._replays: dict[JudgedPath, Demonstration] = {}
-        for number, document in enumerate(self._journal.read(), start=1):
-            try:
-                event = self.parse(document)
-                self.apply(event)
-            except BadInputError as error:
-                raise BrokenJournalError(f"{self._journal.path}: event {number}: {error}") from None
-        if not self._is_started:
+        self._replays: dict[tuple[str, JudgedPath], Demonstration] = {}
+        documents = list(self._journal.read())
+        if not documents:
             if spec is None:
                 raise BadInputError(f"{directory}: no session")
-            self.do({"do": "begin", "name": spec.name, "environment": spec.environment})
-        elif (directory / TASK_MODEL).exists():
-            with suppress(BadInputError):  # of another version, or broken: it is learned again
-                self.model = TaskModel.load(directory / TASK_MODEL)
+            documents = [{"do": "begin", "name": spec.name, "environment": spec.environment}]
+            self.history = _fold(documents, self._journal.path)  # refuses an unknown task before anything is written
+            self.worlds.world(spec, self.state.seed)
+            self._journal.append(documents[0], durable=True)
+        else:
+            self.history = _fold(documents, self._journal.path)
+            self._read_model()
+
+    def _read_model(self) -> None:
+        with suppress(BadInputError):  # none yet, of another version, or broken: it is learned again
+            self.model = TaskModel.load(self.directory / TASK_MODEL)
+            self._learned_from = read_text(self.directory / LEARNED_FROM)
 
     @property
-    def title(self) -> str:
-        """The name of the session for people."""
-        return self.spec.name
+    def state(self) -> SessionState:
+        """What the session is about now."""
+        return self.history.state
 
     @property
     def task(self) -> Task:
         """The task; an invented one has no rule here."""
-        return self.spec.task
+        return self.state.spec.task
 
     @property
     def world(self) -> World[Any]:
         """The world of the current scene."""
-        return self.worlds.world(self.spec, self.seed)
+        return self.worlds.world(self.state.spec, self.state.seed)
 
     @property
     def walk(self) -> Walk:
         """The current demonstration in its world; only controls that are new are taken."""
-        walk = self._walk
-        if walk is None or walk.world is not self.world or walk.controls != self.controls[: len(walk)]:
+        walk, controls = self._walk, self.state.controls
+        if walk is None or walk.world is not self.world or tuple(walk.controls) != controls[: len(walk)]:
             walk = self._walk = Walk(ModelSimulator(self.world))
-        for control in self.controls[len(walk) :]:
+        for control in controls[len(walk) :]:
             self._check_control(control, walk.states[-1])
             walk.take(control)
         return walk
@@ -111,71 +121,86 @@ class Session(SessionState):
     @property
     def dataset(self) -> Dataset:
         """Demonstrations and answers."""
-        demonstrations = tuple(self._replay(one) for one in self.demonstrations)
+        demonstrations = tuple(self._replay(one) for one in self.state.demonstrations)
         answers = (
-            Answer(one.seed, one.controls, self._replay(one).labels, one.right, one.weight) for one in self.all_answers
+            Answer(one.seed, one.controls, self._replay(one).labels, bool(one.right), one.weight)
+            for one in self.state.all_answers
         )
         return Dataset(self.task.name, demonstrations, None, tuple(answers))
 
+    def labels_of(self, path: JudgedPath) -> tuple[Label, ...]:
+        """What holds after each control of a path."""
+        return self._replay(path).labels
+
     @property
-    def has_success(self) -> bool:
-        """Whether any demonstration is right: without one, nothing can be learned."""
-        return any(one.right for one in self.demonstrations)
+    def can_learn(self) -> bool:
+        """Whether a proposition holds somewhere along a demonstration that is right; else nothing can be learned."""
+        return any(one.right and any(self._replay(one).labels) for one in self.state.demonstrations)
+
+    @property
+    def evidence(self) -> str:
+        """The digest of all that a model is learned from."""
+        state = self.state
+        parts = state.spec, state.demonstrations, state.answers, state.corrections
+        if self._digested is None or any(one is not other for one, other in zip(parts, self._digested[0], strict=True)):
+            self._digested = parts, hashlib.sha256(repr(state.evidence).encode()).hexdigest()
+        return self._digested[1]
 
     @property
     def is_current(self) -> bool:
-        """Whether the model was learned from all demonstrations, answers and laws."""
-        if self.model is None:
-            return not self.has_success
-        if self.model.summary.words != len(self.demonstrations):
-            return False
-        posterior = posterior_of(self.model)
-        if posterior is None:
-            return not self.laws
-        laws = [law.to_document() for law in self.laws]
-        return posterior.answers == len(self.all_answers) and list(posterior.laws) == laws
+        """Whether the model was learned from all demonstrations, answers and laws, and from nothing else."""
+        return self._learned_from == self.evidence if self.model is not None else not self.can_learn
 
     @property
     def verdict(self) -> bool | None:
         """Whether the current demonstration is right by the rule or the environment; None if undecided."""
-        if not self.controls:
+        if not self.state.controls:
             return None
-        if self.judge == RULE:
+        if self.state.judge == RULE:
             path = self.task.rule.run(self.walk.labels)
             if path[-1] != DEAD and self.task.rule.accepting[path[-1]]:
                 return True
             return False if path[-1] == DEAD or self._is_over() else None
-        if self.judge == ENVIRONMENT and self._is_over():
-            simulator = self.task.make_simulator(self.seed)
-            for control in self.controls:
+        if self.state.judge == ENVIRONMENT and self._is_over():
+            simulator = self.task.make_simulator(self.state.seed)
+            for control in self.state.controls:
                 simulator.step(control)
             return bool(getattr(simulator, "rewarded", False))
         return None
 
-    def parse(self, document: Any) -> Event:
-        """Parse and check an event, as far as this needs no world.
+    def parse(self, document: Mapping[str, Any]) -> Event:
+        """Parse and check a new event, as far as this needs no world.
 
         Raises:
             BadInputError: it is no event, or not possible now.
         """
-        event = event_of_document(document)
-        self.check(event)
+        event = event_of_document(self._with_dependents(document))
+        self.history.check(event)
+        self.state.check_new(event)
         return event
+
+    def _with_dependents(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A proposition takes along the corrections that name it."""
+        if isinstance(document, Mapping) and document.get("do") == "forget":
+            return {**document, "corrections": list(self.state.corrections_about(str(document.get("name"))))}
+        return document
 
     def required_worlds(self, event: Event) -> tuple[TaskSpec, set[int]]:
         """The spec and the seeds of the worlds that an event needs."""
+        state = self.state
         match event:
-            case SessionStarted(name, environment):
-                return TaskSpec(name, environment), {self.seed}
             case PropositionAdded() | PropositionRemoved():
-                return self.changed_spec(event), {*self.seeds, self.next_seed}
+                return state.changed_spec(event), {*state.seeds, state.next_seed}
+            case HistoryMoved(at):
+                moved = self.history.state_at(at)
+                return moved.spec, moved.seeds
             case DemonstrationSaved():
-                return self.spec, {self.seed, self.next_seed}
+                return state.spec, {state.seed, state.next_seed}
             case SceneChanged(seed) | QuestionAnswered(seed):
-                return self.spec, {self.seed, seed}
+                return state.spec, {state.seed, seed}
             case CorrectionAdded(_, _, answers):
-                return self.spec, {self.seed, *(one.seed for one in answers)}
-        return self.spec, {self.seed}
+                return state.spec, {state.seed, *(one.seed for one in answers)}
+        return state.spec, {state.seed}
 
     def do(self, document: Mapping[str, Any]) -> None:
         """Check an event, write it to the journal, and apply it.
@@ -185,41 +210,48 @@ class Session(SessionState):
         """
         event = self.parse(document)
         self._check_in_worlds(event)
-        self._journal.append(document, durable=event.is_durable)
-        changes_labels = isinstance(event, PropositionAdded | PropositionRemoved)
-        if changes_labels:
-            (self.directory / TASK_MODEL).unlink(missing_ok=True)  # it has other propositions
-        if isinstance(event, TaskRenamed):
-            (self.directory / self.task_file).unlink(missing_ok=True)
-        self.apply(event)
-        if changes_labels:
-            self.model = None
-            self._replays = {}
-        if event.changes_dataset:
+        self._journal.append(self._with_dependents(document), durable=event.is_durable)
+        before = self.state
+        self.history.apply(event)
+        self._follow(before)
+
+    def _follow(self, before: SessionState) -> None:
+        """Let the files follow from the new state."""
+        now = self.state
+        if now.spec.world_key != before.spec.world_key:
+            self.model = None  # it has other propositions
+            (self.directory / TASK_MODEL).unlink(missing_ok=True)
+        if now.spec.name != before.spec.name:
+            (self.directory / _task_file(before.spec)).unlink(missing_ok=True)
+        if (now.evidence, now.spec) != (before.evidence, before.spec):
             self.save_dataset()
 
-    def save_model(self, model: TaskModel) -> None:
-        """Take over a learned model, and write it."""
-        self.model = model
-        model.save(self.directory / TASK_MODEL)
+    def save_model(self, model: TaskModel | None) -> None:
+        """Take over what was learned from the evidence of now, and write it."""
+        self.model, self._learned_from = model, self.evidence
+        if model is None:
+            (self.directory / TASK_MODEL).unlink(missing_ok=True)
+        else:
+            model.save(self.directory / TASK_MODEL)
+            write_atomically(self.directory / LEARNED_FROM, self._learned_from)
         self._save_task()
 
     def save_dataset(self) -> None:
         """Write the demonstrations, and the invented task."""
-        if self.demonstrations:
+        if self.state.demonstrations:
             storage.save(self.dataset, self.directory / DEMONSTRATIONS)
         else:
             (self.directory / DEMONSTRATIONS).unlink(missing_ok=True)
         self._save_task()
 
     def _save_task(self) -> None:
-        if self.spec.is_invented:
-            write_json(self.directory / self.task_file, self.spec.to_document(self.model))
+        if self.state.spec.is_invented:
+            write_json(self.directory / self.task_file, self.state.spec.to_document(self.model))
 
     @property
     def task_file(self) -> str:
         """The name of the file of an invented task."""
-        return f"{self.spec.name}.task.json"
+        return _task_file(self.state.spec)
 
     def _check_in_worlds(self, event: Event) -> None:
         """Refuse an event that is not possible in the worlds that it needs."""
@@ -244,15 +276,42 @@ class Session(SessionState):
             raise BadInputError(f"{self.world.controls[control]} is not available here")
 
     def _replay(self, path: JudgedPath) -> Demonstration:
-        if path not in self._replays:
+        spec = self.state.spec
+        key = spec.world_key, path
+        if key not in self._replays:
             score = SUCCESS_SCORE if path.right else FAILURE_SCORE
-            self._replays[path] = replay(self.worlds.world(self.spec, path.seed), path.controls, score, path.seed)
-        return self._replays[path]
+            self._replays[key] = replay(self.worlds.world(spec, path.seed), path.controls, score, path.seed)
+        return self._replays[key]
 
     def _is_over(self) -> bool:
         """Whether the horizon is reached, or no control changes anything any more."""
-        if len(self.controls) >= self.task.horizon:
+        if len(self.state.controls) >= self.task.horizon:
             return True
         world, state = self.world, self.walk.states[-1]
         controls = np.flatnonzero(available_controls(world, state))
         return all(world.step(state, int(control)) == state for control in controls)
+
+
+def _fold(documents: list[dict[str, Any]], path: Path) -> History:
+    """The history of a journal's events. Raises `BrokenJournalError` with the number of one that is impossible."""
+    history: History | None = None
+    for number, document in enumerate(documents, start=1):
+        try:
+            event = event_of_document(document)
+            if history is None:
+                if not isinstance(event, SessionStarted):
+                    raise BadInputError("a session begins with its task")
+                history = History(event)
+            else:
+                history.check(event)
+                history.apply(event)
+        except BadInputError as error:
+            if len(documents) == 1:
+                raise
+            raise BrokenJournalError(f"{path}: event {number}: {error}") from None
+    assert history is not None
+    return history
+
+
+def _task_file(spec: TaskSpec) -> str:
+    return f"{spec.name}.task.json"

@@ -12,6 +12,7 @@ from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.automata.images import automaton_svg
+from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.comparison import compare_automata
 
 DONE, LOST = "done", "lost"
@@ -42,6 +43,9 @@ def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
     posterior = posterior_of(model)
     probable = () if posterior is None else posterior.alternatives
     alternatives = [(_edge_keys(one.automaton), one.weight) for one in probable]
+    # The chosen automaton under a constraint that the task may have has its edges, too.
+    stricter = 0.0 if posterior is None else sum(posterior.chosen.weight * one.odds for one in posterior.doubts)
+    alternatives[:1] = [(keys, weight + stricter) for keys, weight in alternatives[:1]]
     total = sum(weight for _, weight in alternatives)
     edges = []
     for arrow in sorted(model.finite.arrows(), key=lambda arrow: arrow.source):
@@ -79,12 +83,17 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
     old = set() if before is None else _edge_keys(before.finite)
     new = _edge_keys(model.finite)
     posterior = posterior_of(model)
-    others = [] if posterior is None else posterior.other_rules(SHOWN_ALTERNATIVES)
+    belief = () if posterior is None else hypotheses_of(posterior, posterior.labels)
+    rule = "" if posterior is None else posterior.chosen.text
+    exactly = [one for one in belief if one.text == rule]
+    stricter = [one for one in belief if one.text.startswith(f"{rule}, and ")]
     return {
         "svg": automaton_svg(model.finite, model.edge_counts),
         "sentence": model.sentence,
         "states": model.finite.states,
-        "weight": None if posterior is None else posterior.chosen.weight,
+        "weight": sum(one.weight for one in exactly) if belief else None,
+        "weight_or_stricter": sum(one.weight for one in (*exactly, *stricter)) if belief else None,
+        "unforeseen": 0.0 if posterior is None else posterior.unforeseen,
         "edges": [
             {
                 "source": edge.arrow.source,
@@ -99,7 +108,10 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         ],
         "differing_words": [] if before is None or old == new else _differing_words(before, model),
         "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
-        "alternatives": [{"text": text, "weight": weight} for text, weight in others],
+        "alternatives": [
+            {"text": one.text if posterior is None else posterior.in_words(one.text), "weight": one.weight}
+            for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
+        ],
         "untested": [
             f"{', '.join(map(format_label, labels))} in state {state}"
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()

@@ -1,6 +1,6 @@
-"""The view state of a session, and the views of its page's parts as plain JSON."""
+"""What jobs found for the pages of a session, and the views of a page's parts as plain JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -8,59 +8,63 @@ from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.world import available_controls
-from wfairl.questions.question import Question
+from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
-from wfairl.specifications.explanation import explain_word
 from wfairl.studio.episodes import AgentEpisode
-from wfairl.studio.events import JUDGES, RULE
-from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, instruction_of
+from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, SceneChanged, SceneRestarted, SessionState
+from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of
 from wfairl.studio.keys import can_point, keys_of
+from wfairl.studio.plain_questions import PlainQuestion
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import Inventive
 
-DEMONSTRATE, WATCH, ANSWER = "demonstrate", "watch", "answer"
-MODES = (DEMONSTRATE, WATCH, ANSWER)
+HEADER, PROGRESS, SCENE, WATCH, ANSWER = "header", "progress", "scene", "watch", "answer"
+HISTORY, UNDERSTANDING = "history", "understanding"
+PARTS = (HEADER, PROGRESS, SCENE, WATCH, ANSWER, HISTORY, UNDERSTANDING)
+"""The parts of a page, each with a view of its own: what changes with every key is small."""
 
-SHOWN_OPINIONS = 4
+SHOWN_PLANS, SHOWN_MOMENTS = 4, 60
 
 
 @dataclass
-class ViewState:
-    """What the page of a session shows at the moment; none of it is saved.
+class Findings:
+    """What jobs found, until it is replaced; none of it is saved.
 
     Attributes:
-        mode: one of `MODES`.
         encoder, encoder_seed: encodes the frames of the scene that is demonstrated in.
-        watched_seed, episode: the scene that the agent was watched in last, and its episode there.
-        films: of episode and question, by mode.
+        proposal: the scene most worth demonstrating.
+        watched_seed, episode, film: the scene that the agent was watched in last, and its episode there.
+        question: the latest.
         trials: seed, outcome and steps of each scene that was tried.
-        map: numbers over the cells of the scene.
+        map: numbers over the cells of the episode's scene.
+        is_outdated: whether the episode was planned with an earlier model or cost.
     """
 
-    mode: str = DEMONSTRATE
     encoder: FrameEncoder = field(default_factory=FrameEncoder)
     encoder_seed: int | None = None
     proposal: SceneProposal | None = None
     watched_seed: int = FIRST_TEST_SEED
     episode: AgentEpisode | None = None
-    question: Question | None = None
-    films: dict[str, EncodedFilm] = field(default_factory=dict)
+    film: EncodedFilm | None = None
+    question: PlainQuestion | None = None
     trials: list[tuple[int, str, int]] = field(default_factory=list)
     map: dict[str, Any] | None = None
+    is_outdated: bool = False
 
     def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
-        """Show an episode of the agent."""
-        self.mode, self.watched_seed, self.map = WATCH, episode.seed, None
-        self.episode, self.films[WATCH] = episode, film
+        """Keep an episode of the agent."""
+        self.watched_seed, self.map, self.is_outdated = episode.seed, None, False
+        self.episode, self.film = episode, film
 
-    def show_question(self, question: Question, film: EncodedFilm) -> None:
-        """Show a question."""
-        self.mode, self.question, self.films[ANSWER] = ANSWER, question, film
+    def outdate(self) -> None:
+        """Drop what follows from an earlier model; an episode is kept, but known to be old."""
+        self.question = self.proposal = self.map = None
+        self.trials, self.is_outdated = [], True
 
     def clear(self) -> None:
-        """Drop what follows from an outdated model."""
-        self.episode = self.question = self.proposal = None
-        self.trials = []
+        """Drop everything: the propositions have changed."""
+        self.outdate()
+        self.episode = self.film = None
 
     def encoder_of(self, seed: int) -> FrameEncoder:
         """The encoder of the frames of the scene that is demonstrated in."""
@@ -69,123 +73,130 @@ class ViewState:
         return self.encoder
 
 
-def header_view(session: Session) -> dict[str, Any]:
+def notice_of(before: SessionState, event: Event) -> str:
+    """What a page says about an act; nothing about steps, which it shows."""
+    if isinstance(event, ControlChosen | SceneChanged | SceneRestarted):
+        return ""
+    return f"{capitalised(before.describe(event))}. U undoes it."
+
+
+def header_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
     """The task and the name of the session."""
-    return {
-        "title": session.spec.name,
-        "summary": session.task.summary,
-        "session": session.name,
-        "invented": session.spec.is_invented,
-    }
+    return {"title": session.state.title, "summary": session.task.summary, "session": session.name}
 
 
-def scene_view(session: Session, view: ViewState) -> dict[str, Any]:
-    """The scene with whatever the mode shows in it."""
-    has_world = not session.worlds.missing(session.spec, [session.seed])
+def history_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+    """The last acts, those that were undone among them."""
+    history = session.history
+    moments = [{"at": 1, "text": "began"}] if len(history) <= SHOWN_MOMENTS else []
+    moments += [{"at": at, "text": text} for at, text in history.moments(SHOWN_MOMENTS)]
+    return {"at": history.at, "acts": len(history), "moments": moments}
+
+
+def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
+    """The scene in which a person demonstrates, and what all modes need to know."""
+    state = session.state
+    has_world = not session.worlds.missing(state.spec, [state.seed])
     common = {
-        "mode": view.mode,
+        "seed": state.seed,
         "controls": keys_of(session.world.controls) if has_world else [],
-        "map": view.map,
         "has_model": session.model is not None,
+        "is_current": session.model is not None and session.is_current,
+        "evidence": session.evidence[:12],
+        "answers": len(state.answers),
+        "first_watched": findings.watched_seed,
+        "can_undo": session.history.undone is not None,
+        "can_redo": session.history.redone is not None,
         "frames": [],
         "tiles": [],
         "has_world": has_world,
         "marked_cells": [
             {"name": name, "x": one["x"], "y": one["y"]}
-            for name, one in session.spec.propositions.items()
+            for name, one in state.spec.propositions.items()
             if one["is"] == "at"
         ],
     }
-    if view.mode == WATCH:
-        return {**common, **_watch_view(view)}
-    if view.mode == ANSWER:
-        return {**common, **_question_view(session, view)}
-    return {**common, **(_demonstration_view(session, view) if has_world else {"seed": session.seed})}
+    return {**common, **(_demonstration_view(session, findings) if has_world else {})}
 
 
-def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
+def _demonstration_view(session: Session, findings: Findings) -> dict[str, Any]:
     """The unfinished demonstration."""
-    walk, encoder = session.walk, view.encoder_of(session.seed)
+    state, world, walk = session.state, session.world, session.walk
+    encoder, proposal = findings.encoder_of(state.seed), findings.proposal
     path = [] if session.model is None else session.model.finite.run(walk.labels)
-    proposal = view.proposal
     return {
-        "seed": session.seed,
-        "frames": [encoder.encode(session.world, walk.states[-1])],
+        "frames": [encoder.encode(world, walk.states[-1])],
         "tiles": encoder.tiles,
-        "corner": corner_of(session.world),
-        "instruction": instruction_of(session.world),
-        "steps": len(session.controls),
+        "corner": corner_of(world),
+        "instruction": instruction_of(world),
+        "description": describe_scene(world, walk.states[-1]),
+        "steps": len(state.controls),
         "word": [format_label(label) for label in compress(walk.labels)],
-        "available": [bool(one) for one in available_controls(session.world, walk.states[-1])],
+        "available": [bool(one) for one in available_controls(world, walk.states[-1])],
         "states": path[-2:],
-        "can_point": can_point(session.world),
-        "can_pick": session.spec.is_invented,
+        "can_point": can_point(world),
+        "can_pick": state.spec.is_invented,
         "can_propose": session.model is not None and posterior_of(session.model) is not None,
-        "proposal": [] if proposal is None or proposal.seed != session.seed else _proposal_view(session, proposal),
+        "proposal": None if proposal is None else {"seed": proposal.seed, "plans": _proposal_view(proposal)},
     }
 
 
-def _proposal_view(session: Session, proposal: SceneProposal) -> list[dict[str, Any]]:
+def _proposal_view(proposal: SceneProposal) -> list[dict[str, Any]]:
     """What the probable automata would do in a proposed scene."""
     return [
         {
-            "text": _in_words(session, plan.text),
-            "weight": plan.weight,
+            "text": plan.text,
             "word": [format_label(label) for label in compress(plan.labels) if label],
             "steps": len(plan.labels),
         }
-        for plan in proposal.plans[:SHOWN_OPINIONS]
+        for plan in proposal.plans[:SHOWN_PLANS]
     ]
 
 
-def _watch_view(view: ViewState) -> dict[str, Any]:
+def watch_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
     """An episode of the agent, with explanations."""
-    episode = view.episode
-    if episode is None:
-        return {"episode": None}
-    return {"seed": episode.seed, **asdict(view.films[WATCH]), "episode": asdict(episode)}
-
-
-def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
-    """A path, and the question whether it would be right."""
-    question = view.question
-    if question is None or session.model is None:
-        return {"question": None}
+    if findings.episode is None or findings.film is None:
+        return {"episode": None, "frames": [], "tiles": [], "is_outdated": findings.is_outdated}
     return {
-        "seed": question.seed,
-        **asdict(view.films[ANSWER]),
-        "question": {
-            "controls": list(question.controls),
-            "labels": [None, *map(format_label, question.labels)],
-            "states": session.model.finite.run(question.labels),
-            "probability": question.probability if question.opinions else None,
-            "explanation": explain_word(session.model, compress(question.labels)).sentences,
-            "opinions": [
-                {**asdict(one), "text": _in_words(session, one.text)} for one in question.opinions[:SHOWN_OPINIONS]
-            ],
-        },
+        "seed": findings.episode.seed,
+        **asdict(findings.film),
+        "episode": asdict(findings.episode),
+        "map": findings.map,
+        "is_outdated": findings.is_outdated,
     }
 
 
-def _in_words(session: Session, text: str) -> str:
-    """An alternative of the learned task in words."""
-    posterior = None if session.model is None else posterior_of(session.model)
-    return text if posterior is None else posterior.in_words(text)
+def answer_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+    """A path, and the question whether it would be right."""
+    if findings.question is None:
+        return {"question": None, "frames": [], "tiles": []}
+    question = findings.question
+    shown = {name: value for name, value in vars(question).items() if name != "film"}
+    return {"seed": question.seed, **asdict(question.film), "question": shown}
+
+
+VIEWS: dict[str, Callable[[Session, Findings], dict[str, Any]]] = {
+    HEADER: header_view,
+    WATCH: watch_view,
+    ANSWER: answer_view,
+    HISTORY: history_view,
+}
 
 
 def understanding_view(
-    session: Session, view: ViewState, model: dict[str, Any] | None, has_cost: bool
+    session: Session, findings: Findings, model: dict[str, Any] | None, has_cost: bool
 ) -> dict[str, Any]:
     """The learned task, with demonstrations, answers, corrections and propositions."""
+    state = session.state
     posterior = None if session.model is None else posterior_of(session.model)
     is_current = session.is_current
     outliers = posterior.outlier_probabilities.tolist() if posterior is not None and is_current else []
     return {
         "model": model,
-        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in view.trials],
+        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in findings.trials],
         "has_cost": has_cost,
         "is_current": is_current,
-        "task_file": session.task_file if session.spec.is_invented else None,
+        "task_file": session.task_file if state.spec.is_invented else None,
         "demonstrations": [
             {
                 "number": number + 1,
@@ -195,28 +206,43 @@ def understanding_view(
                 "judge": one.judge,
                 "outlier": outliers[number] if number < len(outliers) else 0.0,
             }
-            for number, one in enumerate(session.demonstrations)
+            for number, one in enumerate(state.demonstrations)
         ],
-        "corrections": [{"sentence": one.parsed.sentence, "law": one.law} for one in session.corrections],
-        "answers": len(session.answers),
+        "corrections": [{"sentence": one.parsed.sentence, "law": one.law} for one in state.corrections],
+        "answers": [
+            {
+                "seed": one.seed,
+                "right": one.right,
+                "word": [format_label(label) for label in compress(session.labels_of(one)) if label],
+            }
+            for one in state.answers
+            if not session.worlds.missing(state.spec, [one.seed])
+        ],
         "propositions": _propositions_view(session),
-        "judge": session.judge,
-        "judges": [one for one in JUDGES if one != RULE or not session.spec.is_invented],
+        "judge": state.judge,
+        "judges": [one for one in JUDGES if one != RULE or not state.spec.is_invented],
     }
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
-    own = session.spec.propositions
+    spec = session.state.spec
+    own = spec.propositions
     menu: list[dict[str, Any]] = []
-    if session.spec.is_invented and not session.worlds.missing(session.spec, [session.seed]):
+    if spec.is_invented and not session.worlds.missing(spec, [session.state.seed]):
         world = session.world
         if isinstance(world, Inventive):
             menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
     texts = {str(one["is"]): one["text"] for one in menu}
     return {
-        "invented": session.spec.is_invented,
+        "invented": spec.is_invented,
         "names": [
-            {"name": name, "text": texts.get(str(own[name]), _proposition_text(own[name])) if name in own else ""}
+            {
+                "name": name,
+                "text": texts.get(str(own[name]), _proposition_text(own[name])) if name in own else "",
+                "corrections": [
+                    session.state.corrections[i].parsed.sentence for i in session.state.corrections_about(name)
+                ],
+            }
             for name in session.task.propositions
         ],
         "menu": menu,

@@ -90,7 +90,7 @@ class StoppedError(FailedRunError):
 
 
 class Progress:
-    """Runs jobs for a page; the latest one is shown.
+    """Runs jobs for the pages of a session; the latest one is shown.
 
     Args:
         changed: called when the progress changes.
@@ -98,44 +98,46 @@ class Progress:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self._job: QueuedJob | None = None
-        self._activity = ""
+        self._activities: dict[QueuedJob, str] = {}
+        self._stopped: set[QueuedJob] = set()
 
     def view(self) -> dict[str, Any] | None:
-        """What the job does and how long, as plain JSON; None if there is no job."""
-        if self._job is None:
+        """What the latest job does and how long, as plain JSON; None if there is no job."""
+        if not self._activities:
             return None
-        return {"activity": self._activity, "seconds": int(time.monotonic() - self._job.submitted)}
+        job, activity = list(self._activities.items())[-1]
+        return {"activity": activity, "seconds": int(time.monotonic() - job.submitted)}
 
     def cancel(self) -> None:
-        """Cancel the job."""
-        if self._job is not None:
-            self._job.cancel()
+        """Cancel all jobs."""
+        self._stopped |= set(self._activities)
+        for job in list(self._activities):
+            job.cancel()
 
     async def run(self, activity: str, job: QueuedJob) -> Any:
         """The result of a job.
 
         Raises:
-            StoppedError: it was cancelled; without a message if another job replaced it.
+            StoppedError: it was cancelled; without a message if not by `cancel`.
             FailedRunError: its worker died.
         """
-        self._job, self._activity = job, activity
+        self._activities[job] = activity
         self._changed()
         refreshing = asyncio.ensure_future(self._refresh(job))
         try:
             return await asyncio.wrap_future(job.future)
         except (CancelledJobError, asyncio.CancelledError, CancelledError):
-            raise StoppedError(f"Stopped {activity}." if self._job is job else "") from None
+            raise StoppedError(f"Stopped {activity}." if job in self._stopped else "") from None
         except WorkerDiedError:
             raise FailedRunError(f"The worker process died while {activity}; try again.") from None
         finally:
             refreshing.cancel()
-            if self._job is job:
-                self._job = None
+            del self._activities[job]
+            self._stopped.discard(job)
             self._changed()
 
     async def _refresh(self, job: QueuedJob) -> None:
-        while self._job is job:
+        while job in self._activities:
             await asyncio.sleep(REFRESH_SECONDS)
             self._changed()
 

@@ -2,7 +2,7 @@
 export default {
   props: { json: String },
   template: `
-    <main class="home" id="content">
+    <div class="home" id="content">
       <header class="top">
         <p class="kind">wfairl studio</p>
         <h1>Show a task, watch it being understood, ask why</h1>
@@ -39,7 +39,7 @@ export default {
           </li>
         </ul>
       </section>
-    </main>`,
+    </div>`,
   data() {
     const view = JSON.parse(this.json);
     return { view, other: view.others[0], sessions: view.sessions, wanted: "", notice: "", deleted: null };

@@ -18,13 +18,14 @@ async function decode(uri) {
 export default {
   props: { json: String },
   emits: ["do"],
-  data: () => ({ notice: "", moment: 0, timer: null, chosen: null, picking: null, line: null, cursor: [0, 0], drawings: 0, unsent: [] }),
+  data: () => ({ notice: "", mode: sessionStorage.getItem(`mode ${location.pathname}`) ?? "demonstrate", feeds: { ...window.studio.feeds }, seen: {}, requested: "", moment: 0, timer: null, chosen: null, picking: null, line: null, cursor: [0, 0], drawings: 0 }),
   template: `
-    <section class="card scene" id="scene" aria-label="Scene" @keydown="onKey">
+    <section class="card scene" id="scene" aria-label="Scene">
       <div class="modes" role="tablist" aria-label="Mode">
-        <button v-for="(one, i) in modes" :key="one.mode" role="tab" type="button" :aria-selected="view.mode === one.mode"
-          :disabled="one.mode !== 'demonstrate' && !view.has_model" @click="send({ do: 'mode', mode: one.mode })">{{ one.name }}<kbd>{{ i + 1 }}</kbd></button>
+        <button v-for="(one, i) in modes" :key="one.mode" role="tab" type="button" :id="'tab-' + one.mode" aria-controls="mode-panel" :aria-selected="mode === one.mode" :aria-keyshortcuts="String(i + 1)"
+          :disabled="one.mode !== 'demonstrate' && !view.has_model" @click="setMode(one.mode)">{{ one.name }}<span v-if="isWaiting(one.mode)" class="badge">new</span><kbd aria-hidden="true">{{ i + 1 }}</kbd></button>
       </div>
+      <div role="tabpanel" id="mode-panel" :aria-labelledby="'tab-' + mode">
       <p class="scene-line">
         <span>{{ heading }}</span>
         <span v-if="view.episode" class="outcome" :data-success="view.episode.is_success">{{ view.episode.outcome }}</span>
@@ -34,9 +35,10 @@ export default {
         <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="onClick"
           @pointerdown="startLine" @pointermove="moveLine" @pointerup="endLine" @pointercancel="line = null" :class="{ drawing: line !== null }"></canvas>
         <p v-if="hasFrame && frame.text !== undefined" class="state">{{ frame.text }}</p>
-        <p v-if="!hasFrame" class="empty">{{ view.is_busy ? "Working…" : view.mode === "answer" ? "No question yet." : "Nothing to show yet." }}
+        <p v-if="!hasFrame" class="empty">{{ view.is_busy ? "Working…" : mode === "answer" ? "There is no question." : "Nothing to show yet." }}
           <button v-if="!view.is_busy && !view.has_world" type="button" class="quiet" @click="send({ do: 'ready' })">Load the scene</button></p>
       </div>
+      <p v-if="mode === 'demonstrate'" class="for-readers" aria-live="polite">{{ view.description }}</p>
       <p v-if="picking !== null" class="pick" role="status">Choose a cell: click or tap it, or move with the arrow keys and press
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="stopPicking">Cancel</button></p>
       <p v-if="line !== null" class="pick" role="status">Draw a path from the agent, or click where it should go. With the keyboard: arrow keys, then
@@ -49,25 +51,26 @@ export default {
             <li v-if="!view.word.length" class="nothing">none yet</li>
           </ol></div>
         <div v-if="view.can_point" class="pads" role="group" aria-label="Directions">
-          <button v-for="one in arrows" :key="one.key" type="button" @click="send({ do: 'point', key: one.key })"><b>{{ one.name }}</b><kbd>{{ one.symbol }}</kbd></button>
+          <button v-for="one in arrows" :key="one.key" type="button" @click="send({ do: 'point', key: one.key })"><b>{{ one.name }}</b><kbd aria-hidden="true">{{ one.symbol }}</kbd></button>
         </div>
         <component :is="view.can_point ? 'details' : 'div'"><summary v-if="view.can_point">All {{ offered.length }} controls (or click where to go)</summary>
           <div class="pads" role="group" aria-label="Controls">
             <button v-for="one in offered" :key="one.control" type="button" :disabled="!view.available[one.control]"
-              @click="send({ do: 'control', control: one.control })"><b>{{ one.name }}</b><kbd v-if="one.symbol">{{ one.symbol }}</kbd></button>
+              @click="send({ do: 'control', control: one.control })"><b>{{ one.name }}</b><kbd v-if="one.symbol" aria-hidden="true">{{ one.symbol }}</kbd></button>
           </div>
         </component>
         <div class="actions">
-          <button type="button" :disabled="!view.steps" @click="send({ do: 'undo' })">Undo<kbd>U</kbd></button>
-          <button type="button" :disabled="!view.steps" @click="send({ do: 'reset' })">Start over<kbd>R</kbd></button>
-          <button type="button" @click="send({ do: 'next' })">Next scene<kbd>N</kbd></button>
-          <button v-if="view.can_propose" type="button" title="the new scene whose demonstration is expected to be most informative" @click="send({ do: 'propose' })">Most telling scene<kbd>T</kbd></button>
+          <button type="button" :disabled="!view.can_undo" aria-keyshortcuts="U" @click="send({ do: 'undo' })">Undo<kbd aria-hidden="true">U</kbd></button>
+          <button type="button" :disabled="!view.steps" aria-keyshortcuts="R" @click="send({ do: 'reset' })">Start over<kbd aria-hidden="true">R</kbd></button>
+          <button type="button" aria-keyshortcuts="N" @click="send({ do: 'next' })">Next scene<kbd aria-hidden="true">N</kbd></button>
+          <button v-if="view.can_propose" type="button" aria-keyshortcuts="T" title="the new scene whose demonstration is expected to be most informative" @click="send({ do: 'propose' })">Most telling scene<kbd aria-hidden="true">T</kbd></button>
         </div>
-        <div v-if="view.proposal.length" class="why" role="status"><p><b>A demonstration here is most informative.</b> The candidate tasks:</p>
-          <ul class="opinions"><li v-for="one in view.proposal" :key="one.text">{{ percent(one.weight) }}: <b>{{ one.word.join(", then ") || "nothing" }}</b> in {{ one.steps }} steps, if the task is <code>{{ one.text }}</code></li></ul></div>
+        <div v-if="view.proposal" class="why" role="status"><p v-if="view.proposal.seed === view.seed"><b>A demonstration here is most informative.</b> Candidate tasks would do:</p>
+          <p v-else><b>A demonstration in scene {{ view.proposal.seed }} is most informative.</b> <button type="button" class="quiet" @click="send({ do: 'scene', seed: view.proposal.seed })">Go there</button></p>
+          <ul v-if="view.proposal.seed === view.seed" class="opinions"><li v-for="one in view.proposal.plans" :key="one.text"><b>{{ one.word.join(", then ") || "nothing" }}</b> in {{ one.steps }} steps</li></ul></div>
         <div class="actions verdict">
-          <button type="button" class="primary" :disabled="!view.steps" @click="keep(true)">This was right<kbd>Enter</kbd></button>
-          <button type="button" :disabled="!view.steps" @click="keep(false)">This was wrong<kbd>X</kbd></button>
+          <button type="button" class="primary" :disabled="!view.steps" aria-keyshortcuts="Enter" @click="keep(true)">This was right<kbd aria-hidden="true">Enter</kbd></button>
+          <button type="button" :disabled="!view.steps" aria-keyshortcuts="X" @click="keep(false)">This was wrong<kbd aria-hidden="true">X</kbd></button>
         </div>
       </template>
 
@@ -82,6 +85,7 @@ export default {
       </template>
 
       <template v-if="view.mode === 'watch' && view.episode">
+        <p v-if="view.is_outdated" class="warn">Planned before your latest changes.</p>
         <p class="reason" aria-live="polite"><b>{{ reason.head }}</b> {{ reason.rest }}</p>
         <p v-if="now.is_untested" class="warn">Untested: no demonstration shows {{ now.label === "-" ? "this" : now.label }} in this state.</p>
         <h3 v-if="bars.length" id="cost-to-go">Cost to go, by control</h3>
@@ -102,8 +106,8 @@ export default {
           <button type="button" class="quiet" @click="send({ do: 'watch', seed: view.seed })">Back to the agent's plan</button></p>
         <details><summary>How the automaton reads this path</summary><ol class="opinions"><li v-for="(one, i) in view.episode.explanation" :key="i">{{ one }}</li></ol></details>
         <div class="actions">
-          <button type="button" class="primary" @click="send({ do: 'watch' })">Next scene<kbd>N</kbd></button>
-          <button v-if="frame.agent != null && now.control !== null" type="button" :aria-pressed="line !== null" @click="toggleLine">Draw another path<kbd>D</kbd></button>
+          <button type="button" class="primary" aria-keyshortcuts="N" @click="send({ do: 'watch' })">Next scene<kbd aria-hidden="true">N</kbd></button>
+          <button v-if="frame.agent != null && now.control !== null" type="button" :aria-pressed="line !== null" aria-keyshortcuts="D" @click="toggleLine">Draw another path<kbd aria-hidden="true">D</kbd></button>
           <button type="button" :aria-pressed="isMap('to_go')" @click="send({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
           <button type="button" :aria-pressed="isMap('step')" @click="send({ do: 'map', kind: 'step', state: Math.max(0, now.state) })">Map: cost per step</button>
         </div>
@@ -112,31 +116,32 @@ export default {
       </template>
 
       <template v-if="view.mode === 'answer' && view.question">
-        <p class="question">Would this be right?</p>
-        <p class="hint" v-if="view.question.probability === null">All probable tasks agree in the scenes that were searched. This is what the agent would do: please check it.</p>
-        <p class="hint" v-else>The studio believes so with a probability of {{ percent(view.question.probability) }}. Of all paths that were searched, your answer to this one is most informative.</p>
-        <ol class="word" aria-label="Labels of this path">
-          <li v-for="(label, i) in asked" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
-        </ol>
+        <p class="question">{{ view.question.text }}</p>
+        <p class="hint" v-if="view.question.probability === null">Nothing else is in doubt. This is what the agent would do: please check it.</p>
+        <p class="hint" v-else>The studio believes so with a probability of {{ percent(view.question.probability) }}. Your answer tells it most.</p>
+        <dl class="ways">
+          <dt>This way</dt><dd><ol class="word" aria-label="Labels of this path"><li v-for="(label, i) in asked" :key="i" :class="{ nothing: label === '-', differs: !view.question.usual.includes(label) }">{{ label === "-" ? "nothing" : label }}</li></ol></dd>
+          <template v-if="String(view.question.usual) !== String(asked)"><dt>The agent's way</dt><dd><ol class="word" aria-label="Labels of the agent's path"><li v-for="(label, i) in view.question.usual" :key="i" :class="{ nothing: label === '-', differs: !asked.includes(label) }">{{ label === "-" ? "nothing" : label }}</li></ol></dd></template>
+        </dl>
         <div class="actions verdict">
-          <button type="button" class="primary" @click="send({ do: 'answer', right: true })">Yes<kbd>Y</kbd></button>
-          <button type="button" @click="send({ do: 'answer', right: false })">No<kbd>N</kbd></button>
-          <button type="button" @click="send({ do: 'ask' })">Another question</button>
+          <button type="button" class="primary" aria-keyshortcuts="Y" @click="answer(true)">Yes<kbd aria-hidden="true">Y</kbd></button>
+          <button type="button" aria-keyshortcuts="N" @click="answer(false)">No<kbd aria-hidden="true">N</kbd></button>
+          <button type="button" aria-keyshortcuts="S" @click="answer(null)">I don't know: skip<kbd aria-hidden="true">S</kbd></button>
         </div>
         <details><summary>How the automaton reads this path</summary><ol class="opinions"><li v-for="(one, i) in view.question.explanation" :key="i">{{ one }}</li></ol></details>
-        <ul v-if="view.question.opinions.length" class="opinions">
-          <li v-for="one in view.question.opinions" :key="one.text"><b>{{ one.accepts ? "yes" : "no" }}</b> if the task is <code>{{ one.text }}</code> ({{ percent(one.weight) }})</li>
-        </ul>
       </template>
-      <div v-if="view.mode === 'answer' && !view.question && !view.is_busy" class="actions"><button type="button" class="primary" @click="send({ do: 'ask' })">Ask me a question</button></div>
+      <div v-if="mode === 'answer' && !view.question && !view.is_busy" class="actions"><button type="button" class="primary" @click="send({ do: 'ask' })">Ask me a question</button></div>
+      </div>
       <div class="toast" role="status" aria-live="polite"><p v-if="notice"><span>{{ notice }}</span><button type="button" class="quiet" aria-label="Close this message" @click="notice = ''">✕</button></p></div>
     </section>`,
   computed: {
-    view() { return JSON.parse(this.json); },
+    base() { return JSON.parse(this.json); },
+    view() { return { map: null, ...this.base, ...(this.mode === "demonstrate" ? {} : { frames: [], tiles: [], ...this.feeds[this.mode] }), mode: this.mode }; },
     modes: () => [{ mode: "demonstrate", name: "Demonstrate" }, { mode: "watch", name: "Watch" }, { mode: "answer", name: "Answer" }],
     hasFrame() { return this.view.frames.length > 0; },
     arrows: () => [["left", "ArrowLeft", "←"], ["right", "ArrowRight", "→"], ["up", "ArrowUp", "↑"], ["down", "ArrowDown", "↓"]].map(([name, key, symbol]) => ({ name, key, symbol })),
     offered() { return this.view.controls.filter((one) => !this.view.can_point || this.view.available[one.control]); },
+    usesArrows() { return this.view.controls.some((one) => one.key.startsWith("Arrow")); },
     canPropose() { return this.view.mode === "demonstrate" && this.view.can_propose; },
     frame() { return this.view.frames[Math.min(this.moment, this.view.frames.length - 1)] ?? {}; },
     here() { return this.cellOf(this.frame); },
@@ -184,17 +189,18 @@ export default {
     },
   },
   watch: {
+    base(next, before) {
+      if (next.handled !== before.handled && next.notice) this.showNotice(next.notice);
+    },
     view(next, before) {
-      if (next.notice !== before.notice || next.handled !== before.handled) this.showNotice(next.notice);
       this.$nextTick(() => this.$refs.word?.scrollTo({ left: this.$refs.word.scrollWidth }));
-      const path = (one) => [one.mode, one.seed, (one.episode ?? one.question)?.controls].join();
-      if (path(next) !== path(before)) {
+      if (this.pathOf(next) !== this.pathOf(before)) {
         this.pause();
         this.line = null;
         this.chosen = null;
         this.moment = next.episode?.imposed ?? 0;
-        if (next.mode !== before.mode) this.$refs.view.focus({ preventScroll: true });
       }
+      this.request();
       this.draw();
     },
     moment() { this.draw(); },
@@ -203,27 +209,64 @@ export default {
     line: { handler() { this.draw(); }, deep: true },
   },
   mounted() {
-    window.addEventListener("keydown", this.onGlobalKey);
-    window.addEventListener("studio:pick", this.startPicking);
+    for (const [name, listener] of this.listeners()) window.addEventListener(name, listener);
+    this.takeFeeds();
     this.draw().then(() => { document.documentElement.dataset.ready = ""; });
     this.$refs.view.focus({ preventScroll: true });
   },
   unmounted() {
-    window.removeEventListener("keydown", this.onGlobalKey);
-    window.removeEventListener("studio:pick", this.startPicking);
+    for (const [name, listener] of this.listeners()) window.removeEventListener(name, listener);
     this.pause();
   },
   methods: {
+    listeners() {
+      return [["keydown", this.onKey], ["studio:pick", this.startPicking], ["studio:feed", this.takeFeeds], ["studio:watch", this.watchScene],
+        ["studio:lost", this.showLost], ["pointerdown", this.notePointer], ["change", this.leave], ["click", this.leave]];
+    },
+    takeFeeds() {
+      this.feeds = { ...window.studio.feeds };
+      this.noteSeen();
+    },
+    pathOf: (one) => [one.mode, one.seed, (one.episode ?? one.question)?.controls].join(),
+
+    // The mode is this page's own: nothing but the person changes it. What was found meanwhile waits behind a badge.
+    setMode(mode) {
+      if (mode !== "demonstrate" && !this.base.has_model) { this.showNotice("Demonstrate the task first: there is nothing to watch or to ask yet."); return; }
+      this.mode = mode;
+      sessionStorage.setItem(`mode ${location.pathname}`, mode);
+      this.noteSeen();
+      this.$refs.view.focus({ preventScroll: true });
+    },
+    contentOf(mode) { const feed = this.feeds[mode]; return feed?.episode ?? feed?.question ? this.pathOf(feed) : ""; },
+    noteSeen() { this.seen = { ...this.seen, [this.mode]: this.contentOf(this.mode) }; },
+    isWaiting(mode) { return mode !== "demonstrate" && mode !== this.mode && this.contentOf(mode) !== "" && this.contentOf(mode) !== this.seen[mode]; },
+    // Ask for what the mode shows, once for each state of the evidence.
+    request() {
+      const feed = this.feeds[this.mode];
+      if (this.mode === "demonstrate" || !this.base.is_current || this.base.is_busy || !feed) return;
+      const isMissing = this.mode === "watch" ? !feed.episode || feed.is_outdated : !feed.question;
+      const wanted = `${this.mode} ${this.base.evidence} ${this.base.answers}`;
+      if (!isMissing || this.requested === wanted) return;
+      this.requested = wanted;
+      this.send(this.mode === "answer" ? { do: "ask" } : feed.episode ? { do: "watch", seed: feed.episode.seed } : { do: "watch", seed: this.base.first_watched });
+    },
+    watchScene(event) { this.setMode("watch"); this.send({ do: "watch", seed: event.detail }); },
+    answer(right) { if (this.view.question) this.send({ do: "answer", seed: this.view.question.seed, controls: this.view.question.controls, right }); },
+    showLost() { this.showNotice("Not connected: this was not saved."); },
+
+    // After a click on a button, or a choice in a list by pointer, the keys are those of the scene again.
+    notePointer() { this.pointed = performance.now(); },
+    leave(event) {
+      const isByPointer = event.type === "click" ? event.detail > 0 : performance.now() - this.pointed < 5000;
+      if (!isByPointer || (event.type === "change" && !event.target.matches?.("select"))) return;
+      setTimeout(() => { if (document.activeElement.matches("button, summary, select, [tabindex]")) this.$refs.view?.focus({ preventScroll: true }); });
+    },
+
     showNotice(notice) {
       this.notice = notice;
       setTimeout(() => { if (this.notice === notice) this.notice = ""; }, 4000 + 80 * notice.length);
     },
-    // NiceGUI holds an event back until the server knows the page, each event by itself: a later key could overtake it.
-    send(message) { if (this.unsent.push(message) === 1) this.sendAll(); },
-    sendAll() {
-      if (window.did_handshake) this.unsent.splice(0).forEach((message) => this.$emit("do", message));
-      else setTimeout(this.sendAll, 10);
-    },
+    send(message) { window.studio.send(this.$emit, message); },
     keep(right) { this.send({ do: "keep", right }); },
     percent: (share) => (share > 0 && share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`),
     isMap(kind) { return this.view.map !== null && this.view.map.kind === kind; },
@@ -245,29 +288,35 @@ export default {
       this.timer = null;
     },
 
-    // The keys of the scene work wherever no field, list or link has the focus.
-    onGlobalKey(event) { if (event.target === document.body) this.onKey(event); },
+    // The keys of the mode work wherever the focus is, except in fields; on buttons and links, Enter and space press them.
     onKey(event) {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input:not([type=range]), select, textarea, a")) return;
-      if (event.target.matches("button") && ["Enter", " "].includes(event.key)) return;
-      const action = this.picking !== null ? this.pickKey(event.key) : this.line !== null ? this.lineKey(event.key) : this.keyAction(event.key);
+      const isInScene = [document.body, this.$refs.view].includes(event.target);
+      if (event.key === "Escape" && !isInScene && !event.defaultPrevented) { event.preventDefault(); this.$refs.view.focus(); return; }
+      if (event.defaultPrevented || event.target.matches?.("input:not([type=range]), select, textarea")) return;
+      const isUndo = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase());
+      if (event.altKey || ((event.ctrlKey || event.metaKey) && !isUndo)) return;
+      if (event.target.matches?.("button, a, summary") && ["Enter", " "].includes(event.key)) return;
+      const redo = event.key.toLowerCase() === "y" || event.shiftKey;
+      const action = isUndo ? () => this.send({ do: redo ? "redo" : "undo" })
+        : this.picking !== null ? this.pickKey(event.key) : this.line !== null ? this.lineKey(event.key) : this.keyAction(event.key, event.shiftKey);
       if (!action) return;
       event.preventDefault();
       action();
     },
-    keyAction(key) {
+    keyAction(key, shift) {
       const name = key.length === 1 ? key.toLowerCase() : key;
       if (this.view.mode === "demonstrate" && !this.hasFrame) return null;
       const control = this.view.mode === "demonstrate" && this.view.controls.find((one) => one.key === name);
       if (control) return () => this.view.available[control.control] && this.send({ do: "control", control: control.control });
       if (this.view.mode === "demonstrate" && this.view.can_point && key.startsWith("Arrow")) return () => this.send({ do: "point", key });
       const mode = { 1: "demonstrate", 2: "watch", 3: "answer" }[name];
-      if (mode) return () => this.send({ do: "mode", mode });
+      if (mode) return () => this.setMode(mode);
+      if (name === "u" || name === "Backspace") return () => this.send({ do: shift ? "redo" : "undo" });
       const steps = { ArrowLeft: () => this.go(this.moment - 1), ArrowRight: () => this.go(this.moment + 1), Home: () => this.go(0), End: () => this.go(this.last), " ": () => this.toggle() };
       const keys = {
-        demonstrate: { u: () => this.send({ do: "undo" }), Backspace: () => this.send({ do: "undo" }), r: () => this.send({ do: "reset" }), n: () => this.send({ do: "next" }), t: () => this.canPropose && this.send({ do: "propose" }), Enter: () => this.view.steps && this.keep(true), x: () => this.view.steps && this.keep(false) },
+        demonstrate: { ...(this.usesArrows ? Object.fromEntries(Object.keys(MOVES).map((one) => [one, () => {}])) : {}), r: () => this.view.steps && this.send({ do: "reset" }), n: () => this.send({ do: "next" }), t: () => this.canPropose && this.send({ do: "propose" }), Enter: () => this.view.steps && this.keep(true), x: () => this.view.steps && this.keep(false) },
         watch: { ...steps, n: () => this.send({ do: "watch" }), d: () => this.frame.agent != null && this.now.control !== null && this.toggleLine() },
-        answer: { ...steps, y: () => this.view.question && this.send({ do: "answer", right: true }), n: () => this.view.question && this.send({ do: "answer", right: false }) },
+        answer: { ...steps, y: () => this.answer(true), n: () => this.answer(false), s: () => this.answer(null) },
       };
       return keys[this.view.mode][name];
     },
@@ -367,6 +416,11 @@ export default {
     drawPath(context, agent) {
       const cells = this.view.frames.map((frame) => (frame.agent === null ? null : this.cellOf(frame)));
       if (cells.includes(null)) return;
+      const usual = this.view.question?.usual_cells ?? [];
+      if (this.view.question?.probability != null && !usual.includes(null)) {
+        context.setLineDash([4, 8]);
+        this.drawLineThrough(context, usual.map((agent) => this.cellOf({ agent, columns: this.frame.columns })), "#9aa4b5", 3);
+      }
       const imposed = this.view.episode?.imposed ?? 0;
       const cuts = [0, Math.min(imposed, this.moment), Math.max(imposed, this.moment), this.last];
       cuts.slice(1).forEach((end, i) => {
@@ -410,7 +464,7 @@ export default {
       if (this.view.mode === "demonstrate") [previous, current] = !this.hasFrame ? [null, null] : (this.view.states.length > 1 ? this.view.states : [null, this.view.states[0] ?? null]);
       else if (this.view.episode) [previous, current] = [this.moment ? this.view.episode.moments[this.moment - 1].state : null, this.now.state];
       else if (this.view.question) [previous, current] = [this.moment ? this.view.question.states[this.moment - 1] : null, this.view.question.states[this.moment]];
-      window.studioState = { previous, current };
+      window.studio.state = { previous, current };
       window.dispatchEvent(new CustomEvent("studio:state"));
     },
   },

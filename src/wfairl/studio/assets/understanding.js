@@ -8,7 +8,7 @@ export default {
       <section class="card" aria-labelledby="inferred">
         <div class="head">
           <h2 id="inferred">Inferred task</h2>
-          <p v-if="view.model && view.model.weight !== null" class="outcome" :data-success="view.model.weight > 0.8" title="its posterior probability among the automata considered">{{ percent(view.model.weight) }} certain</p>
+          <p v-if="view.model && view.model.weight !== null" class="outcome" :data-success="view.model.weight_or_stricter > 0.8" title="probabilities among the tasks considered">{{ percent(view.model.weight) }} exactly this<template v-if="percent(view.model.weight) !== percent(view.model.weight_or_stricter)">, {{ percent(view.model.weight_or_stricter) }} this or stricter</template></p>
         </div>
         <p v-if="!view.is_current && !view.is_busy" class="outdated"><span>Your latest changes are not included yet.</span><button type="button" class="quiet" @click="send({ do: 'learn' })">Update</button></p>
         <template v-if="view.model">
@@ -27,6 +27,7 @@ export default {
           <details v-if="view.model.differing_words.length"><summary>Words that the old and the new automaton judge differently</summary>
             <ul class="opinions"><li v-for="one in view.model.differing_words" :key="one">{{ one }}</li></ul></details>
           <p v-if="view.model.untested.length" class="hint">Not tested by any demonstration: {{ view.model.untested.join("; ") }}.</p>
+          <p v-if="view.model.unforeseen >= 0.01" class="hint">In a new scene the task may ask for something that no demonstration shows: {{ percent(view.model.unforeseen) }}.</p>
           <details v-if="view.model.alternatives.length"><summary>Alternatives</summary>
             <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
           <div class="actions">
@@ -34,7 +35,7 @@ export default {
             <button type="button" @click="send({ do: 'cost' })">{{ view.has_cost ? "Learn the cost again" : "Learn the cost" }}</button>
           </div>
           <ol v-if="view.trials.length" class="trials" aria-label="New scenes">
-            <li v-for="one in view.trials" :key="one.seed"><button type="button" :data-success="one.outcome === 'success'" :aria-label="'Scene ' + one.seed + ': ' + one.outcome + ' in ' + one.steps + ' steps. Watch it'" @click="send({ do: 'watch', seed: one.seed })">{{ one.outcome === "success" ? "✓" : "✗" }}</button></li>
+            <li v-for="one in view.trials" :key="one.seed"><button type="button" :data-success="one.outcome === 'success'" :aria-label="'Scene ' + one.seed + ': ' + one.outcome + ' in ' + one.steps + ' steps. Watch it'" @click="watchScene(one.seed)">{{ one.outcome === "success" ? "✓" : "✗" }}</button></li>
             <li class="hint">{{ view.trials.filter((one) => one.outcome === "success").length }} of {{ view.trials.length }} succeeded</li>
           </ol>
         </template>
@@ -46,7 +47,7 @@ export default {
         <h2 id="propositions">Propositions</h2>
         <ul class="rows">
           <li v-for="one in view.propositions.names" :key="one.name"><span><b>{{ one.name }}</b> <span class="hint">{{ one.text }}</span></span>
-            <button v-if="view.propositions.invented" type="button" class="quiet" :aria-label="'Remove ' + one.name" @click="send({ do: 'forget', name: one.name })">Remove</button></li>
+            <button v-if="view.propositions.invented" type="button" class="quiet" :aria-label="'Remove ' + one.name + (one.corrections.length ? ', and with it: ' + one.corrections.join(', ') : '')" :title="one.corrections.length ? 'takes along: ' + one.corrections.join(', ') : null" @click="send({ do: 'forget', name: one.name })">Remove</button></li>
           <li v-if="!view.propositions.names.length" class="hint">None yet: add what matters in this world.</li>
         </ul>
         <form v-if="view.propositions.invented" class="form" @submit.prevent="addProposition">
@@ -63,14 +64,18 @@ export default {
         <ul class="rows">
           <li v-for="one in view.demonstrations" :key="one.number">
             <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} steps, {{ one.right ? "right" : "wrong" }} <span class="hint">judged by {{ { rule: "the rule", environment: "the environment", person: "you" }[one.judge] }}</span>
-              <span v-if="one.outlier >= 0.5" class="badge warn">probably wrong, {{ percent(one.outlier) }}</span></span>
+              <span v-if="one.outlier >= 0.5" class="badge warn">probably wrong, {{ percent(one.outlier) }}: not counted</span></span>
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="send({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
         </ul>
-        <p v-if="view.answers" class="hint">{{ view.answers }} {{ view.answers === 1 ? "answer" : "answers" }} given.</p>
-        <fieldset class="choose-judge"><legend>Who judges demonstrations?</legend>
-          <label v-for="one in view.judges" :key="one"><input type="radio" name="judge" :value="one" :checked="view.judge === one" @change="send({ do: 'judge', by: one })"> {{ { rule: "the task's rule", environment: "the environment", person: "I do" }[one] }}</label>
-        </fieldset>
+        <template v-if="view.answers.length"><h3 id="answers">Answers</h3>
+          <ul class="rows" aria-labelledby="answers">
+            <li v-for="(one, i) in view.answers" :key="i"><span><b>{{ one.right === null ? "don't know" : one.right ? "yes" : "no" }}</b> to {{ one.word.join(", then ") || "nothing" }} <span class="hint">scene {{ one.seed }}</span></span>
+              <button type="button" class="quiet" :aria-label="'Withdraw answer ' + (i + 1)" @click="send({ do: 'unanswer', answer: i })">Withdraw</button></li>
+          </ul></template>
+        <div class="choose-judge" role="group" aria-labelledby="judge"><span id="judge" class="hint">Who judges demonstrations?</span>
+          <button v-for="one in view.judges" :key="one" type="button" :aria-pressed="view.judge === one" @click="view.judge === one || send({ do: 'judge', by: one })">{{ { rule: "The task's rule", environment: "The environment", person: "I do" }[one] }}</button>
+        </div>
       </section>
 
       <section class="card" aria-labelledby="correct">
@@ -107,14 +112,15 @@ export default {
       if (!this.view.demonstrations.length) return [{ file: "journal.jsonl", text: "journal" }];
       const learned = this.view.model ? [{ file: "task.json", text: "task model" }, { file: "report.html", text: "report" }, { file: "repeat.py", text: "script" }] : [];
       const invented = this.view.task_file ? [{ file: this.view.task_file, text: "task" }] : [];
-      return [{ file: "demos.safetensors", text: "demonstrations" }, ...invented, ...learned, { file: "session.zip", text: "all files" }];
+      return [{ file: "demos.safetensors", text: "demonstrations" }, ...invented, ...learned, { file: "minari.zip", text: "Minari data set" }, { file: "session.zip", text: "all files" }];
     },
   },
   mounted() { window.addEventListener("studio:state", this.markState); this.markState(); },
   unmounted() { window.removeEventListener("studio:state", this.markState); },
   updated() { this.markState(); },
   methods: {
-    send(message) { this.$emit("do", message); },
+    send(message) { window.studio.send(this.$emit, message); },
+    watchScene(seed) { window.dispatchEvent(new CustomEvent("studio:watch", { detail: seed })); },
     percent: (share) => `${Math.round(100 * share)}%`,
     addProposition() {
       const name = this.name.trim();
@@ -136,7 +142,7 @@ export default {
       if (!svg) return;
       svg.style.maxWidth = `${svg.viewBox.baseVal.width}px`;
       svg.style.minWidth = `${0.66 * svg.viewBox.baseVal.width}px`;
-      const { previous, current } = window.studioState ?? { previous: null, current: null };
+      const { previous, current } = window.studio.state;
       for (const one of drawing.querySelectorAll("[data-state]")) one.classList.toggle("here", Number(one.dataset.state) === current);
       for (const one of drawing.querySelectorAll("[data-source]")) {
         const [source, target] = [Number(one.dataset.source), Number(one.dataset.target)];

@@ -1,0 +1,86 @@
+"""Questions that a person can answer: one path, and the one thing in which it differs from what the agent would do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress, format_label
+from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.pages.text import capitalised
+from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.studio.frames import EncodedFilm
+
+
+@dataclass(frozen=True)
+class PlainQuestion:
+    """Would this path be right?
+
+    Attributes:
+        seed, controls: the path.
+        text: the question, in few words.
+        labels: what holds at each moment of the path, as text; None at the start.
+        states: of the chosen automaton, at each moment.
+        usual: the labels along the path that the agent would take, as text.
+        usual_cells: the agent's cell at each moment of that path; None where the world has no cells.
+        probability: that the path is right, by the belief that the page shows; None if the agent itself would take it.
+        explanation: how the automaton reads the path, as sentences.
+        film: of the path.
+    """
+
+    seed: int
+    controls: tuple[int, ...]
+    text: str
+    labels: tuple[str | None, ...]
+    states: tuple[int, ...]
+    usual: tuple[str, ...]
+    usual_cells: tuple[int | None, ...]
+    probability: float | None
+    explanation: tuple[str, ...]
+    film: EncodedFilm
+
+
+def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
+    """The difference between two paths as a question.
+
+    Args:
+        asked: what holds after each step of the path in question.
+        usual: the same for the path that the agent would take.
+    """
+    here, there = _first_times(asked), _first_times(usual)
+    extra = [name for name in here if name not in there]
+    lacking = [name for name in there if name not in here]
+    if extra and lacking:
+        return f"{capitalised(_all_of(extra))} instead of {_all_of(lacking)}: still right?"
+    if extra:
+        return f"Passing {_all_of(extra)} on the way: still right?"
+    if lacking:
+        return f"Without {_all_of(lacking)}: still right?"
+    swapped = next(((a, b) for a, b in zip(here, there, strict=True) if a != b), None)
+    if swapped is not None:
+        return f"{capitalised(swapped[0])} before {swapped[1]}: still right?"
+    once, often = (list(map(format_label, compress(word))) for word in (usual, asked))
+    again = [name for name in dict.fromkeys(often) if often.count(name) > once.count(name) and name != "-"]
+    if again:
+        return f"{capitalised(again[0])} more than once: still right?"
+    return f"{capitalised(', then '.join(name for name in often if name != '-') or 'nothing')}: right?"
+
+
+def _first_times(labels: Sequence[Label]) -> list[str]:
+    """The propositions that become true, in the order in which they do."""
+    return list(dict.fromkeys(name for label in labels for name in sorted(label)))
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def probability_of(model: TaskModel, labels: Sequence[Label]) -> float | None:
+    """Probability that a path is right, by the belief that the page shows; None if its labels are new."""
+    posterior = posterior_of(model)
+    if posterior is None or not set(labels) <= set(posterior.labels):
+        return None
+    word = np.array([posterior.support.number[label] for label in labels], np.int32)
+    return sum(one.weight for one in hypotheses_of(posterior, posterior.labels) if one.accepts(word))

@@ -1,0 +1,136 @@
+"""In a real browser: the mode is the person's, keys do what the visible mode says, and the page tells the truth."""
+
+import os
+import re
+import signal
+
+import pytest
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand
+from test_kill import start
+
+from wfairl.studio.session import Session
+from wfairl.studio.task_spec import find_task_spec
+
+
+@pytest.fixture
+def learned(visited, studio, request):
+    """The page of a session with two demonstrations, and its name."""
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name)[:50].strip("-")
+    session = Session(studio[1] / name, find_task_spec(FOUR_ROOMS))
+    for event in (CORNER, GOAL):
+        session.do(event)
+    demonstrate_errand(session)
+    demonstrate_errand(session)
+    page = visited(f"/session/{name}", viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(60_000)
+    page.wait_for_selector(".sentence")
+    page.wait_for_selector(".progress.idle", state="attached")
+    return page, studio[1] / name
+
+
+def mode(page):
+    return page.get_attribute("[role=tab][aria-selected=true]", "id")
+
+
+def test_a_question_that_is_found_late_waits_behind_a_badge(learned):
+    page, directory = learned
+    page.keyboard.press("3")  # it searches
+    page.keyboard.press("1")
+    seed = Session(directory).state.seed
+    page.keyboard.press("n")  # the next scene, and not the answer no
+    page.wait_for_selector(f"canvas[data-drawn='{seed + 1}/0']")
+    page.wait_for_selector("#tab-answer .badge")
+    assert mode(page) == "tab-demonstrate"
+    state = Session(directory).state
+    assert (state.answers, state.seed) == ((), seed + 1)
+    page.keyboard.press("3")
+    page.wait_for_selector(".question")
+    assert page.locator("#tab-answer .badge").count() == 0
+
+
+def test_answers_are_listed_and_can_be_undone(learned):
+    page, directory = learned
+    page.keyboard.press("3")
+    page.wait_for_selector(".question")
+    page.keyboard.press("s")
+    page.wait_for_selector('[aria-labelledby=answers] li:has-text("don\'t know")')
+    page.keyboard.press("u")
+    page.wait_for_selector("[aria-labelledby=answers]", state="detached")
+    page.keyboard.press("Shift+U")
+    page.wait_for_selector("[aria-labelledby=answers] li")
+    assert [one.right for one in Session(directory).state.answers] == [None]
+
+
+def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
+    page, directory = learned
+    page.click("section[aria-labelledby=demonstrations] h2")
+    page.click("text=The environment")  # the judge
+    page.wait_for_selector("button[aria-pressed=true]:has-text('The environment')")
+    page.select_option("section[aria-labelledby=correct] select", label="in this order")
+    scrolled = page.evaluate("scrollY")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")  # no control, and no scrolling either
+    page.wait_for_selector("canvas[data-drawn$='/1']")
+    page.click("text=Next scene")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("canvas[data-drawn$='/1']")
+    assert page.evaluate("scrollY") == scrolled
+    state = Session(directory).state
+    assert (state.judge, state.controls) == ("environment", (1,))
+
+
+def test_two_tabs_have_modes_of_their_own(learned):
+    page, _ = learned
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("canvas[data-drawn]")
+    other.keyboard.press("2")
+    other.wait_for_selector(".choices")
+    assert (mode(page), mode(other)) == ("tab-demonstrate", "tab-watch")
+    page.wait_for_selector("#tab-watch .badge")
+    other.reload()
+    other.wait_for_selector("[data-ready]", state="attached")
+    assert mode(other) == "tab-watch"  # a reload goes on where one was
+
+
+def test_the_skip_link_leads_to_the_scene(learned):
+    page, _ = learned
+    page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    page.focus(".skip")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.matches('.view')")
+
+
+def test_the_page_is_said_and_not_only_shown(learned):
+    page, _ = learned
+    assert page.get_attribute("html", "lang").startswith("en")
+    assert page.locator("main").count() == 1
+    names = page.evaluate("""() => [...document.querySelectorAll("button")].map((one) => {
+      const copy = one.cloneNode(true);
+      copy.querySelectorAll("[aria-hidden=true]").forEach((hidden) => hidden.remove());
+      return one.ariaLabel || copy.textContent.trim();
+    })""")
+    assert not [name for name in names if not name or re.search(r"[a-z][0-9]$|[a-z][A-Z]$", name)]
+    assert page.get_attribute("[role=tabpanel]", "aria-labelledby") == "tab-demonstrate"
+    before = page.inner_text(".for-readers")
+    assert re.search(r"column \d+, row \d+", before)
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector("canvas[data-drawn$='/1']")
+    page.set_viewport_size({"width": 600, "height": 450})  # 200 % of 1200 x 900
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+
+
+@pytest.mark.slow
+def test_a_page_says_that_nothing_is_saved_while_the_server_is_dead(browser, tmp_path):
+    process, address = start(tmp_path / "studio", tmp_path / "log")
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("canvas[data-drawn]", timeout=60_000)
+    assert "Every step is saved" in page.inner_text(".saved")
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    page.wait_for_selector(".saved.lost", timeout=10_000)
+    assert "nothing is saved" in page.inner_text(".saved")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("text=this was not saved")
+    page.close()
