@@ -246,7 +246,7 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     demonstrate_errand(session)
     session.save_model(learn(session.state.spec, session.dataset, ())[0])
     page = visited("/session/nasty-1")
-    assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
+    assert page.inner_text(".sentence") == f'"{nasty}", then "{worse}"'  # names that are no words are quoted
     assert nasty in page.text_content(".automaton svg")
     page.keyboard.press("2")
     page.wait_for_selector(".reason")
