@@ -4,13 +4,14 @@ intervals hold.
     regret       how much more the plans of the learned cost pay in new scenes than the optimal ones, by the true cost
     claimed      whether the demonstrations are said to show a preference
     holds        whether the interval of a known price holds it, or the bound where there is one bound only
-    seconds      processor time of learning, and beside it that of the network `local`, the default of before
+    seconds      processor time of learning
 
 The rule is known throughout: this measures the cost alone. Families of random priced worlds have a judge of their own.
 """
 
 import runpy
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
@@ -77,15 +78,7 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
     """One collection: the regret in new scenes, and whether a preference is claimed."""
     demonstrated = task_of(task)
     scenes = demonstrate(demonstrated, number, seed)
-    seconds = {}
-    for cost in ("auto", "local") if task in TESTED_IN else ("auto",):
-        settings = CostSettings(cost=cost, temperature=TEMPERATURE)
-        begun = time.process_time()
-        trained = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1)
-        seconds[cost] = time.process_time() - begun
-        if cost == "auto":
-            model = trained.model
-    assert isinstance(model, SampledCost)
+    model, seconds = learn(scenes)
     rows = []
     for name in TESTED_IN.get(task, (task,)):
         tested, paid, least = task_of(name), 0.0, 0.0
@@ -104,7 +97,7 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
                 "regret": paid / least - 1,
                 "claimed": float(float(model.unit) < CLAIMED),
                 "unit": float(model.unit),
-                **{f"seconds {cost}": one for cost, one in seconds.items()},
+                "seconds": seconds,
             }
         )
     return Outcome(rows)
@@ -140,11 +133,7 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     problem = PricedProblem(family, draw)
     task = problem.task()
     scenes = demonstrate(task, number, draw, cost=problem.cost)
-    settings = CostSettings(cost="auto", temperature=TEMPERATURE)
-    begun = time.process_time()
-    model = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1).model
-    seconds = time.process_time() - begun
-    assert isinstance(model, SampledCost)
+    model, seconds = learn(scenes)
     spent, blind, best = 0.0, 0.0, 0.0
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
         product = build_product(task.make_world(seed), task.rule)
@@ -160,9 +149,18 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
         "regret of unit cost": blind / best - 1,
         "claimed": float(float(model.unit) < CLAIMED),
         "holds": sum(one.holds(price) for one, price in truths) / len(truths) if truths else None,
-        "seconds auto": seconds,
+        "seconds": seconds,
     }
     return Outcome([row])
+
+
+def learn(scenes: Sequence[TrainingScene]) -> tuple[SampledCost, float]:
+    """The cost of demonstrations, and the seconds of processor that it took."""
+    settings = CostSettings(cost="auto", temperature=TEMPERATURE)
+    begun = time.process_time()
+    model = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1).model
+    assert isinstance(model, SampledCost)
+    return model, time.process_time() - begun
 
 
 def demonstrate(
@@ -177,14 +175,14 @@ def sections(results: Results) -> Sections:
     """Regret by task and number of demonstrations, claims where there is nothing, intervals."""
     frame, tables = results.table, []
     if "family" in frame:
-        columns = ["regret", "regret of unit cost", "claimed", "holds", "seconds auto"]
+        columns = ["regret", "regret of unit cost", "claimed", "holds", "seconds"]
         families = frame.dropna(subset="family")
         tables.append(mean_table(families, ["family", "number"], columns, "Families of priced worlds."))
         frame = frame[frame["family"].isna()]
     if "tested" in frame:
         measured = frame.dropna(subset="tested")
         without = measured["task"].isin(WITHOUT_PREFERENCE)
-        columns = [one for one in ("regret", "claimed", "unit", "seconds auto", "seconds local") if one in measured]
+        columns = ["regret", "claimed", "unit", "seconds"]
         kinds = (without, "No preference: claims and what planning with them costs."), (~without, "True-cost regret.")
         for kind, title in kinds:
             if kind.any():

@@ -28,6 +28,8 @@ from wfairl.core.demonstrations.learners import (
 )
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.cost import nominal_cost, unit_cost
+from wfairl.core.planning.planner import planning_of_large_world
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
@@ -61,8 +63,13 @@ def learn_task(
         typer.Option(help="Answers from `wfairl ask`, for rational. Default: the file beside the demonstrations."),
     ] = None,
     with_cost: Annotated[
-        bool, typer.Option("--with-cost", help="Learn the demonstrators' cost along with the automaton, for rational.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--with-cost/--nominal-cost",
+            help="Whether to learn the demonstrators' cost along with the automaton, for rational. Default: yes, unless"
+            " the task has a cost model of its own or its worlds are too large to enumerate.",
+        ),
+    ] = None,
     threshold: Annotated[float, typer.Option(help="Accept words of at least this value.")] = 0.5,
     keep_repeats: Annotated[
         bool | None,
@@ -94,8 +101,9 @@ def learn_task(
 
         wfairl learn-task demos.safetensors -o task.json
 
-    It judges them by the task's nominal cost, 1 per control for most tasks. If they avoid places that are expensive but
-    not forbidden, --with-cost learns their cost along with the automaton.
+    It learns what steps cost the demonstrators along with the automaton, so that places which they avoid because these
+    are expensive are not taken to be forbidden; --nominal-cost judges them by the task's nominal cost instead, 1 per
+    control for most tasks.
 
     For words the default, shortest, finds the rule with the shortest description: constraints such as 'ship only after
     pay' (declare), or a small automaton (merging); if there is none, it memorises the words. Example:
@@ -115,7 +123,7 @@ def learn_task(
             raise BadInputError(f"--learner {name} needs demonstrations (.safetensors), because it uses their worlds")
         _learn_from_demonstrations(chosen, name, words, answers, with_cost, output, jobs, verbose, as_json)
         return
-    for option, is_given in (("--answers", answers is not None), ("--with-cost", with_cost)):
+    for option, is_given in (("--answers", answers is not None), ("--with-cost", with_cost is not None)):
         if is_given:
             raise BadInputError(f"{option} is for --learner rational; {name} learns from words alone")
     data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
@@ -157,7 +165,7 @@ def _learn_from_demonstrations(
     name: str,
     demos: Path,
     answers: Path | None,
-    with_cost: bool,
+    with_cost: bool | None,
     output: Path,
     jobs: int,
     verbose: bool,
@@ -168,12 +176,7 @@ def _learn_from_demonstrations(
     given = answers_beside(demos) if answers is None else read_answers(answers)
     dataset = replace(dataset, answers=(*dataset.answers, *given))
     task = find_task(dataset.task)
-    if with_cost:
-        from wfairl.core.runs.logic_with_cost import learn_logic_and_cost  # here, because torch is slow to import
-
-        model = learn_logic_and_cost(dataset, task, learner=learner, n_jobs=jobs).model
-    else:
-        model = learner.learn(dataset, task, n_jobs=jobs)
+    model = learn_from_worlds(dataset, task, learner, jobs, with_cost)
     model.save(output)
     if as_json:
         print_json(
@@ -183,6 +186,20 @@ def _learn_from_demonstrations(
         _print_rational(dataset, model, task, output, verbose)
     else:
         _print_summary(LearnedTask(model), None, output)
+
+
+def learn_from_worlds(
+    dataset: Dataset, task: Task, learner: TaskLearner, jobs: int, with_cost: bool | None = None
+) -> TaskModel:
+    """The task by a learner that uses worlds, along with the cost; see the option --with-cost."""
+    if with_cost is None:
+        large = planning_of_large_world(task.make_world(dataset.demonstrations[0].seed)) is not None
+        with_cost = isinstance(learner, RationalLearner) and task.default_cost == "auto" and not large
+    if not with_cost:
+        return learner.learn(dataset, task, n_jobs=jobs)
+    from wfairl.core.runs.logic_with_cost import learn_logic_and_cost  # here, because torch is slow to import
+
+    return learn_logic_and_cost(dataset, task, learner=learner, n_jobs=jobs).model
 
 
 def _learn_from_words(
@@ -309,12 +326,13 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
         table.add_row("note", "no automaton explains the demonstrations better than chance: give a few more")
     else:
         cost = f"learned along with the rule, in {posterior.rounds} rounds; to plan with one, train"
-        if not posterior.rounds:
+        if posterior.rounds < 2:
             nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of the features"
-            cost = f"nominal, {nominal}; --with-cost learns theirs along with the rule"
+            cost = f"nominal, {nominal}" + ("; no other explains much more" if posterior.rounds else "")
         table.add_row("cost", cost)
         for rival in posterior.not_told_apart:
-            table.add_row("or", f"under another cost, {rival.nats:.1f} nats less likely: {rival.rule}")
+            text = f"under another cost, {rival.nats:.1f} nats less likely: {rival.rule}"
+            table.add_row("or", f"{text}. What is avoided may be forbidden or only expensive: ask (`wfairl ask`)")
         table.add_row("posterior", _posterior_sentence(posterior))
         for i, (rule, weight) in enumerate(posterior.other_rules(SHOWN_ALTERNATIVES)):
             table.add_row("" if i else "otherwise", f"{weight:.1%}  {rule}")

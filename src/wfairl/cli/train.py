@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from wfairl.core.runs.methods import train as train_method
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import World
+from wfairl.questions.answer_files import answers_beside
 
 if TYPE_CHECKING:
     from wfairl.pages.cost_tables import NamedTable
@@ -57,7 +59,8 @@ def train(
     check_run_directory(output, resume)
     _check_options(chosen, settings)
     check_task_model(chosen, task_model is not None)
-    dataset = merge([load(path) for path in demos])
+    given = [(load(path), answers_beside(path)) for path in demos]
+    dataset = merge([replace(one, answers=(*one.answers, *answers)) for one, answers in given])
     trained = train_method(
         method,
         dataset,

@@ -1,4 +1,4 @@
-"""`wfairl ask`: the most informative question about a task, or the scene most worth demonstrating."""
+"""`wfairl ask`: the question about a task or its cost that is worth most, or the scene most worth demonstrating."""
 
 import sys
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.console import facts_table, out, print_json
+from wfairl.cli.learn_task import learn_from_worlds
 from wfairl.cli.options import AsJson, ImageFile, Jobs, parse_seeds
 from wfairl.cli.plan import path_table
 from wfairl.core.automata.task_model import TaskModel
@@ -19,15 +20,18 @@ from wfairl.core.automata.words import compress, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.demonstrations.storage import load
+from wfairl.core.planning.path import Path as PathTaken
 from wfairl.core.planning.path import follow
+from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.world import World, feature_names
 from wfairl.pages.film import check_format, film_path, write_image
 from wfairl.questions.answer_files import place_of_answers, read_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
-from wfairl.questions.question import Question, add_answer, find_question
+from wfairl.questions.question import CostQuestion, NothingToAskError, Question, add_answer, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 
 CANDIDATE_SCENES = 24
@@ -41,6 +45,8 @@ class Reply(StrEnum):
 
     YES = "yes"
     NO = "no"
+    FIRST = "first"
+    SECOND = "second"
 
 
 def ask(
@@ -54,7 +60,10 @@ def ask(
     answers: Annotated[
         Path | None, typer.Option(help="Answers so far, *.jsonl. Default: DEMOS with the ending .answers.jsonl.")
     ] = None,
-    answer: Annotated[Reply | None, typer.Option(help="Whether the plan would have been right.")] = None,
+    answer: Annotated[
+        Reply | None,
+        typer.Option(help="Whether the plan would have been right, or which of two you would rather take."),
+    ] = None,
     demonstrate: Annotated[bool, typer.Option("--demonstrate", help="Propose a scene to demonstrate in.")] = False,
     output: ImageFile = None,
     scenes: Annotated[str | None, typer.Option(help="Scenes to choose from: A:B, or A,B,C.")] = None,
@@ -62,13 +71,14 @@ def ask(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the most informative question about a task: would this plan have been right?
+    """Ask what is worth most: would this plan have been right, or which of two would you rather take?
 
     Several automata may explain the demonstrations. This command plans with each of them in scenes after the
     demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
-    plan fulfils the task. The answer is saved in a file beside the demonstrations, and the task is learned again with
-    it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the same question until you
-    answer it. Example:
+    plan fulfils the task. Where the task is clear and its cost is not, it shows two ways to do the task instead: answer
+    first or second. The answer is saved in a file beside the demonstrations, and the task is learned again with it;
+    `wfairl train` learns the cost with it. In a terminal the command waits for the answer; elsewhere give --answer. It
+    asks the same question until you answer it. Example:
 
         wfairl ask demos.safetensors --task-model task.json -o question.gif
 
@@ -99,11 +109,17 @@ def ask(
         _write_image(task, model, proposal.seed, (), output)
         _print_proposal(task, required_posterior(model), proposal, output, as_json)
         return
-    question = find_question(model, dataset, task, candidates, rng, n_jobs=jobs)
-    _write_image(task, model, question.seed, question.controls, output)
-    if not as_json:
-        _print_question(task, model, question, output)
-    is_right = _reply(answer, as_json)
+    question = _most_worth(model, dataset, task, candidates, rng, jobs)
+    if isinstance(question, CostQuestion):
+        for stem, controls in (("first", question.first), ("second", question.second)):
+            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{stem}"))
+        if not as_json:
+            _print_cost_question(task, model, question)
+    else:
+        _write_image(task, model, question.seed, question.controls, output)
+        if not as_json:
+            _print_question(task, model, question, output)
+    is_right = _reply(answer, as_json, question)
     updated = None
     if is_right is not None:
         dataset = add_answer(dataset, question, is_right)
@@ -114,7 +130,7 @@ def ask(
         document = {"task": task.name, **question.to_document(), "picture": _name(output), "answer": is_right}
         print_json({**document, "answers": len(dataset.answers), "before": _posterior(model), "after": after})
     elif updated is None:
-        out.print("Answer with --answer yes if the plan fulfils the task, else with --answer no.")
+        out.print(f"Answer with --answer {' or --answer '.join(_replies(question))}.")
     else:
         _print_change(model, updated, answers_file, task_model)
 
@@ -131,7 +147,7 @@ def _load_or_learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -
 
 
 def _learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
-    model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
+    model = learn_from_worlds(dataset, task, find_learner(RATIONAL), jobs)
     if path is not None:
         model.save(path)
     return model
@@ -151,13 +167,75 @@ def _write_image(task: Task, model: TaskModel, seed: int, controls: Sequence[int
         write_image(film_path(world, follow(world, controls, model.finite)), output)
 
 
-def _reply(answer: Reply | None, as_json: bool) -> bool | None:
-    """The answer; None without a terminal to ask in."""
+def _most_worth(
+    model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[int], rng: np.random.Generator, jobs: int
+) -> Question | CostQuestion:
+    """The question about the logic or the cost that is worth most, in plain steps.
+
+    A plan that turns out wrong was all in vain: that is what an answer about the logic can save.
+    """
+    about_cost = _about_cost(model, dataset, task, seeds, jobs)
+    try:
+        question = find_question(model, dataset, task, seeds, rng, n_jobs=jobs)
+    except NothingToAskError:
+        if about_cost is None:
+            raise
+        return about_cost
+    in_vain = min(question.probability, 1 - question.probability) * len(question.controls)
+    return question if about_cost is None or in_vain >= about_cost.worth else about_cost
+
+
+def _about_cost(model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[int], jobs: int) -> CostQuestion | None:
+    """The question about the cost, where the task's own choice of a cost has a posterior that can be had at once."""
+    from wfairl.core.costs import CostSettings, SampledCost  # here, because torch is slow to import
+    from wfairl.core.runs.logic_with_cost import learn_cost
+    from wfairl.questions.cost_question import find_cost_question
+
+    if task.default_cost != SampledCost.kind or planning_of_large_world(task.make_world(seeds[0])) is not None:
+        return None
+    cost = learn_cost(dataset, task, model, CostSettings(cost=SampledCost.kind), jobs).model
+    assert isinstance(cost, SampledCost)
+    return find_cost_question(cost, model.finite, task, seeds, jobs)
+
+
+def _replies(question: Question | CostQuestion) -> tuple[Reply, Reply]:
+    return (Reply.FIRST, Reply.SECOND) if isinstance(question, CostQuestion) else (Reply.YES, Reply.NO)
+
+
+def _reply(answer: Reply | None, as_json: bool, question: Question | CostQuestion) -> bool | None:
+    """The answer: whether the plan is right, or the first of two the better one; None without a terminal to ask in."""
+    replies = _replies(question)
+    if answer is not None and answer not in replies:
+        raise BadInputError(f"--answer {answer} does not answer this question; say {' or '.join(replies)}")
     if answer is not None:
-        return answer is Reply.YES
+        return answer is replies[0]
     if as_json or not sys.stdin.isatty():
         return None
+    if isinstance(question, CostQuestion):
+        return typer.confirm("Would you rather take the first way?")
     return typer.confirm("Would this have been right: does the plan fulfil the task?")
+
+
+def _print_cost_question(task: Task, model: TaskModel, question: CostQuestion) -> None:
+    world = task.make_world(question.seed)
+    out.print(f"Which would you rather, in scene {question.seed} of {task.name}? Both ways do the task.")
+    paths = [follow(world, controls, model.finite) for controls in (question.first, question.second)]
+    totals = [_total_features(world, path) for path in paths]
+    for title, path, total, other in zip(("first", "second"), paths, totals, totals[::-1], strict=True):
+        differing = [f"{name} {total[name]:g}" for name in total if total[name] != other[name]]
+        out.print(f"{title}, {len(path)} steps{''.join(f'; {text}' for text in differing)}:")
+        out.print(path_table(world.controls, path))
+    out.print(
+        f"By the demonstrations, you take the first with {question.probability:.0%}. Expected information of an answer:"
+        f" {question.information:.2g} nats, worth {question.worth:.2g} plain steps a scene."
+    )
+
+
+def _total_features(world: World[Any], path: PathTaken) -> dict[str, float]:
+    """The sum of each feature along a path, by name."""
+    steps = zip(path.states, path.controls, path.states[1:], strict=False)
+    total = np.sum([world.features(*step) for step in steps], axis=0)
+    return dict(zip(feature_names(world, len(total)), total.tolist(), strict=True))
 
 
 def _print_question(task: Task, model: TaskModel, question: Question, output: Path | None) -> None:

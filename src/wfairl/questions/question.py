@@ -96,6 +96,39 @@ class Question:
         }
 
 
+@dataclass(frozen=True)
+class CostQuestion:
+    """Which of two ways would you rather take?
+
+    Attributes:
+        seed: the scene.
+        first, second: controls of the two.
+        labels: what holds after each control, of the first and the second.
+        probability: that the first is preferred.
+        information: the expected information of an answer, in nats.
+        worth: how much less a plan is expected to cost with the answer, in plain steps a scene.
+    """
+
+    seed: int
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    labels: tuple[tuple[Label, ...], tuple[Label, ...]]
+    probability: float
+    information: float
+    worth: float
+
+    def to_document(self) -> dict[str, Any]:
+        """The question as a JSON object."""
+        return {
+            "seed": self.seed,
+            "first": list(self.first),
+            "second": list(self.second),
+            "probability": self.probability,
+            "information": self.information,
+            "worth": self.worth,
+        }
+
+
 def find_question(
     model: TaskModel,
     dataset: Dataset,
@@ -153,9 +186,14 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
                 yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information)
 
 
-def add_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
-    """The data set with an answer as evidence."""
-    answer = Answer(question.seed, question.controls, question.labels, is_right)
+def add_answer(dataset: Dataset, question: Question | CostQuestion, is_right: bool) -> Dataset:
+    """The data set with an answer as evidence: whether the path is right, or the first of two is the better one."""
+    if isinstance(question, CostQuestion):
+        ways = list(zip((question.first, question.second), question.labels, strict=True))
+        (better, labels), (other, _) = ways if is_right else ways[::-1]
+        answer = Answer(question.seed, better, labels, True, than=other)
+    else:
+        answer = Answer(question.seed, question.controls, question.labels, is_right)
     return replace(dataset, answers=(*dataset.answers, answer))
 
 

@@ -7,6 +7,7 @@ import pytest
 from strategies_learning import walk
 
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.comparisons import compare
 from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
 from wfairl.core.costs.posterior import _log_likelihood_of, sample_costs
 from wfairl.core.costs.settings import CostSettings
@@ -153,6 +154,40 @@ def costs_of(scene):
     product = scene.product
     numbers, features = product.transition_features(np.arange(product.successors.size))
     return features[numbers, 0].reshape(product.successors.shape)
+
+
+def test_who_would_rather_walk_round_the_mud_finds_it_dearer():
+    scenes = muddy_scenes(2, 3.0)
+    world = Field(99)
+    world.mud[:] = False
+    world.mud[1:5, 0] = True
+    through, round_it = [1] * 5 + [2] * 5, [2] + [1] * 5 + [2] * 4
+    costs = []
+    for ways in ((round_it, through), (through, round_it)):
+        answers = [compare(world, *ways)] * 4
+        samples = sample_costs(scenes, TEMPERATURE, np.random.default_rng(0), 1, answers)
+        costs.append(samples.weight[0])
+        found = KnownPaths(scenes, Terms([*(one.product for one in scenes), answers[0].product]), 1, answers)
+        found.search([np.zeros(len(found.terms))])
+        decisions = found.decisions()
+        mud = 4.0 if ways[0] is through else -4.0
+        weights = np.zeros(len(found.terms))
+        weights[0] = 0.5
+        alone = decisions.counts.sum() - len(found.controls)
+        assert alone == 4  # four answers, each a decision of its own
+        before, after = (
+            _log_likelihood_of(*found_with(found, compared), np.log1p(weights), TEMPERATURE)
+            for compared in (found.compared[:0], found.compared)
+        )
+        assert after - before == pytest.approx(-4 * np.log1p(np.exp(0.5 * mud / TEMPERATURE)), abs=1e-9)
+    assert costs[0] > costs[1] + 1
+
+
+def found_with(paths, compared):
+    paths.compared, kept = compared, paths.compared
+    decisions = paths.decisions()
+    paths.compared = kept
+    return decisions
 
 
 def test_features_that_are_no_numbers_are_refused_with_a_sentence():

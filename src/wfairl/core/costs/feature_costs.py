@@ -267,9 +267,23 @@ class SampledCost(CostModel):
         return _features_by_control(product, self.settings["features"], self.settings["controls"])
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        return self._costs(inputs, rows, self.constant, self.weight[None])[:, 0]
+
+    def sampled_costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """The cost of each row under each sample, shape [rows, samples]."""
+        return self._costs(inputs, rows, 1.0 - self.weights @ self.plain, self.weights)
+
+    def sample(self, number: int) -> "SampledCost":
+        """The cost of one sample."""
+        model = SampledCost(self.settings["features"], self.settings["controls"])
+        model.weight.copy_(self.weights[number])
+        model.constant.copy_(1.0 - self.weights[number] @ self.plain)
+        return model
+
+    def _costs(self, inputs: Inputs, rows: Tensor, constants: Tensor, weights: Tensor) -> Tensor:
         features, control = (part[rows] for part in inputs.parts)
-        by_feature, by_control = self.weight.split([self.settings["features"], self.settings["controls"]])
-        return (self.constant + features.double() @ by_feature + by_control[control]).clamp_min(self.floor)
+        by_feature, by_control = weights.split([self.settings["features"], self.settings["controls"]], dim=1)
+        return (constants + features.double() @ by_feature.T + by_control.T[control]).clamp_min(self.floor)
 
 
 def _width(product: Product) -> int:

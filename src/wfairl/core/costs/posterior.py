@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.terms import KnownPaths, Terms
@@ -88,7 +89,11 @@ class CostSamples:
 
 
 def sample_costs(
-    scenes: Sequence[TrainingScene], temperature: float, rng: np.random.Generator, n_jobs: int = 2
+    scenes: Sequence[TrainingScene],
+    temperature: float,
+    rng: np.random.Generator,
+    n_jobs: int = 2,
+    comparisons: Sequence[Comparison] = (),
 ) -> CostSamples:
     """Samples of the cost of the demonstrators.
 
@@ -97,9 +102,10 @@ def sample_costs(
         temperature: of the demonstrators, as far as it is known.
         rng: draws the samples.
         n_jobs: scenes to search at once; it changes nothing in the result.
+        comparisons: of paths, by the demonstrators.
     """
-    terms = Terms([scene.product for scene in scenes])
-    paths = KnownPaths(scenes, terms, n_jobs)
+    terms = Terms([*(one.product for one in scenes), *(one.product for one in comparisons)])
+    paths = KnownPaths(scenes, terms, n_jobs, comparisons)
     chain = _Chain(terms, paths, temperature, rng)
     alone = np.eye(len(terms))
     paths.search([np.zeros(len(terms)), *alone * math.expm1(SPREAD), *alone * math.expm1(-SPREAD)])

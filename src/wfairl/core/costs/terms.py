@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
 from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths
 from wfairl.core.costs.scene import TrainingScene
@@ -136,7 +137,9 @@ def _plain_value(values: NDArray[np.float64], counts: NDArray[np.int64]) -> floa
 
 
 class Decisions(NamedTuple):
-    """Demonstrated steps, with those as one whose paths differ from each other by the same sums.
+    """Demonstrated steps, with those as one whose paths differ from each other by the same sums; then comparisons.
+
+    A comparison is a choice between two paths, as if they were those of the controls 0 and 1.
 
     Attributes:
         counts: how often each control was chosen, shape [decisions, controls].
@@ -160,7 +163,9 @@ class KnownPaths:
         searches: of all scenes, so far.
     """
 
-    def __init__(self, scenes: Sequence[TrainingScene], terms: Terms, n_jobs: int):
+    def __init__(
+        self, scenes: Sequence[TrainingScene], terms: Terms, n_jobs: int, comparisons: Sequence[Comparison] = ()
+    ):
         self.terms, self.searches = terms, 0
         groups: dict[Product, list[TrainingScene]] = {}
         for scene in scenes:
@@ -173,6 +178,13 @@ class KnownPaths:
         self.values = np.concatenate([np.ones((len(terms.design), 1)), terms.design], axis=1)
         # Numbers that tell sums apart: sums of the same terms in another order differ by rounding alone.
         self.print = np.random.default_rng(0).uniform(1, 2, self.values.shape[1])
+        self.compared = np.array(
+            [
+                self.values[terms.row_of[one.product][path]].sum(axis=0)
+                for one in comparisons
+                for path in (one.preferred, one.other)
+            ]
+        ).reshape(-1, self.values.shape[1])
         self.pairs = np.zeros(0, np.int64)
         self.sums = np.zeros((0, self.values.shape[1]))
 
@@ -205,12 +217,17 @@ class KnownPaths:
             number[step] = numbers.setdefault(key, len(numbers))
             if number[step] == len(shown):
                 shown.append(step)
-        counts = np.zeros((len(shown), self.width))
+        counts = np.zeros((len(shown) + len(self.compared) // 2, max(self.width, 2)))
         np.add.at(counts, (number, self.controls), 1.0)
+        counts[len(shown) :, 0] = 1.0
         paths = np.concatenate([np.arange(edges[step], edges[step + 1]) for step in shown])
-        pairs = number[self.pairs[paths] // self.width] * self.width + controls[paths]
+        pairs = number[self.pairs[paths] // self.width] * counts.shape[1] + controls[paths]
+        compared = (len(shown) + np.arange(len(self.compared)) // 2) * counts.shape[1] + np.arange(
+            len(self.compared)
+        ) % 2
+        pairs, sums = np.append(pairs, compared), np.concatenate([relative[paths], self.compared])
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
-        return Decisions(counts, pairs[first], np.append(first, len(pairs)), np.ascontiguousarray(relative[paths].T))
+        return Decisions(counts, pairs[first], np.append(first, len(pairs)), np.ascontiguousarray(sums.T))
 
     def _keep(self, pairs: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
         """Keep one path of each pair and sums, in the order of pairs."""

@@ -42,6 +42,7 @@ from wfairl.core.costs.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
+from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import CostModel, Estimator, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.feature_costs import PricesCost, SampledCost
@@ -108,6 +109,7 @@ def train_cost(
     directory: Path | None = None,
     resume: bool = False,
     n_jobs: int = 2,
+    comparisons: Sequence[Comparison] = (),
 ) -> TrainingResult:
     """Fit a cost model to demonstrations.
 
@@ -118,12 +120,13 @@ def train_cost(
         directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
         resume: resume from the checkpoint in `directory`, if there is one.
         n_jobs: scenes to plan in at once; it changes nothing in the result.
+        comparisons: answers of the demonstrators, for the model `auto`; others make no use of them.
 
     Raises:
         OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
         DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
     """
-    return CostTraining(model, scenes, settings, directory, resume).run(n_jobs)
+    return CostTraining(model, scenes, settings, directory, resume, comparisons).run(n_jobs)
 
 
 class CostTraining:
@@ -139,12 +142,13 @@ class CostTraining:
         settings: CostSettings,
         directory: Path | None = None,
         resume: bool = False,
+        comparisons: Sequence[Comparison] = (),
     ):
         if not scenes:
             raise BadInputError("there are no demonstrations to train on")
         self.model, self.settings, self.directory = model, settings, directory
-        self.examples = _view_scenes(model, scenes)
-        self.fingerprint = _fingerprint(model, self.examples, settings)
+        self.examples, self.comparisons = _view_scenes(model, scenes), comparisons
+        self.fingerprint = _fingerprint(model, self.examples, settings, comparisons)
         self.checkpoint: Checkpoint | None = None
         if directory is not None and resume:
             self.checkpoint = read_checkpoint(directory / CHECKPOINT, self.fingerprint)
@@ -198,7 +202,8 @@ class CostTraining:
         """Samples of the posterior, or unit cost if that is next to sure."""
         scenes = [example.scene for example in self.examples]
         return model.with_samples(
-            sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs), PLANNED_WITH
+            sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs, self.comparisons),
+            PLANNED_WITH,
         )
 
 
@@ -222,7 +227,9 @@ def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Exa
     return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
-def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: CostSettings) -> str:
+def _fingerprint(
+    model: CostModel, examples: Sequence[_Example], settings: CostSettings, comparisons: Sequence[Comparison]
+) -> str:
     """A digest of the initial weights, the data and the settings."""
     inputs = {example.scene.product: example.view.inputs for example in examples}
     digest = hashlib.sha256()
@@ -234,6 +241,8 @@ def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: CostS
     numbers = {product: number for number, product in enumerate(inputs)}
     for scene in (example.scene for example in examples):
         feed(digest, numbers[scene.product], scene.nodes, scene.controls)
+    for comparison in comparisons:
+        feed(digest, comparison.preferred, comparison.other)
     return digest.hexdigest()
 
 

@@ -2,7 +2,8 @@
 
     {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
 
-An answer that counts for several, as those of corrections do, also has a "weight".
+An answer that counts for several, as those of corrections do, also has a "weight". The answer to "which would you
+rather?" is that one path would have been right, and better "than" another one, given by its controls.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Answer:
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
         is_right: whether the task is fulfilled by the end of the path.
         weight: how many answers it counts for.
+        than: controls of another path through the same scene that the person likes less; empty without one.
     """
 
     seed: int
@@ -37,6 +39,7 @@ class Answer:
     labels: tuple[Label, ...]
     is_right: bool
     weight: float = 1.0
+    than: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.controls or len(self.controls) != len(self.labels):
@@ -50,6 +53,7 @@ class Answer:
             "labels": [sorted(label) for label in self.labels],
             "right": self.is_right,
             **({} if self.weight == 1 else {"weight": self.weight}),
+            **({"than": list(self.than)} if self.than else {}),
         }
 
     @classmethod
@@ -63,7 +67,7 @@ class Answer:
             read: _Stored = parse(_Stored, document)
         except BadInputError as error:
             raise BrokenAnswersError(f"not an answer ({error})") from None
-        return cls(read.seed, read.controls, read.labels, read.right, read.weight)
+        return cls(read.seed, read.controls, read.labels, read.right, read.weight, read.than)
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,4 @@ class _Stored:
     labels: tuple[Label, ...]
     right: bool
     weight: Annotated[float, Gt(0)] = 1.0
+    than: tuple[Annotated[int, Ge(0), Lt(2**16)], ...] = ()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.comparisons import comparisons_of
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.settings import CostSettings
@@ -69,7 +70,7 @@ def learn_logic_and_cost(
     learner = learner or RationalLearner()
     rounds = [_explain(dataset, task, learner, None, n_jobs)]
     for _ in range(MOST_ROUNDS):
-        training = _train(dataset, task, rounds[-1].model, settings, n_jobs)
+        training = learn_cost(dataset, task, rounds[-1].model, settings, n_jobs)
         if _gain(training) < LEAST_LOSS_SAVED:
             break
         rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
@@ -95,11 +96,15 @@ def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel
     return Explanation(model, cost, -np.inf if posterior is None else posterior.log_posterior)
 
 
-def _train(dataset: Dataset, task: Task, model: TaskModel, settings: CostSettings, n_jobs: int) -> TrainingResult:
+def learn_cost(
+    dataset: Dataset, task: Task, model: TaskModel, settings: CostSettings, n_jobs: int = 2
+) -> TrainingResult:
     """The cost under an automaton; nothing is written."""
     scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs).scenes
     cost = settings.make_model([scene.product for scene in scenes])
-    return train_cost(cost, scenes, settings.for_demonstrations(dataset.temperature), n_jobs=n_jobs)
+    compared = comparisons_of(dataset.answers, task.make_world)
+    settings = settings.for_demonstrations(dataset.temperature)
+    return train_cost(cost, scenes, settings, n_jobs=n_jobs, comparisons=compared)
 
 
 def _gain(training: TrainingResult) -> float:

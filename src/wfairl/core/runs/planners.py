@@ -7,6 +7,7 @@ from typing import Any
 
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.comparisons import comparisons_of
 from wfairl.core.costs.cost_model import Estimator
 from wfairl.core.costs.cost_words import cost_sentences, term_costs
 from wfairl.core.costs.feature_costs import SampledCost
@@ -62,7 +63,8 @@ class PlanningMethod(Method):
         prepared = prepare_scenes(dataset.demonstrations, make_world, task.finite, task.threshold, n_jobs)
         model = settings.make_model([scene.product for scene in prepared.scenes])
         to_train = settings.for_demonstrations(dataset.temperature)
-        training = CostTraining(model, prepared.scenes, to_train, directory, request.resume)
+        compared = comparisons_of(dataset.answers, make_world)
+        training = CostTraining(model, prepared.scenes, to_train, directory, request.resume, compared)
         # Nothing is written before here, so that a refused request leaves the directory as it was.
         write_config(directory, config)
         task.save(directory / TASK_MODEL)
