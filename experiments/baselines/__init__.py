@@ -1,4 +1,4 @@
-"""What the paper's method is compared with: behavioural cloning (`bc`), GAIL (`gail`), a recurrent task model (`gru`).
+"""What the paper's method is compared with: behavioural cloning (`bc`) and GAIL (`gail`).
 
 Importing this room registers them: `wfairl --tasks experiments.baselines train DEMOS --method bc -o RUN`.
 """

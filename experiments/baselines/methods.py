@@ -1,15 +1,13 @@
-"""Registers the methods whose result is networks that act, behavioural cloning and GAIL, and the recurrent learner.
+"""Registers the methods whose result is networks that act: behavioural cloning and GAIL.
 
 Their modules are imported when they are used: torch and Stable-Baselines3 take seconds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wfairl.core.automata.words import Word
-from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner, register_learner
 from wfairl.core.planning.policies import Policy
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, register_method
 from wfairl.core.support.errors import MissingExtraError
@@ -95,15 +93,5 @@ def _text(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-class RecurrentTaskLearner(WordLearner):
-    """Trains a recurrent network, and extracts a finite automaton from it."""
-
-    def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
-        from experiments.baselines.recurrent_automaton import fit_recurrent_task
-
-        return LearnedTask(fit_recurrent_task(words, scores, reading).model)
-
-
 register_method(BehaviouralCloning())
 register_method(Gail())
-register_learner("gru", RecurrentTaskLearner())

@@ -30,7 +30,6 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
         "learned-cost": "experiments.procedures.learned_costs:LEARNED_COST_EXPERIMENT",
-        "word-learners": "experiments.procedures.word_learners:WORD_LEARNERS_EXPERIMENT",
         "pautomac": "experiments.procedures.pautomac:PAUTOMAC_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",

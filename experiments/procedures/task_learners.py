@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 
-import experiments.baselines  # noqa: F401 - registers gru
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import measure_policy, scenes
@@ -28,7 +27,7 @@ OFFICES = [
 ]
 OTHERS = ["ordered-pickup", "errand", "terrain", "doorkey", "multiroom", "blocked-unlock-pickup"]
 NUMBERS, FAILURES, TEMPERATURE = (1, 2, 4, 8, 16, 32), 128, 0.5
-LEARNERS = (RATIONAL, "spectral", "merging", "gru")
+LEARNERS = (RATIONAL, "spectral", "merging")
 FEWER_SCENES = {"ordered-pickup": 16, "blocked-unlock-pickup": 16}
 """Test scenes of tasks whose scenes are large."""
 

@@ -175,7 +175,7 @@ def test_settings_of_a_weighted_automaton_are_refused_for_another_learner(words,
 
 
 def test_a_learner_that_is_not_registered_is_an_error_that_names_what_to_load(words):
-    with pytest.raises(BadInputError, match=r"unknown learner .* gru by `wfairl --tasks experiments\.baselines"):
+    with pytest.raises(BadInputError, match=r"unknown learner .* named by `wfairl --tasks FILE"):
         run("learn-task", words, "--learner", "magic")
 
 

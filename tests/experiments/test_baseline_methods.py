@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from oracles_report import read_page
 
-import experiments.baselines  # noqa: F401 - registers bc, gail and gru
+import experiments.baselines  # noqa: F401 - registers bc and gail
 from experiments.baselines.network_policy import load_network_run
 from wfairl.cli import train as train_command
 from wfairl.core.automata.task_model import TaskModel
@@ -191,9 +191,3 @@ def test_the_command_line_refuses_what_a_network_cannot_learn_from(command, demo
 @pytest.mark.parametrize("method", SMALL)
 def test_every_setting_is_an_option_of_the_command_line(command, method):
     assert set(find_method(method).default_settings()) <= set(inspect.signature(train_command.train).parameters)
-
-
-def test_the_recurrent_learner_is_a_learner_of_the_command_line(command, demos, tmp_path):
-    document = json.loads(command("learn-task", demos, "--learner", "gru", "-o", tmp_path / "task.json", "--json"))
-    assert (document["learner"], document["successes"], document["closed"]) == ("gru", 6, True)
-    command("plan", "multiroom", "--seed", 3, "--task-model", tmp_path / "task.json", "-o", tmp_path / "plan.png")

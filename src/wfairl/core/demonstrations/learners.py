@@ -102,7 +102,7 @@ LEARNERS: Registry[TaskLearner] = Registry(
         RATIONAL: "wfairl.core.rational.rational_learner:RationalLearner",
         SPECTRAL: "wfairl.core.spectral.task_learner:SpectralTaskLearner",
     },
-    "Others are registered by a file or a module, such as gru by `wfairl --tasks experiments.baselines COMMAND`",
+    "Others are registered by a file or a module, named by `wfairl --tasks FILE COMMAND`",
     load=lambda _, text: resolve_name(text)(),
 )
 """An offer names the class of a learner."""
