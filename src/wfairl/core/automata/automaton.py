@@ -21,6 +21,11 @@ from wfairl.core.support.errors import BadInputError
 Label = frozenset[str]
 """A set of propositions: those that hold after a transition."""
 
+def as_label(written: Iterable[str]) -> Label:
+    """A label from what people write: a string is the label with that one proposition."""
+    return frozenset((written,) if isinstance(written, str) else written)
+
+
 DEAD = -1
 """In a table of successors: from here the task can never be fulfilled."""
 
@@ -140,7 +145,7 @@ class Automaton(ABC):
         """The states along a word, from the initial one on; after `DEAD` only `DEAD`."""
         path = [0]
         for label in word:
-            path.append(self.read(path[-1], label))
+            path.append(self.read(path[-1], as_label(label)))
         return path
 
     def accepts(self, word: Iterable[Label]) -> bool:
@@ -156,7 +161,7 @@ class Automaton(ABC):
         """The number of labels after which the word is accepted for the first time, None if it never is."""
         state = 0
         for position, label in enumerate(word, start=1):
-            state = self.read(state, label)
+            state = self.read(state, as_label(label))
             if state == DEAD:
                 return None
             if self.accepting[state]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, StateNumber
 from wfairl.core.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.core.automata.word_corpus import Corpus, encode
-from wfairl.core.automata.words import Word, as_read, format_label
+from wfairl.core.automata.words import Word, as_read, as_word, format_label
 from wfairl.core.support.bounds import NotNegative
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
@@ -119,7 +119,7 @@ class FiniteAutomaton(Automaton):
         return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
 
     def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
-        ends = end_states(self.transitions, encode(words, self.alphabet))
+        ends = end_states(self.transitions, encode([*map(as_word, words)], self.alphabet))
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:

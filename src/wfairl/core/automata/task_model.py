@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from wfairl.core.automata.alignment import Aligner, Alignment
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts, Label
 from wfairl.core.automata.finite import (
     DEFAULT_MAX_STATES,
@@ -193,6 +194,17 @@ class TaskModel:
     def as_read(self, word: Word) -> Word:
         """The word as the automaton reads it."""
         return as_read([word], self.keep_repeats)[0]
+
+    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> Alignment:
+        """The cheapest way to make the word one that the automaton accepts; see `alignment`.
+
+        `costs` are those of an extra or missing event, 1 where it names none.
+        """
+        return self.aligner(costs).align(word)
+
+    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> Aligner:
+        """Aligns many words; see `align`."""
+        return Aligner(self.finite, tuple(self.labels_seen.union(self.alphabet)), costs)
 
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""

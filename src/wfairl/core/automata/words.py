@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from operator import eq
 
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.automaton import Label, as_label
 from wfairl.core.support.errors import BadInputError
 
 Word = tuple[Label, ...]
@@ -25,8 +25,14 @@ def compress(word: Sequence[Label]) -> Word:
 
 
 def as_word(labels: Iterable[Label | str]) -> Word:
-    """The word of some labels; a string is the label with that one proposition."""
-    return tuple([frozenset({one}) if isinstance(one, str) else one for one in labels])
+    """The word of some labels; a string is the label with that one proposition.
+
+    Raises:
+        BadWordsError: a string instead of a list of labels.
+    """
+    if isinstance(labels, str):
+        raise BadWordsError(f"a word is a list of labels, such as [{labels!r}], not the string {labels!r}")
+    return tuple([one if isinstance(one, frozenset) else as_label(one) for one in labels])
 
 
 def as_read(words: Iterable[Iterable[Label | str]], keep_repeats: bool) -> list[Word]:

@@ -1,0 +1,261 @@
+"""Alignment: the cheapest way to turn a word into one that an automaton accepts.
+
+A case may have events that the automaton does not want there (*extra*), and lack events that it does want (*missing*).
+An alignment reads the word from the left. Each move takes an event in both, skips an event of the word, or takes an
+event of the automaton alone:
+
+    cost of an alignment = sum of the costs of the extra and of the missing events
+    fitness              = 1 - cost / cost of skipping the whole word and taking the cheapest accepted one
+
+This is the shortest path in the product of word and automaton. After i events of the word it has a cost D_i(q) for each
+state q. Let M(p, q) be the least cost of the missing events that lead from p to q. A state q with
+D_i(p) + M(p, q) <= D_i(q) for another state p can be left out: whatever follows q follows p as cheaply. Few states are
+left, and each step looks only at those:
+
+    D_i+1(q) = min( D_i(q) + cost of event i,    min over r with q after r and event i of  D_i(p) + M(p, r) )
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
+from wfairl.core.automata.word_corpus import encode
+from wfairl.core.automata.words import Word, as_read, format_label, sort_labels
+from wfairl.core.support.compiling import njit
+from wfairl.core.support.errors import BadInputError, FailedRunError
+
+MOST_STATES = 4_096
+"""Of an automaton that words are aligned with: the costs between its states take 8 bytes for each pair."""
+
+EXTRA = -1
+"""Instead of the state in which an event is read: the event is skipped."""
+
+NO_ROOT = -1
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of an alignment.
+
+    Attributes:
+        label: the event.
+        place: the number of events of the word before it.
+        in_word: whether the word has the event.
+        in_model: whether the automaton reads it; in both, the event is right.
+    """
+
+    label: Label
+    place: int
+    in_word: bool = True
+    in_model: bool = True
+
+    def __str__(self) -> str:
+        kind = "" if self.in_word and self.in_model else "extra " if self.in_word else "missing "
+        return f"{kind}'{format_label(self.label)}'"
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A cheapest alignment of a word.
+
+    Attributes:
+        cost: of its extra and missing events.
+        fitness: from 0 to 1, where 1 is a word that the automaton accepts.
+        moves: in order.
+    """
+
+    cost: float
+    fitness: float
+    moves: tuple[Move, ...]
+
+    @property
+    def extra(self) -> tuple[Move, ...]:
+        """The events that the automaton does not want."""
+        return tuple(move for move in self.moves if not move.in_model)
+
+    @property
+    def missing(self) -> tuple[Move, ...]:
+        """The events that the word lacks, each with the place where it belongs."""
+        return tuple(move for move in self.moves if not move.in_word)
+
+
+class Aligner:
+    """Aligns words with one automaton.
+
+    Args:
+        automaton: whose words are wanted.
+        labels: what it may take where a word lacks it; labels that it cannot read do no harm.
+        costs: of an event that is extra or missing, above 0; 1 for those not named.
+
+    Raises:
+        BadInputError: a cost is not a positive number.
+        FailedRunError: the automaton has too many states.
+    """
+
+    def __init__(
+        self, automaton: Automaton, labels: Sequence[Label], costs: Mapping[Label | str, float] | None = None
+    ) -> None:
+        if automaton.states > MOST_STATES:
+            raise FailedRunError(
+                f"the automaton has {automaton.states:,} states; words are aligned with at most {MOST_STATES:,}. "
+                "Learn a smaller one, or compare words by the sentences that they break"
+            )
+        self.automaton = automaton
+        self.alphabet = sort_labels(labels)
+        self.costs = {as_label(label): float(cost) for label, cost in (costs or {}).items()}
+        for label, cost in self.costs.items():
+            if not 0 < cost < np.inf:
+                raise BadInputError(f"the cost of '{format_label(label)}' is {cost:g}; give a number above 0")
+        taken = self._prices(self.alphabet)
+        self.columns = np.array([automaton.column(label) for label in self.alphabet], np.int32)
+        self.columns = self.columns.reshape(len(self.alphabet), automaton.states)
+        self.between, self.before, self.by = _costs_between(self.columns, taken)
+        self.to_end = np.where(automaton.accepting, self.between, np.inf).min(axis=1)
+        if not np.isfinite(self.to_end[0]):
+            raise FailedRunError("the automaton accepts no word, so that there is nothing to align with")
+
+    def _prices(self, labels: Sequence[Label]) -> NDArray[np.float64]:
+        return np.array([self.costs.get(label, 1.0) for label in labels])
+
+    def measure(self, words: Sequence[Word]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The cost and the fitness of each word, shape [words] each."""
+        read = as_read(words, self.automaton.keep_repeats)
+        alphabet = (*self.alphabet, *sort_labels({one for word in read for one in word} - set(self.alphabet)))
+        corpus, prices = encode(read, alphabet), self._prices(alphabet)
+        costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, self.to_end)
+        whole = np.bincount(np.repeat(np.arange(len(read)), corpus.lengths), prices[corpus.symbols], len(read))
+        worst = whole + self.to_end[0]
+        return costs, 1 - np.divide(costs, worst, out=np.zeros(len(read)), where=worst > 0)
+
+    def _columns(self, alphabet: Sequence[Label]) -> NDArray[np.int32]:
+        more = [self.automaton.column(label) for label in alphabet[len(self.alphabet) :]]
+        return np.concatenate([self.columns, np.array(more, np.int32).reshape(len(more), self.automaton.states)])
+
+    def align(self, word: Word) -> Alignment:
+        """A cheapest alignment of one word."""
+        read = as_read([word], self.automaton.keep_repeats)[0]
+        alphabet = (*self.alphabet, *sort_labels(set(read) - set(self.alphabet)))
+        corpus, states = encode([read], alphabet), self.automaton.states
+        shape = (len(read) + 1, states)
+        costs, parents, sources = np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int32)
+        roots, counts = np.empty(shape, np.int32), np.zeros(len(read) + 1, np.int64)
+        columns, prices = self._columns(alphabet), self._prices(alphabet)
+        _align(corpus.symbols, prices, columns, self.between, roots, counts, costs, parents, sources)
+        last = roots[-1, : counts[-1]]
+        ends = costs[-1, : counts[-1]] + self.to_end[last]
+        root = int(np.argmin(ends))
+        end = int(np.argmin(np.where(self.automaton.accepting, self.between[last[root]], np.inf)))
+        moves = self._missing(int(last[root]), end, len(read))
+        for place in range(len(read), 0, -1):
+            source, parent = int(sources[place, root]), int(parents[place, root])
+            here = int(roots[place - 1, parent])
+            moves.append(Move(read[place - 1], place - 1, in_model=source != EXTRA))
+            moves += [] if source == EXTRA else self._missing(here, source, place - 1)
+            root = parent
+        worst = float(prices[corpus.symbols].sum() + self.to_end[0])
+        cost = float(ends.min())
+        return Alignment(cost, 1 - cost / worst if worst else 1.0, tuple(reversed(moves)))
+
+    def _missing(self, source: int, target: int, place: int) -> list[Move]:
+        """The cheapest events from a state to another one, the last one first."""
+        path = [target]
+        while path[-1] != source:
+            path.append(int(self.before[source, path[-1]]))
+        return [Move(self.alphabet[self.by[p, q]], place, in_word=False) for q, p in pairwise(path)]
+
+
+def _costs_between(
+    columns: NDArray[np.int32], prices: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+    """M(p, q), the state before q on the way there, and the cheapest label from p straight to q; [states, states] each.
+
+    Args:
+        columns: next state or `DEAD`, shape [labels, states].
+        prices: of each label, shape [labels].
+    """
+    states = columns.shape[1]
+    by = np.full((states, states), -1, np.int32)
+    for label in np.argsort(-prices, kind="stable"):  # the cheapest last, which stays
+        source = np.flatnonzero(columns[label] != DEAD)
+        by[source, columns[label, source]] = label
+    source, target = np.nonzero(by >= 0)
+    graph = csr_matrix((prices[by[source, target]], (source, target)), (states, states))
+    between, before = dijkstra(graph, return_predecessors=True)
+    return np.asarray(between), np.asarray(before, np.int32), by
+
+
+@njit(cache=True, nogil=True)
+def _align_all(symbols, offsets, prices, columns, between, to_end):  # type: ignore[no-untyped-def]
+    """The least cost of each word, shape [words]; the memory is that of the longest one."""
+    words, states = len(offsets) - 1, columns.shape[1]
+    longest = 0
+    for word in range(words):
+        longest = max(longest, offsets[word + 1] - offsets[word])
+    roots, costs = np.empty((2, states), np.int32), np.empty((2, states))
+    parents, sources = np.empty(states, np.int32), np.empty(states, np.int32)
+    best = np.empty(states)
+    result = np.empty(words)
+    for word in range(words):
+        here, count = 0, 1
+        roots[0, 0], costs[0, 0] = 0, 0.0
+        for i in range(offsets[word], offsets[word + 1]):
+            count = _step(
+                roots[here], costs[here], count, columns[symbols[i]], prices[symbols[i]], between,
+                roots[1 - here], costs[1 - here], parents, sources, best,
+            )  # fmt: skip
+            here = 1 - here
+        least = np.inf
+        for k in range(count):
+            least = min(least, costs[here, k] + to_end[roots[here, k]])
+        result[word] = least
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _align(symbols, prices, columns, between, roots, counts, costs, parents, sources):  # type: ignore[no-untyped-def]
+    """Fill in, for each prefix of a word, the states that are left, their costs, and how each was reached."""
+    best = np.empty(columns.shape[1])
+    roots[0, 0], costs[0, 0], counts[0] = 0, 0.0, 1
+    for i in range(len(symbols)):
+        counts[i + 1] = _step(
+            roots[i], costs[i], counts[i], columns[symbols[i]], prices[symbols[i]], between,
+            roots[i + 1], costs[i + 1], parents[i + 1], sources[i + 1], best,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _step(  # type: ignore[no-untyped-def]
+    roots, costs, count, column, price, between, new_roots, new_costs, new_parents, new_sources, best
+):
+    """Read one event from `count` states; return how many states are left after it."""
+    states = len(column)
+    best[:] = np.inf
+    parents, sources = np.full(states, NO_ROOT, np.int32), np.full(states, EXTRA, np.int32)
+    for k in range(count):
+        for r in range(states):
+            after = column[r]
+            if after != DEAD and costs[k] + between[roots[k], r] < best[after]:
+                best[after], parents[after], sources[after] = costs[k] + between[roots[k], r], k, r
+    for k in range(count):
+        if costs[k] + price < best[roots[k]]:
+            best[roots[k]], parents[roots[k]], sources[roots[k]] = costs[k] + price, k, EXTRA
+    left = 0
+    while True:
+        state, least = NO_ROOT, np.inf
+        for q in range(states):
+            if best[q] < least:
+                state, least = q, best[q]
+        if state == NO_ROOT:
+            return left
+        new_roots[left], new_costs[left] = state, least
+        new_parents[left], new_sources[left] = parents[state], sources[state]
+        left += 1
+        for q in range(states):  # what this state reaches as cheaply is left out
+            if least + between[state, q] <= best[q]:
+                best[q] = np.inf
