@@ -1,4 +1,4 @@
-"""Event logs as words: CSV with one row per event, and XES, the exchange format of process mining (IEEE 1849).
+"""Event logs as words: tables with one row per event (CSV, pandas), and XES.
 
 A case is a word, an event is a label with one proposition, and the outcome of the case is the score of the word: 1 for
 success, 0 for failure. A log without outcomes gives words without scores. Prefixes of successes do not count as
@@ -8,68 +8,97 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
     17,order,2026-03-01T09:00,
     17,pay,2026-03-01T09:05,
     17,ship,2026-03-02T14:00,success
-
-XES is read without document types and entities, so that a file cannot make the reader expand or fetch anything.
 """
 
 import csv
-import gzip
 import io
 import math
-import zlib
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from xml.parsers import expat
+from typing import Any
+
+import numpy as np
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import read_bytes, read_text
+from wfairl.core.support.files import read_text
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
+from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
 """Endings of the names of files that `read_event_log` reads."""
 
-OUTCOMES = {
-    **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive"), 1.0),
-    **dict.fromkeys(("failure", "failed", "fail", "bad", "false", "no", "negative"), 0.0),
+OUTCOMES: dict[str, float | None] = {
+    **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive", "accepted", "conforming"), 1.0),
+    **dict.fromkeys(("failure", "failed", "fail", "bad", "false", "no", "negative", "rejected", "deviating"), 0.0),
+    **dict.fromkeys(("", "?", "nan", "none", "na", "n/a", "unknown"), None),
 }
-"""Texts for an outcome, in small letters; numbers are read too."""
+"""Texts for an outcome, in small letters; numbers are read too. None is a case without an outcome."""
 
 OTHER_NAMES = {
     "case": ("case_id", "caseid", "case id", "case:concept:name"),
     "event": ("activity", "concept:name"),
     "time": ("timestamp", "time:timestamp"),
     "outcome": ("score", "label", "case:outcome"),
+    "lifecycle": ("lifecycle:transition",),
 }
 """Names of columns in the files of other tools; they are tried if a column of the default name is missing."""
+
+OUTCOME_EVENT, OUTCOME_DAYS = "event:", "days:"
+"""Beginnings of `LogColumns.outcome` where no column has the outcome."""
+
+DAYS = "days"
+"""As an attribute: the days since the first event of the case."""
+
+MOST_VALUES = 20
+"""Of an attribute that become propositions; of numbers, thresholds are taken instead."""
+
+THRESHOLD = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
+"""A proposition about an attribute: `amount > 1000`, `channel = web`."""
 
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns of a CSV file, or of the attributes of XES.
+    """Names of the columns of a table, or of the attributes of XES.
 
     Attributes:
-        case: which case a row belongs to (CSV only).
+        case: which case a row belongs to (tables only).
         event: what happened.
         time: when; orders the events of a case. Events of the same time keep their order. Optional.
-        outcome: success or failure of the case, on any of its rows, or as an attribute of the trace.
+        outcome: success or failure of the case, on any of its rows, or as an attribute of the trace. `event: pay` means
+            that a case succeeds if it has that event; the case is then read up to that event, so that nothing leaks.
+            `days: 7` means that it succeeds if it takes at most 7 days.
+        lifecycle: the transition whose events count: `complete`, another one, or `all`. `auto` takes those that are
+            complete, and all events of a log in which none is.
+        attributes: attributes that become propositions of the events, such as `amount` or `amount > 1000`; `days` are
+            the days since the first event. Without a threshold, quartiles are taken.
     """
 
     case: str = "case"
     event: str = "event"
     time: str = "time"
     outcome: str = "outcome"
+    lifecycle: str = "auto"
+    attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class EventLog(ScoredWords):
-    """Words of a log, with the names of their cases in the same order."""
+    """Words of a log.
+
+    Attributes:
+        cases: their names, in the same order.
+        outcomes: the score of each case, None where it has none; empty if no case has one.
+        notes: what was left out or changed while reading, in sentences.
+    """
 
     cases: tuple[str, ...] = ()
+    outcomes: tuple[float | None, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def is_log(path: Path) -> bool:
@@ -90,71 +119,91 @@ def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
     """Read a table with one row per event; columns are separated by commas, semicolons or tabs."""
+    columns = columns or LogColumns()
     text = read_text(path)
     header, _, _ = text.partition("\n")
     delimiter = max(",;\t", key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    cases: dict[str, _Case] = {}
-    labels: dict[str, Label] = {}
+    cases = _Cases(str(path), columns)
     try:
         names = [name.strip() for name in next(reader, [])]
-        places = _find_columns(names, columns or LogColumns(), path)
+        places = _find_columns(names, columns, f"{path}: line 1")
         for row in reader:
             if not any(row):
                 continue
             where = f"{path}: line {reader.line_num}"
             if len(row) != len(names):
                 raise MalformedWordsError(f"{where}: {len(row)} columns where the header has {len(names)}")
-            case, event = row[places["case"]].strip(), row[places["event"]].strip()
-            if not case or not event:
-                raise MalformedWordsError(f"{where}: the {'event' if case else 'case'} is empty")
-            current = cases.setdefault(case, _Case())
-            current.labels.append(labels.setdefault(event, frozenset({event})))
-            if "time" in places:
-                current.times.append(_parse_time(row[places["time"]], where))
-            if "outcome" in places:
-                current.set_outcome(row[places["outcome"]], where)
+            cases.add_row({role: row[place] for role, place in places.items()}, where)
     except csv.Error as error:
         raise MalformedWordsError(f"{path}: line {reader.line_num}: not a table ({error})") from None
-    return _assemble(cases, path)
+    return cases.assemble()
+
+
+def from_frame(frame: Any, columns: LogColumns | None = None) -> EventLog:
+    """The log in a pandas DataFrame with one row per event.
+
+    Raises:
+        MalformedWordsError: a column is missing, or a row breaks the form.
+    """
+    columns = columns or LogColumns()
+    cases = _Cases("the frame", columns)
+    places = _find_columns([str(name) for name in frame.columns], columns, "the frame")
+    lists = {role: frame.iloc[:, place].tolist() for role, place in places.items()}
+    for number, values in enumerate(zip(*lists.values(), strict=True)):
+        row = dict(zip(lists, ("" if one is None or one != one else str(one) for one in values), strict=True))
+        cases.add_row(row, f"row {number}")
+    return cases.assemble()
 
 
 def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     """Read the traces of an XES file, perhaps packed with gzip.
 
     The event is `concept:name` unless `columns.event` is set, the outcome the attribute `columns.outcome` of the trace.
-    Traces keep their order. Where events have a `lifecycle:transition`, only those that are complete count.
     """
     columns = columns or LogColumns()
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
-    data = read_bytes(path)
-    if path.suffix.lower() == ".gz":
-        try:
-            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(LARGEST_LOG + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise MalformedWordsError(f"{path}: not packed with gzip, or cut ({error})") from None
-        if len(data) > LARGEST_LOG:
-            raise MalformedWordsError(f"{path}: more than {LARGEST_LOG >> 20} MB when unpacked; split it")
-    reader = _XesReader(path, event_key, columns.outcome)
-    reader.parse(data)
-    return _assemble(reader.cases, path)
+    time_key = XES_TIME if columns.time == LogColumns.time else columns.time
+    reader = XesReader(path, event_key)
+    reader.parse()
+    cases = _Cases(str(path), columns)
+    for trace, events, where in reader.traces:
+        name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
+        if name in cases.cases:
+            raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
+        case = cases.cases[name] = _Case()
+        case.set_outcome(trace.get(columns.outcome, ""), where)
+        for event in events:
+            values = {attribute: {**trace, **event}.get(attribute, "") for attribute in cases.attributes.names}
+            time = event.get(time_key, "")
+            case.events.append(_Event(event[event_key].strip(), time, event.get(XES_LIFECYCLE, ""), values, where))
+        if any(not event.time for event in case.events):  # then the order of the file is all there is
+            case.events = [_Event(one.name, "", one.lifecycle, one.values, where) for one in case.events]
+    return cases.assemble()
 
 
-LARGEST_LOG = 1 << 28
-"""Most bytes of a packed log once it is unpacked."""
+def propositions_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of some propositions that are about attributes, for `LogColumns.attributes` of another log."""
+    return tuple(sorted(name for name in names if THRESHOLD.fullmatch(name)))
 
-XES_NAME = "concept:name"
-"""The attribute of XES that names a trace or an event."""
 
-XES_LIFECYCLE = "lifecycle:transition"
+@dataclass(frozen=True)
+class _Event:
+    """An event while the file is read: its texts as they stand there, and where."""
+
+    name: str
+    time: str
+    lifecycle: str
+    values: Mapping[str, str]
+    where: str
 
 
 @dataclass
 class _Case:
     """A case while the file is read."""
 
-    labels: list[Label] = field(default_factory=list)
-    times: list[datetime | float] = field(default_factory=list)
+    events: list[_Event] = field(default_factory=list)
+    times: list[Any] = field(default_factory=list)
     outcome: float | None = None
 
     def set_outcome(self, text: str, where: str) -> None:
@@ -163,141 +212,249 @@ class _Case:
             raise MalformedWordsError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
         self.outcome = self.outcome if outcome is None else outcome
 
-    def word(self) -> Word:
-        """The labels in order of time."""
-        if not self.times:
-            return tuple(self.labels)
-        order = sorted(range(len(self.labels)), key=self.times.__getitem__)
-        return tuple(self.labels[i] for i in order)
+    def days(self) -> list[float]:
+        """The days from the first event to each of them; numbers count as days."""
+        since = [time - self.times[0] for time in self.times]
+        return [one / timedelta(days=1) if isinstance(one, timedelta) else float(one) for one in since]
 
 
-def _assemble(cases: dict[str, _Case], path: Path) -> EventLog:
-    if not cases:
-        raise MalformedWordsError(f"{path}: no cases; a log has at least one event")
-    lacking = [name for name, case in cases.items() if case.outcome is None]
-    if lacking and len(lacking) < len(cases):
-        raise MalformedWordsError(f"{path}: case {lacking[0]!r} has no outcome and others have one")
-    words = []
-    for name, case in cases.items():
-        try:
-            words.append(case.word())
-        except TypeError:
+class _Cases:
+    """The cases of a log while it is read, and how they become words."""
+
+    def __init__(self, source: str, columns: LogColumns) -> None:
+        self.source, self.columns = source, columns
+        self.cases: dict[str, _Case] = {}
+        self.attributes = _Attributes(columns.attributes)
+        self.notes: list[str] = []
+
+    def add_row(self, row: Mapping[str, str], where: str) -> None:
+        """Add an event from the texts of its row, by role or by the name of an attribute."""
+        case, event = row["case"].strip(), row["event"].strip()
+        if not case or not event:
+            raise MalformedWordsError(f"{where}: the {'event' if case else 'case'} is empty")
+        current = self.cases.setdefault(case, _Case())
+        values = {name: row.get(name, "") for name in self.attributes.names}
+        time = row.get("time", "").strip()
+        if "time" in row and not time:
+            raise MalformedWordsError(f"{where}: the time is empty")
+        current.events.append(_Event(event, time, row.get("lifecycle", "").strip(), values, where))
+        if "outcome" in row:
+            current.set_outcome(row["outcome"], where)
+
+    def assemble(self) -> EventLog:
+        """The words of the cases.
+
+        Raises:
+            MalformedWordsError: there are no cases or no events, or times that cannot be compared.
+        """
+        if not self.cases:
+            raise MalformedWordsError(f"{self.source}: no cases; a log has at least one event")
+        self._filter_lifecycle()
+        self._sort_by_time()
+        self._derive_outcomes()
+        self._note_empty()
+        self.attributes.choose(self.cases.values())
+        labels: dict[frozenset[str], Label] = {}
+        words = tuple(self._word(case, labels) for case in self.cases.values())
+        outcomes = tuple(case.outcome for case in self.cases.values())
+        scores = tuple(one for one in outcomes if one is not None)
+        whole = scores if len(scores) == len(words) else None
+        return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
+
+    def _word(self, case: _Case, labels: dict[frozenset[str], Label]) -> Word:
+        """The labels of a case; equal labels are stored once."""
+        if not self.attributes.names:
+            found = (frozenset((event.name,)) for event in case.events)
+        else:
+            days = case.days() if DAYS in self.attributes.names else [0.0] * len(case.events)
+            found = (
+                frozenset((event.name, *self.attributes.hold({**event.values, DAYS: str(since)})))
+                for event, since in zip(case.events, days, strict=True)
+            )
+        return tuple([labels.setdefault(label, label) for label in found])
+
+    def _filter_lifecycle(self) -> None:
+        wanted = self.columns.lifecycle.lower()
+        events = [event for case in self.cases.values() for event in case.events]
+        transitions = {event.lifecycle.lower() for event in events}
+        if wanted == "all" or not any(transitions) or (wanted == "auto" and "complete" not in transitions):
+            return
+        wanted = "complete" if wanted == "auto" else wanted
+        for case in self.cases.values():
+            case.events = [event for event in case.events if event.lifecycle.lower() in ("", wanted)]
+        left = sum(len(case.events) for case in self.cases.values())
+        if not left:
+            there = ", ".join(sorted(transitions))
             raise MalformedWordsError(
-                f"{path}: case {name!r}: its times cannot be compared; give all of them with a time zone, or none, or "
-                "as numbers"
-            ) from None
-    scores = None if lacking else tuple(case.outcome for case in cases.values() if case.outcome is not None)
-    return EventLog(tuple(words), scores, tuple(cases))
+                f"{self.source}: no event has the lifecycle {wanted!r}; there are {there}: choose one, or all"
+            )
+        if left < len(events):
+            self.notes.append(
+                f"{len(events) - left:,} of {len(events):,} events are not {wanted!r} in their lifecycle and were left"
+                " out (--lifecycle all keeps them)"
+            )
+
+    def _sort_by_time(self) -> None:
+        parse = _time_parser([event for case in self.cases.values() for event in case.events])
+        for name, case in self.cases.items():
+            if not any(event.time for event in case.events):
+                continue
+            times = [parse(event) for event in case.events]
+            try:
+                order = sorted(range(len(times)), key=times.__getitem__)
+            except TypeError:
+                raise MalformedWordsError(
+                    f"{self.source}: case {name!r}: its times cannot be compared; give all of them with a time zone,"
+                    " or none, or as numbers"
+                ) from None
+            case.events, case.times = [case.events[i] for i in order], [times[i] for i in order]
+
+    def _derive_outcomes(self) -> None:
+        """Outcomes that no column has: an event, or a duration."""
+        kind = next((one for one in (OUTCOME_EVENT, OUTCOME_DAYS) if self.columns.outcome.startswith(one)), None)
+        if kind is None:
+            return
+        asked = self.columns.outcome.removeprefix(kind).strip()
+        if kind == OUTCOME_DAYS:
+            try:
+                most = float(asked)
+            except ValueError:
+                raise BadInputError(f"the outcome is 'days: {asked}'; give a number of days") from None
+            if any(event.time == "" for case in self.cases.values() for event in case.events):
+                raise MalformedWordsError(f"{self.source}: an outcome in days needs the time of every event")
+            for case in self.cases.values():
+                case.outcome = float(not case.events or case.days()[-1] <= most)
+            return
+        names = {event.name for case in self.cases.values() for event in case.events}
+        if asked not in names:
+            raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for")
+        for case in self.cases.values():
+            end = next((i for i, event in enumerate(case.events) if event.name == asked), None)
+            case.outcome = float(end is not None)
+            case.events, case.times = case.events[:end], case.times[:end]
+
+    def _note_empty(self) -> None:
+        empty = sum(not case.events for case in self.cases.values())
+        if empty == len(self.cases):
+            raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
+        if empty:
+            self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
 
 
-def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict[str, int]:
-    """The index of each column; case and event are required."""
-    small = [name.lower() for name in names]
+class _Attributes:
+    """Propositions about attributes of events, such as `amount > 1000` and `channel = web`."""
+
+    def __init__(self, asked: Sequence[str]) -> None:
+        parts = {one: THRESHOLD.fullmatch(one) for one in asked}
+        self.names = tuple(dict.fromkeys(one if match is None else match["name"] for one, match in parts.items()))
+        self.open = [one for one, match in parts.items() if match is None]
+        self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
+
+    def choose(self, cases: Iterable[_Case]) -> None:
+        """Take quartiles of the attributes that are numbers, and the values of the others."""
+        for name in self.open:
+            given: list[str] = []
+            for case in cases:
+                given += map(str, case.days()) if name == DAYS else (event.values[name] for event in case.events)
+            given = [one for one in given if one]
+            numbers = [_number(one) for one in given]
+            distinct = sorted(set(given))
+            if given and all(math.isfinite(one) for one in numbers) and len(distinct) > 2:
+                quartiles = np.unique([float(f"{one:.3g}") for one in np.quantile(numbers, [0.25, 0.5, 0.75])])
+                self.chosen += [(name, ">", f"{one:g}") for one in quartiles]
+            elif given and len(distinct) <= MOST_VALUES:
+                self.chosen += [(name, "=", one) for one in distinct]
+            else:
+                raise BadInputError(
+                    f"the attribute {name!r} has {len(distinct)} values that are not numbers, and at most"
+                    f" {MOST_VALUES} become propositions; name those that matter, as in '{name} = value'"
+                )
+
+    def hold(self, values: Mapping[str, str]) -> list[str]:
+        """The propositions that hold of an event with these attributes."""
+        return [
+            f"{name} {sign} {value}"
+            for name, sign, value in self.chosen
+            if (values[name] == value if sign == "=" else _number(values[name]) > _number(value))
+        ]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict[str, int]:
+    """The index of each column, by role or by the name of an attribute; case and event are required."""
+    small = [name.strip().lower() for name in names]
     places = {}
-    for role in ("case", "event", "time", "outcome"):
-        wanted = getattr(columns, role)
+    for role in ("case", "event", "time", "outcome", "lifecycle"):
+        wanted = role if role == "lifecycle" else getattr(columns, role)
+        if role == "outcome" and wanted.startswith((OUTCOME_EVENT, OUTCOME_DAYS)):
+            continue
         others = OTHER_NAMES[role] if wanted == role else ()
         column = next((name for name in (wanted.lower(), *others) if name in small), None)
         if column is not None:
             places[role] = small.index(column)
         elif role in ("case", "event") or wanted != role:
             raise MalformedWordsError(
-                f"{path}: line 1: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"
+                f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"
             )
+    for name in _Attributes(columns.attributes).names:
+        if name.lower() in small:
+            places[name] = small.index(name.lower())
+        elif name != DAYS:
+            raise MalformedWordsError(f"{where}: no column {name!r}; there are {', '.join(names) or 'none'}")
     return places
 
 
-def _parse_time(text: str, where: str) -> datetime | float:
-    parsers: tuple[Callable[[str], datetime | float], ...] = (float, datetime.fromisoformat)
-    for parse in parsers:
-        with suppress(ValueError):
-            return parse(text.strip())
-    raise MalformedWordsError(
-        f"{where}: the time is {text!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
-    )
+SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(.*)")
+POINTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")
+YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
+
+
+def _time_parser(events: Sequence[_Event]) -> Any:
+    """A function from an event to its time; whether 3/4/2026 is in March or in April, the other dates must tell."""
+    slashes = [match for event in events if (match := SLASHES.match(event.time))]
+    firsts, seconds = ({int(match[i]) for match in slashes} for i in (1, 2))
+    day_first, month_first = max(firsts, default=0) > 12, max(seconds, default=0) > 12
+
+    def parse(event: _Event) -> datetime | float:
+        text = event.time.strip()
+        number = _number(text)
+        if math.isfinite(number):
+            return number
+        if match := SLASHES.match(text):
+            if day_first == month_first:
+                raise MalformedWordsError(
+                    f"{event.where}: the time is {text!r}, in which day and month cannot be told apart; write it as"
+                    " 2026-03-01T09:00:00 (ISO 8601)"
+                )
+            day, month = (match[1], match[2]) if day_first else (match[2], match[1])
+            text = f"{match[3]}-{month:0>2}-{day:0>2}{match[4]}"
+        elif match := POINTS.match(text):
+            text = f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}{match[4]}"
+        elif match := YEAR_FIRST.match(text):
+            text = f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}{match[4]}"
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            raise MalformedWordsError(
+                f"{event.where}: the time is {event.time!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
+            ) from None
+
+    return parse
 
 
 def _parse_outcome(text: str, where: str) -> float | None:
     word = text.strip().lower()
-    if not word:
-        return None
     if word in OUTCOMES:
         return OUTCOMES[word]
-    try:
-        number = float(word)
-    except ValueError:
-        number = math.nan
+    number = _number(word)
     if not abs(number) <= LARGEST_SCORE:
         raise MalformedWordsError(
             f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0"
         )
     return number
-
-
-class _XesReader:
-    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event."""
-
-    def __init__(self, path: Path, event_key: str, outcome_key: str) -> None:
-        self.path, self.event_key, self.outcome_key = path, event_key, outcome_key
-        self.cases: dict[str, _Case] = {}
-        self.stack: list[str] = []
-        self.events: list[str] = []  # the complete events of this trace
-        self.trace: dict[str, str] = {}
-        self.event: dict[str, str] = {}
-        self.labels: dict[str, Label] = {}
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._open
-        self.parser.EndElementHandler = self._close
-        self.parser.StartDoctypeDeclHandler = self._refuse
-
-    def parse(self, data: bytes) -> None:
-        try:
-            self.parser.Parse(data, True)
-        except expat.ExpatError as error:
-            message = expat.errors.messages[error.code]
-            raise MalformedWordsError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
-        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
-            if isinstance(error, BadInputError):
-                raise
-            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
-
-    def _where(self) -> str:
-        return f"{self.path}: line {self.parser.CurrentLineNumber}"
-
-    def _refuse(self, *_: object) -> None:
-        raise MalformedWordsError(
-            f"{self._where()}: a document type, which XES does not have and which is not read; remove it"
-        )
-
-    def _open(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(":")[2]
-        parent = self.stack[-1] if self.stack else None
-        if parent is None and tag != "log":
-            raise MalformedWordsError(f"{self._where()}: the file begins with <{tag}> where XES begins with <log>")
-        self.stack.append(tag)
-        if tag == "trace":
-            self.events, self.trace = [], {}
-        elif tag == "event":
-            self.event = {}
-        elif parent in ("trace", "event") and "key" in attributes:
-            into = self.trace if parent == "trace" else self.event
-            into[attributes["key"]] = attributes.get("value", "")
-
-    def _close(self, name: str) -> None:
-        tag = name.rpartition(":")[2]
-        self.stack.pop()
-        if tag == "event" and self.stack[-1] == "trace":
-            if not self.event.get(self.event_key, "").strip():
-                raise MalformedWordsError(f"{self._where()}: the event that ends here has no {self.event_key}")
-            if self.event.get(XES_LIFECYCLE, "complete").lower() == "complete":
-                self.events.append(self.event[self.event_key].strip())
-        elif tag == "trace":
-            self._add_case()
-
-    def _add_case(self) -> None:
-        name = self.trace.get(XES_NAME, "") or f"trace {len(self.cases) + 1}"
-        if name in self.cases:
-            raise MalformedWordsError(f"{self._where()}: the trace that ends here is a second one called {name!r}")
-        case = self.cases[name] = _Case()
-        case.labels = [self.labels.setdefault(event, frozenset({event})) for event in self.events]
-        case.set_outcome(self.trace.get(self.outcome_key, ""), self._where())

@@ -1,0 +1,353 @@
+"""Relations: how often each event comes before, after, between, beside and as often as each other one.
+
+The cases of a process have much in common that no single constraint says. So every relation between two events is
+counted in a log, and a case is as far off as its relations are rare there. For an outcome of a relation that n of N
+occurrences had (such as "no pay before this ship"), the surprise is
+
+    -log((n + 1/2) / (N + 1))    if n <= RARE N,    else 0
+
+One misplaced event breaks many relations. So events are blamed one by one: the event whose relations surprise most
+first, and with it all its surprise w_k goes, until none is left:
+
+    deviation(case) = sum over blamed events k of sqrt(w_k)
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.word_corpus import Corpus, encode
+from wfairl.core.automata.words import Word, sort_labels
+from wfairl.core.support.compiling import njit
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+
+RARE = 0.02
+"""An outcome that a smaller share of occurrences had is a surprise. Chosen on eight logs, see `experiments/RESULTS.md`."""
+
+MOST_COUNTED = 16
+"""Occurrences in one case that are told apart; more are counted as this many."""
+
+MOST_PROPOSITIONS = 400
+"""Propositions of which relations are counted: the most frequent ones. The tables grow with the square."""
+
+NEVER = np.iinfo(np.int64).max
+
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """The relations of a log, counted. P is the number of propositions.
+
+    Attributes:
+        propositions: the names, of which relations are counted.
+        cases: how many there are.
+        occurrences: events with each proposition, shape [P].
+        places: events with a that have b before them, before them since the last a, after them, after them until the
+            next a; shape [4, P, P].
+        together: cases with a and b; on the diagonal, cases with a; shape [P, P].
+        equal: cases that have a as often as b, shape [P, P].
+        often: cases that have a so many times, shape [P, MOST_COUNTED + 1].
+        follows: how often b comes directly after a, shape [P + 2, P + 2]; P is the beginning, P + 1 the end.
+    """
+
+    propositions: tuple[str, ...]
+    cases: int
+    occurrences: Counts
+    places: Counts
+    together: Counts
+    equal: Counts
+    often: Counts
+    follows: Counts
+
+    @classmethod
+    def of(cls, corpus: Corpus, alphabet: Sequence[Label]) -> "Relations":
+        """The relations in a corpus whose symbols are the labels of `alphabet`."""
+        frequency: dict[str, int] = {}
+        for label, times in zip(alphabet, np.bincount(corpus.symbols, minlength=len(alphabet)), strict=True):
+            for name in label:
+                frequency[name] = frequency.get(name, 0) + int(times)
+        chosen = sorted(sorted(frequency), key=lambda name: -frequency[name])[:MOST_PROPOSITIONS]
+        names = tuple(sorted(chosen))
+        size = len(names)
+        tables = [np.zeros(shape, np.int64) for shape in _shapes(size)]
+        _count(corpus.symbols, corpus.offsets, *_held(alphabet, names), size, *tables)
+        return cls(names, len(corpus), *tables)
+
+    @cached_property
+    def surprise(self) -> tuple[NDArray[np.float64], ...]:
+        """The surprise of each outcome.
+
+        Of places and together where they hold not and hold, shape [5, 2, P, P]; of equal likewise, shape [2, P, P]; of
+        numbers of occurrences, shape [P, MOST_COUNTED + 1]; of what follows, shape [P + 2, P + 2].
+        """
+        having = np.diagonal(self.together)
+        active = np.array([*[self.occurrences] * 4, having])[:, :, None]
+        held = np.concatenate([self.places, self.together[None]])
+        places = np.stack([_surprise(active - held, active), _surprise(held, active)], axis=1)
+        diagonal = np.arange(len(self.propositions))
+        places[:, :, diagonal, diagonal] = 0
+        equal = np.stack([_surprise(self.cases - self.equal, self.cases), _surprise(self.equal, self.cases)])
+        return (
+            places,
+            equal,
+            _surprise(self.often, self.cases),
+            _surprise(self.follows, self.follows.sum(axis=1, keepdims=True)),
+        )
+
+    @property
+    def unknown_surprise(self) -> float:
+        """Of an event that no case has."""
+        return float(np.sqrt(_surprise(np.zeros(1), np.array([self.cases]))[0]))
+
+    def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
+        """How far off each word is, shape [words]; 0 where nothing is rare."""
+        alphabet = sort_labels({label for word in words for label in word})
+        corpus, (held, starts) = encode(words, alphabet), _held(alphabet, self.propositions)
+        known = set(self.propositions)
+        unknown = np.array([not label & known for label in alphabet], np.int64)
+        result: NDArray[np.float64] = _deviations(
+            corpus.symbols, corpus.offsets, held, starts, unknown, self.unknown_surprise, *self.surprise
+        )
+        return result
+
+    def reasons(self, word: Word, most: int = 4) -> list[str]:
+        """What is off in a word, in words: the rarest relation of each event that is to blame, the worst first."""
+        alphabet = sort_labels(set(word))
+        corpus, (held, starts) = encode([word], alphabet), _held(alphabet, self.propositions)
+        size = len(self.propositions)
+        by_kind = np.zeros((KINDS, size + 2, size + 2))
+        _surprises(corpus.symbols, held, starts, size, *self.surprise, by_kind)
+        whole = by_kind.sum(axis=0)
+        whole += whole.T - np.diag(np.diagonal(whole))
+        texts = [f"unknown event '{name}'" for name in sorted({n for label in word for n in label} - {*self.propositions})]
+        counts = np.zeros(size, np.int64)
+        np.add.at(counts, [i for symbol in corpus.symbols for i in held[starts[symbol] : starts[symbol + 1]]], 1)
+        while len(texts) < most:
+            blamed = int(np.argmax(whole[:size].sum(axis=1))) if size else 0
+            if not size or whole[blamed].sum() <= 0:
+                break
+            texts.append(self._reason(blamed, by_kind, counts))
+            whole[blamed], whole[:, blamed] = 0, 0
+            by_kind[:, blamed], by_kind[:, :, blamed] = 0, 0
+        return texts
+
+    def _reason(self, blamed: int, by_kind: NDArray[np.float64], counts: Counts) -> str:
+        names = (*self.propositions, "the beginning", "the end")
+        if by_kind[OFTEN, blamed, blamed] > 0:
+            return f"no {names[blamed]}" if not counts[blamed] else f"{names[blamed]} {_times(counts[blamed])}"
+        mine = np.zeros_like(by_kind)
+        mine[:, blamed], mine[:, :, blamed] = by_kind[:, blamed], by_kind[:, :, blamed]
+        kind, a, b = (int(i) for i in np.unravel_index(int(np.argmax(mine)), mine.shape))
+        one, other = names[a], names[b]
+        if kind == FOLLOWS:
+            return f"{other} directly after {one}"
+        return PHRASES[kind].format(a=one, b=other, times=_times(counts[a]) if kind == EQUAL else "")
+
+    def to_document(self) -> dict[str, Any]:
+        """The tables as a JSON object."""
+        tables = {name: getattr(self, name).tolist() for name in TABLES}
+        return {"propositions": list(self.propositions), "cases": self.cases, **tables}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Relations":
+        """Read what `to_document` gave.
+
+        Raises:
+            BadInputError: the tables do not fit.
+        """
+        read = parse(_RelationsDocument, document)
+        tables = {name: np.array(getattr(read, name), np.int64) for name in TABLES}
+        size = len(read.propositions)
+        for (name, table), shape in zip(tables.items(), _shapes(size), strict=True):
+            if table.size == 0:
+                tables[name] = table = table.reshape(shape) if not np.prod(shape) else table
+            if table.shape != shape or (table < 0).any():
+                raise BadInputError(f"the relations have the table {name} of shape {table.shape} where {shape} fits")
+        return cls(read.propositions, read.cases, **tables)
+
+
+TABLES = ("occurrences", "places", "together", "equal", "often", "follows")
+
+BEFORE, SINCE, AFTER, UNTIL, TOGETHER = range(5)
+LACKING, EQUAL, OFTEN, FOLLOWS = 5, 10, 11, 12
+KINDS = 13
+"""Kinds of surprises: a relation that holds and should not, then (from `LACKING` on) one that should, then the rest."""
+
+PHRASES = {
+    BEFORE: "{a} after {b}",
+    SINCE: "{a} after {b}",
+    AFTER: "{a} before {b}",
+    UNTIL: "{a} before {b}",
+    TOGETHER: "{a} and {b} both",
+    LACKING + BEFORE: "{a} without {b} before",
+    LACKING + SINCE: "{a} again without {b} between",
+    LACKING + AFTER: "{a} without {b} after",
+    LACKING + UNTIL: "{a} again without {b} between",
+    LACKING + TOGETHER: "{a} without {b}",
+    EQUAL: "{a} {times}, not as often as {b}",
+}
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(int(count), f"{count} times")
+
+
+@dataclass(frozen=True)
+class _RelationsDocument:
+    """Relations on disk."""
+
+    propositions: tuple[str, ...]
+    cases: int
+    occurrences: tuple[int, ...]
+    places: tuple[tuple[tuple[int, ...], ...], ...]
+    together: tuple[tuple[int, ...], ...]
+    equal: tuple[tuple[int, ...], ...]
+    often: tuple[tuple[int, ...], ...]
+    follows: tuple[tuple[int, ...], ...]
+
+
+def _shapes(size: int) -> list[tuple[int, ...]]:
+    """The shapes of `TABLES`."""
+    square = (size, size)
+    return [(size,), (4, *square), square, square, (size, MOST_COUNTED + 1), (size + 2, size + 2)]
+
+
+def _surprise(count: NDArray[Any], total: Any) -> NDArray[np.float64]:
+    count, total = np.broadcast_arrays(count, total)
+    found = -np.log((count + 0.5) / (total + 1.0))
+    return np.where((total > 0) & (count <= RARE * total), found, 0.0)
+
+
+def _held(alphabet: Sequence[Label], names: Sequence[str]) -> tuple[Counts, Counts]:
+    """The propositions of each label by number, one after another, and where those of each label begin."""
+    number = {name: i for i, name in enumerate(names)}
+    held = [sorted(number[name] for name in label if name in number) for label in alphabet]
+    return np.array([i for one in held for i in one], np.int64), np.cumsum([0, *map(len, held)])
+
+
+@njit(cache=True, nogil=True)
+def _count(symbols, offsets, held, starts, size, occurrences, places, together, equal, often, follows):  # type: ignore[no-untyped-def]
+    """Fill in the tables of `Relations`."""
+    near, total = np.empty(size, np.int64), np.empty(size, np.int64)
+    before = np.empty(size + 2, np.int64)
+    for word in range(len(offsets) - 1):
+        first, end = offsets[word], offsets[word + 1]
+        total[:] = 0
+        near[:] = NEVER
+        for i in range(end - 1, first - 1, -1):  # near: the next place of each
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                a = held[k]
+                for b in range(size):
+                    places[AFTER, a, b] += near[b] != NEVER
+                    places[UNTIL, a, b] += near[b] < near[a]
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                near[held[k]] = i
+        near[:] = -1
+        before[0], number = size, 1
+        for i in range(first, end):  # near: the last place of each
+            if starts[symbols[i]] == starts[symbols[i] + 1]:
+                continue
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                a = held[k]
+                occurrences[a] += 1
+                total[a] += 1
+                for b in range(size):
+                    places[BEFORE, a, b] += near[b] >= 0
+                    places[SINCE, a, b] += near[b] > near[a]
+                for j in range(number):
+                    follows[before[j], a] += 1
+            number = 0
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                near[held[k]] = i
+                before[number] = held[k]
+                number += 1
+        for j in range(number):
+            follows[before[j], size + 1] += 1
+        for a in range(size):
+            often[a, min(total[a], MOST_COUNTED)] += 1
+            for b in range(size):
+                together[a, b] += total[a] > 0 and total[b] > 0
+                equal[a, b] += total[a] == total[b]
+
+
+@njit(cache=True, nogil=True)
+def _surprises(symbols, held, starts, size, places, equal, often, follows, out):  # type: ignore[no-untyped-def]
+    """Add the surprises of one word, by kind; `out` has the shape [KINDS, P + 2, P + 2], or [1, ..] for their sum."""
+    apart = len(out) > 1
+    near, total = np.full(size, NEVER, np.int64), np.zeros(size, np.int64)
+    for i in range(len(symbols) - 1, -1, -1):
+        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+            a = held[k]
+            total[a] += 1
+            for b in range(size):
+                for kind in (AFTER, UNTIL):
+                    holds = near[b] < (NEVER if kind == AFTER else near[a])
+                    out[(kind if holds else kind + LACKING) if apart else 0, a, b] += places[kind, int(holds), a, b]
+        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+            near[held[k]] = i
+    near[:] = -1
+    before, number = np.empty(size + 2, np.int64), 1
+    before[0] = size
+    for i in range(len(symbols)):
+        if starts[symbols[i]] == starts[symbols[i] + 1]:
+            continue
+        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+            a = held[k]
+            for b in range(size):
+                for kind in (BEFORE, SINCE):
+                    holds = near[b] > (-1 if kind == BEFORE else near[a])
+                    out[(kind if holds else kind + LACKING) if apart else 0, a, b] += places[kind, int(holds), a, b]
+            for j in range(number):
+                out[FOLLOWS if apart else 0, before[j], a] += follows[before[j], a]
+        number = 0
+        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+            near[held[k]] = i
+            before[number] = held[k]
+            number += 1
+    for j in range(number):
+        out[FOLLOWS if apart else 0, before[j], size + 1] += follows[before[j], size + 1]
+    for a in range(size):
+        out[OFTEN if apart else 0, a, a] += often[a, min(total[a], MOST_COUNTED)]
+        for b in range(size):
+            if total[a] > 0:
+                kind = TOGETHER if total[b] > 0 else TOGETHER + LACKING
+                out[kind if apart else 0, a, b] += places[TOGETHER, int(total[b] > 0), a, b]
+            if a < b:
+                out[EQUAL if apart else 0, a, b] += equal[int(total[a] == total[b]), a, b]
+
+
+@njit(cache=True, nogil=True)
+def _deviations(symbols, offsets, held, starts, unknown, of_unknown, places, equal, often, follows):  # type: ignore[no-untyped-def]
+    """The deviation of each word, shape [words]."""
+    size = len(often)
+    out = np.empty((1, size + 2, size + 2))
+    result = np.zeros(len(offsets) - 1)
+    for word in range(len(result)):
+        out[:] = 0
+        part = symbols[offsets[word] : offsets[word + 1]]
+        _surprises(part, held, starts, size, places, equal, often, follows, out)
+        for symbol in part:
+            result[word] += unknown[symbol] * of_unknown
+        shares = np.zeros(size)
+        for a in range(size):
+            for b in range(size + 2):
+                shares[a] += out[0, a, b] + (out[0, b, a] if a != b else 0.0)
+        while size:
+            blamed = np.argmax(shares)
+            if shares[blamed] <= 1e-9:
+                break
+            result[word] += np.sqrt(shares[blamed])
+            for b in range(size):
+                if b != blamed:
+                    shares[b] -= out[0, blamed, b] + out[0, b, blamed]
+                out[0, blamed, b], out[0, b, blamed] = 0.0, 0.0
+            shares[blamed] = 0.0
+    return result

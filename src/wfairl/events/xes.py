@@ -1,0 +1,103 @@
+"""XES, the exchange format of process mining (IEEE 1849), read without document types and entities.
+
+So a file cannot make the reader expand or fetch anything. The file is read piece by piece, packed or not.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from xml.parsers import expat
+
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import check_ends
+from wfairl.events.scored_words import MalformedWordsError
+
+XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
+
+PIECE = 1 << 20
+"""Bytes that are read at once."""
+
+
+class XesReader:
+    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event.
+
+    Attributes:
+        traces: the attributes of each trace, the attributes of its events, and the line where it ends.
+    """
+
+    def __init__(self, path: Path, event_key: str) -> None:
+        self.path, self.event_key = path, event_key
+        self.traces: list[tuple[dict[str, str], list[dict[str, str]], str]] = []
+        self.stack: list[str] = []
+        self.events: list[dict[str, str]] = []
+        self.trace: dict[str, str] = {}
+        self.event: dict[str, str] = {}
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._open
+        self.parser.EndElementHandler = self._close
+        self.parser.StartDoctypeDeclHandler = self._refuse
+
+    def parse(self) -> None:
+        """Read the file.
+
+        Raises:
+            MalformedWordsError: names the file and the line, and says what is wrong there.
+        """
+        try:
+            for piece in self._pieces():
+                self.parser.Parse(piece, False)
+            self.parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            message = expat.errors.messages[error.code]
+            raise MalformedWordsError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
+        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
+            if isinstance(error, BadInputError):
+                raise
+            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
+
+    def _pieces(self) -> Iterator[bytes]:
+        is_packed = self.path.suffix.lower() == ".gz"
+        try:
+            check_ends(self.path)
+            with gzip.open(self.path) if is_packed else self.path.open("rb") as file:
+                while piece := file.read(PIECE):
+                    yield piece
+        except FileNotFoundError:
+            raise BadInputError(f"{self.path}: no such file") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise MalformedWordsError(f"{self.path}: not packed with gzip, or cut ({error})") from None
+        except OSError as error:
+            raise BadInputError(f"{self.path}: cannot be read ({error.strerror})") from None
+
+    def _where(self) -> str:
+        return f"{self.path}: line {self.parser.CurrentLineNumber}"
+
+    def _refuse(self, *_: object) -> None:
+        raise MalformedWordsError(
+            f"{self._where()}: a document type, which XES does not have and which is not read; remove it"
+        )
+
+    def _open(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(":")[2]
+        parent = self.stack[-1] if self.stack else None
+        if parent is None and tag != "log":
+            raise MalformedWordsError(f"{self._where()}: the file begins with <{tag}> where XES begins with <log>")
+        self.stack.append(tag)
+        if tag == "trace":
+            self.events, self.trace = [], {}
+        elif tag == "event":
+            self.event = {}
+        elif parent in ("trace", "event") and "key" in attributes:
+            into = self.trace if parent == "trace" else self.event
+            into[attributes["key"]] = attributes.get("value", "")
+
+    def _close(self, name: str) -> None:
+        tag = name.rpartition(":")[2]
+        self.stack.pop()
+        if tag == "event" and self.stack[-1] == "trace":
+            if not self.event.get(self.event_key, "").strip():
+                raise MalformedWordsError(f"{self._where()}: the event that ends here has no {self.event_key}")
+            self.events.append(self.event)
+        elif tag == "trace":
+            self.traces.append((self.trace, self.events, self._where()))
