@@ -1,5 +1,7 @@
 """What each constraint says, one label at a time; nothing here is shared with what it checks."""
 
+from itertools import pairwise
+
 
 def keeps(name, propositions, word):
     """Whether a word keeps a constraint, by the words of its definition."""
@@ -31,4 +33,8 @@ def keeps(name, propositions, word):
             return len(has_a) in (0, 1)
         case "exactly once":
             return len(has_a) == 1
+        case "not chain succession":
+            return not any(a in one and b in other for one, other in pairwise(word))
+        case "equally often":
+            return len(has_a) == len(has_b)
     raise AssertionError(name)

@@ -1,7 +1,5 @@
 """Rules that logs were made by are found again, in words."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from oracles_constraints import keeps
@@ -9,7 +7,7 @@ from oracles_constraints import keeps
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.events import declare, declare_evidence
+from wfairl.events import declare
 from wfairl.events.constraints import TEMPLATES, Constraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.description_length import choice_bits, flag_bits, table_bits
@@ -67,17 +65,6 @@ def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(ru
     assert learned.bits < 0
 
 
-def test_a_constraint_saves_nothing_the_second_time():
-    """Though no random word keeps the rule, so that nothing is known about the words that do."""
-    corpus, alphabet = encode_all([tuple(frozenset({name}) for name in EVENTS)] * 200)
-    candidates = declare_evidence.Candidates.over(EVENTS, True, np.arange(len(EVENTS)))
-    evidence = declare_evidence.SuccessEvidence(candidates, corpus, alphabet, np.random.default_rng(0))
-    ordered = {Constraint.of("precedence", *pair) for pair in combinations(EVENTS, 2)}
-    rule = [i for i in range(len(candidates)) if candidates.constraint(i) in ordered]
-    assert np.isfinite(evidence.bits(rule))
-    assert (evidence.bits_with_each(rule)[rule] >= evidence.bits(rule)).all()
-
-
 def test_words_of_strings_are_words_of_events():
     rng = np.random.default_rng(4)
     letters, rule = draw_words(rng, 400), [("precedence", "a", "b")]
@@ -95,7 +82,7 @@ def test_flags_by_chance_have_no_rule(seed):
     rng = np.random.default_rng(seed)
     corpus, alphabet = encode_all(draw_words(rng, 500))
     learned = DeclareLearner().find_constraints(corpus, rng.random(500) < 0.8, alphabet)
-    assert learned.constraints == ()
+    assert learned.sentences == ()
     assert learned.finite.states == 1
 
 
@@ -107,23 +94,23 @@ def test_words_whose_repeats_mean_nothing_are_not_counted():
         corpus, kept([("at most once", "c")], words), alphabet, keep_repeats=False
     )
     counting = {template.name for template in TEMPLATES if template.counting}
-    assert not counting & {constraint.template.name for constraint in learned.constraints}
+    assert not counting & {one.constraint.template.name for one in learned.rule.constraints}
 
 
-def test_a_rule_too_large_for_its_automaton_loses_what_says_least():
+def test_a_rule_too_large_for_its_automaton_keeps_all_its_sentences():
     rng = np.random.default_rng(0)
     rule = [("existence", "a"), ("existence", "b"), ("existence", "c")]
     words = [word * 2 for word in draw_words(rng, 1_500)]
-    corpus, alphabet = encode_all(words)
-    learned = DeclareLearner(max_states=4).find_constraints(corpus, kept(rule, words), alphabet)
-    assert learned.finite.states == 4
-    said = {constraint.sentence for constraint in (*learned.constraints, *learned.left_out)}
-    assert (len(learned.constraints), said) == (2, sentences(rule))
+    learned = DeclareLearner(max_states=4).fit(words, kept(rule, words))
+    assert learned.model.finite.states == 4
+    assert set(learned.model.sentences) == sentences(rule)
+    assert "1 of the 3 sentences are not in the automaton" in learned.notes[0]
+    assert learned.model.values(words) == kept(rule, words).tolist()
 
 
 def test_words_without_any_proposition_are_learned_too():
     corpus, alphabet = encode_all([(), (frozenset(),)])
-    assert DeclareLearner().find_constraints(corpus, np.array([True, False]), alphabet).constraints == ()
+    assert DeclareLearner().find_constraints(corpus, np.array([True, False]), alphabet).sentences == ()
 
 
 def test_the_same_words_give_the_same_rule_in_any_order():
@@ -168,19 +155,6 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
     assert learned.unpaired
     notes = DeclareLearner().fit(words, flags, Reading(keep_repeats=True)).notes
     assert f"the {len(learned.unpaired)} rarest" in notes[0]
-
-
-def test_random_words_are_the_same_in_pieces(monkeypatch):
-    words = draw_words(np.random.default_rng(0), 200)
-    corpus, alphabet = encode_all(words)
-    kept_by_random = []
-    for labels in (2**30, 2**14):
-        monkeypatch.setattr(declare_evidence, "LABELS_AT_ONCE", labels)
-        candidates = declare_evidence.Candidates.over(EVENTS, True, np.arange(len(EVENTS)))
-        evidence = declare_evidence.SuccessEvidence(candidates, corpus, alphabet, np.random.default_rng(0))
-        kept_by_random.append(evidence.random_rows)
-    assert np.array_equal(*kept_by_random)
-    assert kept_by_random[0].any()
 
 
 def test_bad_settings_are_named():

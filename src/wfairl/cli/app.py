@@ -19,6 +19,7 @@ COMMANDS = {
     "learn-task": ("cli.learn_task:learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
     "ask": ("questions.commands:ask", "Ask the most informative question about a task, or propose a scene to show."),
     "score": ("events.commands:score", "Score words with a task model, and show where a rejected word was lost."),
+    "conform": ("events.commands:conform_command", "Tell how far each case of a log is from a model, and why."),
     "draw": ("specifications.commands:draw", "Draw the automaton of a task model."),
     "explain": ("specifications.commands:explain", "Explain in sentences how a task model judges a word."),
     "diff": ("specifications.commands:diff", "Compare two task models by words that only one of them accepts."),

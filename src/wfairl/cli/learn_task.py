@@ -35,15 +35,26 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.events.commands import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_scored
+from wfairl.events.commands import (
+    Attributes,
+    CaseColumn,
+    EventColumn,
+    Lifecycle,
+    OutcomeColumn,
+    TimeColumn,
+    read_scored,
+)
 from wfairl.events.event_logs import LogColumns, is_log
 from wfairl.events.held_out import HeldOut, hold_out
+from wfairl.events.learned_rule import rule_of
 from wfairl.events.scored_words import ScoredWords
 from wfairl.questions.answer_files import answers_beside, read_answers
 
 SETTINGS = {name: settings_of(type(learner)) for name, learner in LEARNERS.items() if is_dataclass(learner)}
 
 SHOWN_ALTERNATIVES = 3
+SHOWN_SENTENCES = 16
+RULE_FILE = "`wfairl export MODEL --as declare` prints all"
 TOO_FEW_WORDS = "too few words to hold any out"
 
 
@@ -85,6 +96,8 @@ def learn_task(
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
     verbose: Annotated[bool, typer.Option("--verbose", help="Print the edges of the automaton too.")] = False,
+    lifecycle: Lifecycle = "auto",
+    attributes: Attributes = None,
     as_json: AsJson = False,
     *,
     settings: dict[str, Any],
@@ -126,7 +139,8 @@ def learn_task(
     for option, is_given in (("--answers", answers is not None), ("--with-cost", with_cost is not None)):
         if is_given:
             raise BadInputError(f"{option} is for --learner rational; {name} learns from words alone")
-    data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
+    columns = LogColumns(case_column, event_column, time_column, outcome_column, lifecycle, tuple(attributes or ()))
+    data = read_scored(words, columns)
     reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats, from_demonstrations)
     _learn_from_words(chosen, data, reading, output, seed, as_json)
 
@@ -223,7 +237,7 @@ def _learn_from_words(
 
 def _summary_document(task: LearnedTask, held_out: HeldOut | None) -> dict[str, Any]:
     """A task learned from words, as JSON."""
-    model, summary = task.model, task.model.summary
+    model, summary, rule = task.model, task.model.summary, rule_of(task.model)
     return {
         **_common_document(model),
         "rank": summary.rank,
@@ -235,9 +249,14 @@ def _summary_document(task: LearnedTask, held_out: HeldOut | None) -> dict[str, 
         "bits": task.bits,
         "memorised": task.memorised,
         "notes": list(task.notes),
+        "accepted": summary.accepted,
+        "accepted_successes": summary.accepted_successes,
+        "outliers": None if rule is None else rule.outliers,
+        "false_alarms": None if rule is None else rule.false_alarms,
         "held_out_words": 0 if held_out is None else held_out.words,
         "held_out_accuracy": None if held_out is None else held_out.accuracy,
         "base_rate": None if held_out is None else held_out.base_rate,
+        "held_out_precision": None if held_out is None else held_out.precision,
     }
 
 
@@ -282,13 +301,20 @@ def _print_summary(task: LearnedTask, held_out: HeldOut | None, output: Path) ->
     model, summary = task.model, task.model.summary
     is_weighted = model.weighted is not None
     table = facts_table()
+    if held_out is not None and not held_out.beats_constant and not task.trivial and summary.accepted is not None:
+        out.print(
+            f"No better than a guess: on {held_out.words} held-out words the rule is right in {held_out.accuracy:.1%},"
+            f" and always answering the same in {held_out.base_rate:.1%}."
+        )
     table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
     table.add_row("alphabet", _format_labels(model.alphabet))
     table.add_row("learner", model.learner)
-    for i, sentence in enumerate(model.sentences):
+    for i, sentence in enumerate(_sentences(model)):
         table.add_row("" if i else "rule", sentence)
     if task.trivial:
         table.add_row("rule", "none was found: every word is accepted")
+    for i, rate in enumerate(_rates(model)):
+        table.add_row("" if i else "rates", rate)
     if is_weighted:
         table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
     table.add_row("loss", f"{summary.loss:.3g}")
@@ -297,6 +323,12 @@ def _print_summary(task: LearnedTask, held_out: HeldOut | None, output: Path) ->
         table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
     if held_out is None:
         table.add_row("held out", TOO_FEW_WORDS)
+    elif summary.accepted is None:
+        table.add_row(
+            "held out",
+            f"{held_out.accuracy:.1%} of {held_out.words} good words keep the rule of the others;"
+            f" {held_out.precision:.1%} of them do not when two of their labels are lost, doubled or moved",
+        )
     else:
         table.add_row(
             "held out",
@@ -307,6 +339,39 @@ def _print_summary(task: LearnedTask, held_out: HeldOut | None, output: Path) ->
         table.add_row("note", note)
     table.add_row("written to", str(output))
     out.print(table)
+
+
+def _sentences(model: TaskModel) -> list[str]:
+    """The rule, with how many cases speak for each sentence; of many sentences, those with most evidence."""
+    rule = rule_of(model)
+    if rule is None or not rule.constraints:
+        return [] if rule is not None else list(model.sentences)
+    told = (
+        [f"{one.sentence} ({one.support - one.broken:,} of {one.support:,} cases)" for one in rule.constraints]
+        if rule.relations is not None
+        else list(model.sentences)
+    )
+    more = len(told) - SHOWN_SENTENCES
+    return told[:SHOWN_SENTENCES] + ([f"and {more} more; {RULE_FILE}"] if more > 0 else [])
+
+
+def _rates(model: TaskModel) -> list[str]:
+    """How many words succeed on either side of the rule, or how many break a rule learned from good cases."""
+    summary, rule = model.summary, rule_of(model)
+    if summary.accepted is not None and summary.accepted_successes is not None:
+        rest = summary.words - summary.accepted
+        return [
+            f"{right} of {count} words that {verb} the rule succeed"
+            for verb, right, count in (
+                ("keep", summary.accepted_successes, summary.accepted),
+                ("break", summary.successes - summary.accepted_successes, rest),
+            )
+        ]
+    if rule is not None and rule.relations is not None:
+        return [
+            f"{rule.outliers:.1%} of the cases break the rule: `wfairl conform` lists them (--outliers sets the share)"
+        ]
+    return []
 
 
 def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path, verbose: bool) -> None:

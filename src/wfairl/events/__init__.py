@@ -4,6 +4,9 @@ from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "DeclareLearner": "declare",
+    "conform": "conformance",
+    "conform_frame": "conformance",
+    "learn_process": "conformance",
     "DistributionLearner": "distributions.distribution",
     "MergingLearner": "merging",
     "OrderLearner": "order_learner",

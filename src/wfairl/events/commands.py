@@ -1,5 +1,9 @@
-"""`wfairl score`, and the words that `wfairl learn-task` reads."""
+"""`wfairl score` and `wfairl conform`, and the words that `wfairl learn-task` reads."""
 
+import csv
+import io
+import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +18,9 @@ from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, format_label, format_word
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.event_logs import LogColumns, is_log, read_event_log
+from wfairl.core.support.files import check_file, write_atomically
+from wfairl.events.conformance import Conformance, conform, good_or_scored
+from wfairl.events.event_logs import EventLog, LogColumns, is_log, propositions_of, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
 from wfairl.events.unknown_propositions import unknown_propositions
 
@@ -22,8 +28,27 @@ CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv
 EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]
 TimeColumn = Annotated[str, typer.Option("--time-column", help="Column of a .csv log with the time.")]
 OutcomeColumn = Annotated[
-    str, typer.Option("--outcome-column", help="Column of a log with the outcome: success or failure, or a number.")
+    str,
+    typer.Option(
+        "--outcome-column",
+        help="Column of a log with the outcome: success or failure, or a number. 'event: NAME' and 'days: N' instead"
+        " of a column: it succeeds if it has the event, or takes at most that long.",
+    ),
 ]
+Lifecycle = Annotated[
+    str,
+    typer.Option(help="The transition whose events count: complete, another one, or all. auto: complete, if any is."),
+]
+Attributes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute",
+        metavar="NAME",
+        help="An attribute that becomes propositions, as 'amount' or 'amount > 1000'; 'days' are those since the"
+        " first event. Repeat it for several.",
+    ),
+]
+Most = Annotated[int, typer.Option("--most", min=0, help="Largest number of cases to show; 0 shows all.")]
 
 
 def score(
@@ -33,9 +58,14 @@ def score(
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
+    lifecycle: Lifecycle = "auto",
     differing: Annotated[
-        bool, typer.Option("--differing", help="Show only the words whose score in the file contradicts the model.")
+        bool,
+        typer.Option(
+            "--differing", help="Show only the words whose score contradicts the model; without scores, those rejected."
+        ),
     ] = False,
+    most: Most = 40,
     as_json: AsJson = False,
 ) -> None:
     """Score words with a task model, and show where a rejected word was lost.
@@ -46,11 +76,10 @@ def score(
         wfairl score task.json words.jsonl
         wfairl score orders.json orders.csv --differing
     """
-    data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     model = TaskModel.load(task_model)
+    columns = LogColumns(case_column, event_column, time_column, outcome_column, lifecycle, attributes_of(model))
+    data = read_words(words, columns)
     verdicts, unknown = model.judge_all(data.words), unknown_propositions(model, data.words)
-    if differing and data.scores is None:
-        raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and this file has none")
     given = None if data.scores is None else [score >= model.threshold for score in data.scores]
     cases = getattr(data, "cases", ())
     if as_json:
@@ -60,13 +89,15 @@ def score(
                 **({} if given is None else {"given": given}),
                 "values": [verdict.value for verdict in verdicts],
                 "accepted": [verdict.accepted for verdict in verdicts],
+                "predicted": model.predict(data.words),
                 "lost_at": [verdict.lost_at for verdict in verdicts],
                 "expected": [list(verdict.expected) for verdict in verdicts],
+                "violated": [list(verdict.broken) for verdict in verdicts],
                 "unknown_propositions": unknown.names,
             }
         )
         return
-    _print_verdicts(data.words, verdicts, cases, given, differing)
+    _print_verdicts(data.words, verdicts, cases, given, differing, most)
     for sentence in unknown.sentences:
         out.print(sentence)
 
@@ -77,18 +108,121 @@ def _print_verdicts(
     cases: Sequence[str],
     given: Sequence[bool] | None,
     differing: bool,
+    most: int,
 ) -> None:
     """One row per word, with its case and its outcome in the file, if there are any."""
-    differ = [given is not None and given[i] != verdict.accepted for i, verdict in enumerate(verdicts)]
+    differ = [
+        not verdict.accepted if given is None else given[i] != verdict.accepted for i, verdict in enumerate(verdicts)
+    ]
+    shown = [i for i in range(len(words)) if differ[i] or not differing]
     table = Table(*(["case"] if cases else []), "word", "value", *([] if given is None else ["in the file"]), "verdict")
-    for i, (word, verdict) in enumerate(zip(words, verdicts, strict=True)):
-        if differ[i] or not differing:
-            outcome = [] if given is None else ["success" if given[i] else "failure"]
-            value = f"{verdict.value:.4g}"
-            table.add_row(*([cases[i]] if cases else []), _format(word), value, *outcome, _explain(word, verdict))
+    for i in shown[: most or None]:
+        outcome = [] if given is None else ["success" if given[i] else "failure"]
+        value = f"{verdicts[i].value:.4g}"
+        table.add_row(
+            *([cases[i]] if cases else []), _format(words[i]), value, *outcome, _explain(words[i], verdicts[i])
+        )
     out.print(table)
+    if most and len(shown) > most:
+        out.print(f"{len(shown) - most:,} more are not shown; --most 0 shows all, --json has them for programs")
     if given is not None:
         out.print(f"{sum(differ)} of {len(words)}: the file contradicts the model")
+    else:
+        out.print(f"{sum(verdict.accepted for verdict in verdicts)} of {len(words)} accepted")
+
+
+def conform_command(
+    task_model: TaskModelFile,
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="An event log, or words.")],
+    case_column: CaseColumn = "case",
+    event_column: EventColumn = "event",
+    time_column: TimeColumn = "time",
+    lifecycle: Lifecycle = "auto",
+    event_cost: Annotated[
+        list[str] | None,
+        typer.Option("--cost", metavar="EVENT=COST", help="The cost of an extra or missing event, instead of 1."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A .csv file with one row per case.")] = None,
+    most: Most = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how far each case of a log is from a model, and why: the cases farthest off first.
+
+    The fitness of a case is 1 minus the cost of its best alignment with the automaton, as a share of the largest
+    possible cost; an extra or missing event costs 1. The cost of a case ranks it: how unusual its events are, in
+    number, in order and together, for a model learned from good cases; else the cost of its alignment. Example:
+
+        wfairl learn-task orders.csv -o orders.json
+        wfairl conform orders.json new-orders.csv
+
+    --json prints {"cost": [..], "fitness": [..], "violated": [[sentence, ..], ..]}, in the order of the log.
+    """
+    if output is not None:
+        check_file(output)
+    model = TaskModel.load(task_model)
+    data = read_words(
+        log, LogColumns(case_column, event_column, time_column, lifecycle=lifecycle, attributes=attributes_of(model))
+    )
+    cases = getattr(data, "cases", ()) or tuple(str(number) for number in range(len(data)))
+    found = conform(model, data.words, cases, dict(map(_parse_cost, event_cost or ())))
+    if output is not None:
+        _write_cases(output, found)
+    if as_json:
+        print_json(
+            {
+                "cases": list(cases),
+                "cost": found.cost.tolist(),
+                "fitness": found.fitness.tolist(),
+                "violated": [list(sentences) for sentences in found.violated],
+                "conforming": found.conforming.tolist(),
+            }
+        )
+        return
+    _print_conformance(found, most)
+    for sentence in unknown_propositions(model, data.words).sentences:
+        out.print(sentence)
+
+
+def _parse_cost(text: str) -> tuple[str, float]:
+    name, sign, cost = text.rpartition("=")
+    try:
+        return name, float(cost) if sign else math.nan
+    except ValueError:
+        raise BadInputError(f"--cost {text}: write it as EVENT=COST, such as ship=2.5") from None
+
+
+def _write_cases(path: Path, found: Conformance) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["case", "cost", "fitness", "conforming", "violated", "reason"])
+    for i, case in enumerate(found.cases):
+        row = [case, found.cost[i], found.fitness[i], bool(found.conforming[i])]
+        writer.writerow([*row, "; ".join(found.violated[i]), found.reason(i)])
+    write_atomically(path, text.getvalue())
+
+
+def _print_conformance(found: Conformance, most: int) -> None:
+    """The cases that are farthest off, and how many cases break each sentence."""
+    shown = [int(i) for i in found.ranking if found.cost[i] > 0]
+    table = Table("case", "cost", "fitness", "keeps the rule", "why")
+    for i in shown[: most or None]:
+        keeps = "yes" if found.conforming[i] else "no"
+        table.add_row(found.cases[i], f"{found.cost[i]:.3g}", f"{found.fitness[i]:.3f}", keeps, found.reason(i))
+    out.print(table)
+    if most and len(shown) > most:
+        out.print(f"{len(shown) - most:,} more cases with a cost are not shown; --most 0 shows all, -o writes them")
+    broken = Counter(sentence for sentences in found.violated for sentence in sentences)
+    for sentence, times in broken.most_common(SHOWN_SENTENCES):
+        out.print(f"{times:,} of {len(found.words):,} cases break: {sentence}")
+    if len(broken) > SHOWN_SENTENCES:
+        out.print(f"and {len(broken) - SHOWN_SENTENCES} more sentences are broken")
+    out.print(
+        f"{found.conforming.sum():,} of {len(found.words):,} cases keep the rule; the mean fitness is"
+        f" {found.fitness.mean():.3f}"
+    )
+
+
+SHOWN_SENTENCES = 10
 
 
 def _format(word: Word) -> str:
@@ -101,12 +235,27 @@ def _format(word: Word) -> str:
 def _explain(word: Word, verdict: Verdict) -> str:
     if verdict.accepted:
         return "accepted"
+    if verdict.broken:
+        more = len(verdict.broken) - SHOWN_BROKEN
+        named = "; ".join(verdict.broken[:SHOWN_BROKEN]) + (f"; and {more} more" if more > 0 else "")
+        return f"rejected, as it breaks: {named}"
     if verdict.lost_at is None:
         return "rejected"
-    expected = " or ".join(f"'{text}'" for text in verdict.expected) or "nothing more"
+    expected = " or ".join(f"'{text}'" for text in verdict.expected[:SHOWN_BROKEN]) or "nothing more"
+    if len(verdict.expected) > SHOWN_BROKEN:
+        expected += f" or {len(verdict.expected) - SHOWN_BROKEN} others"
     if verdict.lost_at == len(word):
         return f"rejected: it ended where {expected} was expected"
     return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"
+
+
+SHOWN_BROKEN = 3
+"""Sentences and expected labels that a verdict names."""
+
+
+def attributes_of(model: TaskModel) -> tuple[str, ...]:
+    """The propositions of a model that are about attributes of events, such as `amount > 1000`."""
+    return propositions_of(name for label in model.alphabet for name in label)
 
 
 def read_words(path: Path, columns: LogColumns) -> ScoredWords:
@@ -114,18 +263,27 @@ def read_words(path: Path, columns: LogColumns) -> ScoredWords:
     if path.suffix == ".safetensors":
         dataset = load(path)
         return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
-    return read_event_log(path, columns) if is_log(path) else read_jsonl(path)
+    if not is_log(path):
+        return read_jsonl(path)
+    log = read_event_log(path, columns)
+    for note in log.notes:
+        warn(f"{path}: {note}")
+    return log
 
 
 def read_scored(path: Path, columns: LogColumns) -> ScoredWords:
     """The words with scores; the cases of a log without outcomes all count as successes."""
     data = read_words(path, columns)
-    if data.scores is None and is_log(path):
-        warn(
-            f"{path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another column"
-            " holds the outcome, name it with --outcome-column"
-        )
-        return ScoredWords(data.words, (1.0,) * len(data))
+    if isinstance(data, EventLog) and data.scores is None:
+        if not data.outcomes:
+            warn(
+                f"{path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another"
+                " column holds the outcome, name it with --outcome-column"
+            )
+        scored = good_or_scored(data)
+        for note in scored.notes[len(data.notes) :]:
+            warn(f"{path}: {note}")
+        return scored
     if data.scores is None:
         raise BadInputError(
             f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'

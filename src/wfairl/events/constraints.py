@@ -5,7 +5,8 @@ its meaning in three forms:
 
     a sentence for people;
     a test on the first and last place of each proposition in a word, for millions of words at once;
-    an automaton of at most four states, which reads which of the propositions a label has.
+    an automaton of at most four states, which reads which of the propositions a label has. No finite automaton says
+    that two events happen equally often: such a constraint is tested only.
 
 A word is judged as a whole: a prefix may break a rule that the word keeps. A label {pay, ship} keeps "ship only after
 pay": what holds at the same time counts as after. Only the templates that count tell a label read twice from a label
@@ -50,6 +51,9 @@ class Occurrences:
         last: the last place, or `NOWHERE_LAST`; shape [propositions, words].
         counts: how many places, shape [propositions, words].
         ends: the last place of each word, -1 for the empty one; shape [words].
+        corpus: the words.
+        held: the propositions of all labels, by number, one label after another.
+        starts: where those of each label begin, shape [labels + 1].
     """
 
     propositions: tuple[str, ...]
@@ -57,6 +61,9 @@ class Occurrences:
     last: Positions
     counts: Positions
     ends: Positions
+    corpus: Corpus
+    held: Indices
+    starts: Indices
 
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str]) -> "Occurrences":
@@ -69,10 +76,19 @@ class Occurrences:
         first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
         counts = np.zeros(shape, np.int32)
         _find_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
-        return cls(tuple(propositions), first, last, counts, (corpus.lengths - 1).astype(np.int32))
+        ends = (corpus.lengths - 1).astype(np.int32)
+        return cls(tuple(propositions), first, last, counts, ends, corpus, flat, starts)
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    def adjacent(self, a: Indices, b: Indices) -> Held:
+        """Whether b comes directly after a, for each pair of propositions in each word; shape [pairs, words]."""
+        row = np.full((len(self.propositions), len(self.propositions)), -1, np.int64)
+        row[a, b] = np.arange(len(a))
+        found = np.zeros((len(a), len(self)), bool)
+        _find_neighbours(self.corpus.symbols, self.corpus.offsets, self.held, self.starts, row, found)
+        return found
 
 
 @njit(cache=True, nogil=True)
@@ -86,6 +102,17 @@ def _find_places(symbols, offsets, held, starts, first, last, counts):  # type: 
                 counts[held[k], word] += 1
 
 
+@njit(cache=True, nogil=True)
+def _find_neighbours(symbols, offsets, held, starts, row, found):  # type: ignore[no-untyped-def]
+    """Mark the pairs of propositions of which one comes directly after the other; `row[a, b]` is that of a pair."""
+    for word in range(len(offsets) - 1):
+        for i in range(offsets[word] + 1, offsets[word + 1]):
+            for j in range(starts[symbols[i - 1]], starts[symbols[i - 1] + 1]):
+                for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                    if row[held[j], held[k]] >= 0:
+                        found[row[held[j], held[k]], word] = True
+
+
 @dataclass(frozen=True, eq=False)
 class Template:
     """A kind of constraint on one or two propositions.
@@ -96,6 +123,7 @@ class Template:
         arguments: how many propositions it has.
         holds: whether words keep it; from indices a and b of shape [n] to an array of shape [n, words].
         transitions: next state after a label with neither proposition, a, b, both; shape [states, 2 ** arguments].
+            Empty where no finite automaton says the same.
         accepting: states in which a word may end, shape [states].
         symmetric: whether a and b may change places.
         counting: whether a repeated label may change the answer.
@@ -183,6 +211,18 @@ TEMPLATES: tuple[Template, ...] = (
         ((0, 1), (1, 2), (2, 2)), (False, True, False),
         counting=True,
     ),
+    Template(
+        "not chain succession", "{b} never directly after {a}", 2,
+        lambda o, a, b: ~o.adjacent(a, b),
+        ((0, 1, 0, 1), (0, 1, 2, 2), (2, 2, 2, 2)), (True, True, False),
+        counting=True,
+    ),
+    Template(
+        "equally often", "{a} happens as often as {b}", 2,
+        lambda o, a, b: o.counts[a] == o.counts[b],
+        (), (),
+        symmetric=True, counting=True,
+    ),
 )  # fmt: skip
 """Every template. If the words do not tell two constraints apart, the template that stands first here is preferred."""
 
@@ -226,6 +266,8 @@ class Constraint:
 
     def table(self, alphabet: Sequence[Label]) -> Dfa:
         """The automaton of the words over an alphabet that keep it."""
+        if not self.template.transitions:
+            raise BadConstraintError(f"no finite automaton says '{self.sentence}'")
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)

@@ -22,11 +22,19 @@ class HeldOut:
         accuracy: share of them that it classifies as their flags do.
         base_rate: the accuracy of always predicting the more frequent flag of the learned words.
         words: how many there are.
+        precision: share of the held-out successes that are rejected once two of their labels are lost, doubled or
+            moved; None if some words failed.
     """
 
     accuracy: float
     base_rate: float
     words: int
+    precision: float | None = None
+
+    @property
+    def beats_constant(self) -> bool:
+        """Whether it is more often right than a constant answer."""
+        return self.accuracy > self.base_rate
 
 
 def hold_out(
@@ -46,6 +54,24 @@ def hold_out(
         task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]], reading)
     except (FailedRunError, BadWordsError):
         return None
-    accepted = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
+    accepted = np.array(task.model.predict([words[i] for i in order[:count]]))
     truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
-    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count)
+    precision = None
+    if flags.all():
+        perturbed = [perturb(perturb(words[i], rng), rng) for i in order[:count]]
+        precision = float(1 - np.mean(task.model.predict(perturbed)))
+    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count, precision)
+
+
+def perturb(word: Word, rng: np.random.Generator) -> Word:
+    """The word with one label lost, doubled or moved; the empty word as it is."""
+    if not word:
+        return word
+    place, other = (int(i) for i in rng.integers(len(word), size=2))
+    rest = (*word[:place], *word[place + 1 :])
+    match rng.integers(3):
+        case 0:
+            return rest
+        case 1:
+            return (*word[:place], word[place], *word[place:])
+    return (*rest[:other], word[place], *rest[other:])

@@ -28,7 +28,7 @@ from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
 RARE = 0.02
-"""An outcome that a smaller share of occurrences had is a surprise. Chosen on eight logs, see `experiments/RESULTS.md`."""
+"""An outcome that at most this share of occurrences had is a surprise. It was chosen on eight logs."""
 
 MOST_COUNTED = 16
 """Occurrences in one case that are told apart; more are counted as this many."""
@@ -127,7 +127,9 @@ class Relations:
         _surprises(corpus.symbols, held, starts, size, *self.surprise, by_kind)
         whole = by_kind.sum(axis=0)
         whole += whole.T - np.diag(np.diagonal(whole))
-        texts = [f"unknown event '{name}'" for name in sorted({n for label in word for n in label} - {*self.propositions})]
+        texts = [
+            f"unknown event '{name}'" for name in sorted({n for label in word for n in label} - {*self.propositions})
+        ]
         counts = np.zeros(size, np.int64)
         np.add.at(counts, [i for symbol in corpus.symbols for i in held[starts[symbol] : starts[symbol + 1]]], 1)
         while len(texts) < most:

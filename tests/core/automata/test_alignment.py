@@ -22,9 +22,7 @@ def automata(draw):
     row = st.lists(st.integers(-1, states - 1), min_size=3, max_size=3)
     transitions = np.array(draw(st.lists(row, min_size=states, max_size=states)), np.int32)
     accepting = np.array(draw(st.lists(st.booleans(), min_size=states, max_size=states)))
-    return FiniteAutomaton(
-        LABELS, transitions, accepting, accepting.astype(float), (None,) * states, keep_repeats=True
-    )
+    return FiniteAutomaton(LABELS, transitions, accepting, accepting.astype(float), (None,) * states, keep_repeats=True)
 
 
 words = st.lists(st.sampled_from((*LABELS, UNKNOWN)), max_size=6).map(tuple)

@@ -21,6 +21,7 @@ from wfairl.core.support.errors import BadInputError
 Label = frozenset[str]
 """A set of propositions: those that hold after a transition."""
 
+
 def as_label(written: Iterable[str]) -> Label:
     """A label from what people write: a string is the label with that one proposition."""
     return frozenset((written,) if isinstance(written, str) else written)

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.automata.alignment import Aligner, Alignment
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts, Label
@@ -46,12 +47,14 @@ class Verdict:
         lost_at: position of the label after which acceptance was out of reach; the length of the
             word if it only ended too early; None if it is accepted or there is no finite automaton.
         expected: labels or guards that lead on from there, as text.
+        broken: the sentences of the rule that it breaks, where its learner states the rule in sentences.
     """
 
     value: float
     accepted: bool
     lost_at: int | None
     expected: tuple[str, ...]
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class FitSummary:
         successes: how many of them have a score that reaches the threshold.
         loss: mean squared error on the words it was learned from, eq. (2).
         states: number of states of the automaton.
+        accepted: how many of the words it accepts; None, as what follows, if all words were successes.
+        accepted_successes: how many of those are successes.
         closed: whether that automaton holds all of them, within `max_states`.
         rank: number of states of the weighted automaton; None, as all that follow, where there is none.
         rows: length of the longest prefix of the basis.
@@ -75,6 +80,8 @@ class FitSummary:
     successes: Count
     loss: NotNegative
     states: Count
+    accepted: Count | None = None
+    accepted_successes: Count | None = None
     closed: bool = True
     rank: Count | None = None
     rows: Count | None = None
@@ -105,6 +112,19 @@ class LearnerRecord(Protocol):
         Raises:
             BadInputError: the document is no such record, or the record of another automaton.
         """
+        ...
+
+
+@runtime_checkable
+class RuleInSentences(Protocol):
+    """A record whose sentences say more than the automaton does: what words keep is theirs to tell."""
+
+    def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
+        """Whether each word keeps the rule, shape [words]."""
+        ...
+
+    def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
+        """The sentences that each word breaks."""
         ...
 
 
@@ -188,8 +208,20 @@ class TaskModel:
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""
         read = as_read(words, self.keep_repeats)
+        if isinstance(self.record, RuleInSentences):
+            return [float(keeps) for keeps in self.record.keeps_all(read)]
         values = self.finite.accepts_all(read) if self.weighted is None else self.weighted.values(read)
         return [float(value) for value in values]
+
+    def predict(self, words: Sequence[Word]) -> list[bool]:
+        """Whether each word succeeds, by the majority of the words on its side of the rule."""
+        accepted = [value >= self.threshold - ROUNDING for value in self.values(words)]
+        if self.summary.accepted is None or self.summary.accepted_successes is None:
+            return accepted
+        rejected = self.summary.words - self.summary.accepted
+        of_accepted = 2 * self.summary.accepted_successes >= self.summary.accepted
+        of_rejected = 2 * (self.summary.successes - self.summary.accepted_successes) > rejected
+        return [of_accepted if one else of_rejected for one in accepted]
 
     def as_read(self, word: Word) -> Word:
         """The word as the automaton reads it."""
@@ -212,16 +244,22 @@ class TaskModel:
 
     def judge_all(self, words: Sequence[Word]) -> list[Verdict]:
         """The verdict on each word; without an explanation if the finite automaton does not close."""
-        return [self._explain(as_word(word), value) for word, value in zip(words, self.values(words), strict=True)]
+        read, values = [as_word(word) for word in words], self.values(words)
+        broken: Sequence[tuple[str, ...]] = [()] * len(read)
+        if isinstance(self.record, RuleInSentences):
+            broken = self.record.broken_sentences(as_read(words, self.keep_repeats))
+        return [self._explain(*one) for one in zip(read, values, broken, strict=True)]
 
-    def _explain(self, word: Word, value: float) -> Verdict:
+    def _explain(self, word: Word, value: float, broken: tuple[str, ...]) -> Verdict:
         if value >= self.threshold - ROUNDING:
             return Verdict(value, True, None, ())
         if self.automaton is None:  # its quotient may take minutes
             return Verdict(value, False, None, ())
         path = self.automaton.run(word)
+        if broken and (self.automaton.accepts(word) or any(label not in self.labels_seen for label in word)):
+            return Verdict(value, False, None, (), broken)  # the sentences say why, the automaton does not say where
         lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
-        return Verdict(value, False, lost_at, self.automaton.lacking(path[lost_at], ()))
+        return Verdict(value, False, lost_at, self.automaton.lacking(path[lost_at], ()), broken)
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
@@ -273,11 +311,15 @@ class TaskModel:
         read = as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
         successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
+        accepted = record.keeps_all(read) if isinstance(record, RuleInSentences) else automaton.accepts_all(read)
+        told_apart = len(successes) < len(read)
         summary = FitSummary(
             words=len(read),
             successes=len(successes),
-            loss=float(np.mean(np.square(automaton.accepts_all(read) - flags))) if read else 0.0,
+            loss=float(np.mean(np.square(accepted - flags))) if read else 0.0,
             states=automaton.states,
+            accepted=int(accepted.sum()) if told_apart else None,
+            accepted_successes=int((accepted & (flags >= threshold)).sum()) if told_apart else None,
         )
         return cls(
             learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,

@@ -1,0 +1,165 @@
+"""Conformance: how far each case of a log is from a model, where, and why.
+
+    cost       ranks cases: 0 for one in which nothing is unusual
+    fitness    1 - the cost of the best alignment / its largest value, as process mining defines it
+    violated   the sentences of the rule that the case breaks, those with most evidence first
+
+If the model was learned from good cases alone, the cost is the `deviation` of the relations of the case. Otherwise it
+is the cost of the best alignment, and between cases of the same cost the evidence of the sentences that they break.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import Word, as_read
+from wfairl.core.demonstrations.learners import LearnedTask, Reading
+from wfairl.core.support.errors import MissingExtraError
+from wfairl.events.declare import DeclareLearner
+from wfairl.events.event_logs import EventLog, LogColumns, from_frame, propositions_of
+from wfairl.events.learned_rule import rule_of
+from wfairl.events.shortest import ShortestLearner
+
+
+@dataclass(frozen=True, eq=False)
+class Conformance:
+    """How far words are from a model.
+
+    Attributes:
+        model: the model.
+        words: as it reads them.
+        cases: their names, empty if they have none.
+        cost: of each word, shape [words].
+        fitness: of each word, shape [words].
+        violated: the sentences that each word breaks.
+        conforming: whether the model accepts each word, shape [words].
+    """
+
+    model: TaskModel
+    words: tuple[Word, ...]
+    cases: tuple[str, ...]
+    cost: NDArray[np.float64]
+    fitness: NDArray[np.float64]
+    violated: tuple[tuple[str, ...], ...]
+    conforming: NDArray[np.bool_]
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """The words from the farthest to the nearest, shape [words]."""
+        return np.lexsort((np.arange(len(self.words)), -self.cost))
+
+    def reason(self, number: int) -> str:
+        """Why a word is far off, in a sentence; empty if it is not."""
+        rule, word = rule_of(self.model), self.words[number]
+        if rule is not None and rule.relations is not None and self.cost[number] > 0:
+            return "; ".join(rule.relations.reasons(word))
+        if self.violated[number]:
+            return "; ".join(f"not: {sentence}" for sentence in self.violated[number][:4])
+        found = self.model.align(word)
+        return "; ".join(str(move) for move in (*found.extra, *found.missing)[:4])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row per case: case, cost, fitness, conforming, violated, reason."""
+        try:
+            import pandas as pd  # an extra
+        except ImportError:
+            raise MissingExtraError("pandas", "events") from None
+        return pd.DataFrame(
+            {
+                "case": self.cases or range(len(self.words)),
+                "cost": self.cost,
+                "fitness": self.fitness,
+                "conforming": self.conforming,
+                "violated": ["; ".join(sentences) for sentences in self.violated],
+                "reason": [self.reason(i) for i in range(len(self.words))],
+            }
+        )
+
+
+def conform(
+    model: TaskModel,
+    words: Sequence[Word],
+    cases: Sequence[str] = (),
+    costs: Mapping[Label | str, float] | None = None,
+) -> Conformance:
+    """Compare words with a model; `costs` are those of extra and missing events, 1 where it names none."""
+    read = as_read(words, model.keep_repeats)
+    aligned, fitness = model.aligner(costs).measure(read)
+    conforming = np.array(model.values(read)) >= model.threshold
+    violated: Sequence[tuple[str, ...]] = [()] * len(read)
+    rule = rule_of(model)
+    if rule is not None:
+        broken = rule.broken(read)
+        violated = [tuple(rule.constraints[i].sentence for i in np.flatnonzero(column)) for column in broken.T]
+        if rule.relations is not None:
+            aligned = rule.relations.deviations(read)
+        else:
+            evidence = np.array([max(one.evidence, 0.0) for one in rule.constraints]) @ broken
+            aligned = aligned + evidence / (1 + evidence)
+    return Conformance(model, tuple(read), tuple(cases), aligned, fitness, tuple(violated), conforming)
+
+
+def learn_process(
+    log: Any,
+    case: str = LogColumns.case,
+    activity: str = LogColumns.event,
+    time: str = LogColumns.time,
+    outcome: str = LogColumns.outcome,
+    attributes: Sequence[str] = (),
+    outliers: float | None = None,
+) -> LearnedTask:
+    """Learn from a log: a pandas DataFrame, or an `EventLog`.
+
+    If all cases of the log have outcomes, what tells successes from failures; else what the cases have in common.
+
+    Args:
+        log: one row per event.
+        case, activity, time, outcome: names of columns; see `LogColumns`.
+        attributes: columns that become propositions.
+        outliers: share of the cases that may break a rule learned from good cases; estimated if None.
+    """
+    columns = LogColumns(case, activity, time, outcome, attributes=tuple(attributes))
+    read = good_or_scored(log if isinstance(log, EventLog) else from_frame(log, columns))
+    assert read.scores is not None
+    learner = DeclareLearner(outliers=outliers) if min(read.scores) >= Reading().threshold else ShortestLearner()
+    return learner.fit(read.words, read.scores, Reading(keep_repeats=True))
+
+
+def conform_frame(model: TaskModel, frame: Any, **columns: str) -> Any:
+    """Compare the cases of a pandas DataFrame with a model: a DataFrame with one row per case.
+
+    `columns` are those of `LogColumns`: case, event, time.
+    """
+    log = from_frame(frame, LogColumns(**columns, attributes=propositions_of(model.finite.propositions)))
+    return conform(model, log.words, log.cases).to_frame()
+
+
+def good_or_scored(log: EventLog) -> EventLog:
+    """The log with a score for every case.
+
+    Without outcomes all cases count as good. If some cases have outcomes and most have not, those that have failed are
+    left out. If most have outcomes, the others are left out.
+    """
+    if log.scores is not None:
+        return log
+    if not log.outcomes:
+        return EventLog(log.words, (1.0,) * len(log), log.cases, (), log.notes)
+    known = [one is not None for one in log.outcomes]
+    most = 2 * sum(known) > len(log)
+    keep = [
+        i for i, one in enumerate(log.outcomes) if (known[i] if most else one is None or one >= Reading().threshold)
+    ]
+    scores = tuple(1.0 if log.outcomes[i] is None else float(log.outcomes[i] or 0.0) for i in keep)
+    note = (
+        f"{len(log) - sum(known):,} of {len(log):,} cases have no outcome and were left out"
+        if most
+        else f"{len(log) - sum(known):,} of {len(log):,} cases have no outcome and count as good; "
+        f"{len(log) - len(keep):,} failures were left out"
+    )
+    words, cases = tuple(log.words[i] for i in keep), tuple(log.cases[i] for i in keep)
+    return EventLog(words, scores, cases, scores, (*log.notes, note))

@@ -1,0 +1,413 @@
+"""What the cases of a process have in common, learned from cases that went well.
+
+A constraint is a rule if the cases keep it and chance would not. Chance puts the events of a case in any order, and
+decides for each event alone whether, and how often, a case has it. Of the N cases that a constraint speaks of, n break
+it, where chance would break it in E. The evidence for it is the likelihood ratio of two Poisson rates, in nats:
+
+    evidence = E - n + n log(n / E)
+
+Nothing says beforehand how many of the cases went wrong. In a log without mistakes most of the constraints with much
+evidence are never broken; with mistakes each of them is broken now and then. So the median share of cases that break
+such a constraint is the `noise`, and a constraint that is broken more often than `noise` explains is no rule. Kinds of
+constraints have their own: mistakes in the order of events leave alone what speaks of their numbers.
+
+A rule must also hold of cases that were not seen. Five folds tell how many cases break a constraint that the others
+keep. The least evidence is raised until no more than `FALSE_ALARMS` of the cases do so.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import poisson
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.word_corpus import Corpus
+from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.declare_evidence import Candidates
+from wfairl.events.relations import Relations
+
+FALSE_ALARMS = 0.01
+"""Largest share of unseen cases, beside those that go wrong, which may break the rule."""
+
+FOLDS = 5
+
+LEAST_EVIDENCE = 5.0
+"""Nats beyond those that the best of all candidates reaches by chance."""
+
+FIRM = 0.1
+"""A constraint that a larger share of cases breaks says nothing about noise."""
+
+FEWEST_OF_A_KIND = 8
+"""Firm constraints of one kind that tell its noise."""
+
+MOST_KEPT = 20_000
+"""Constraints whose cases are looked at one by one: those with most evidence."""
+
+
+@dataclass(frozen=True)
+class SupportedConstraint:
+    """A constraint of a rule, and the cases that speak for and against it.
+
+    Attributes:
+        constraint: what it says.
+        support: cases that it speaks of.
+        broken: how many of these break it.
+        evidence: nats by which it is likelier than chance.
+    """
+
+    constraint: Constraint
+    support: int
+    broken: int
+    evidence: float
+
+    @property
+    def sentence(self) -> str:
+        """The constraint, for people."""
+        return self.constraint.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessRule:
+    """What the cases of a log have in common.
+
+    Attributes:
+        constraints: none follows from the others by a simple step; those with most evidence first.
+        outliers: share of the cases that break one of them.
+        noise: share of cases that break a firm constraint, the median of the kind that is broken most.
+        false_alarms: share of unseen cases that break a constraint which they should not, as measured by folds.
+    """
+
+    constraints: tuple[SupportedConstraint, ...]
+    outliers: float
+    noise: float
+    false_alarms: float
+
+
+def find_rule(
+    corpus: Corpus,
+    alphabet: Sequence[Label],
+    relations: Relations,
+    candidates: Candidates,
+    outliers: float | None,
+    rng: np.random.Generator,
+) -> ProcessRule:
+    """The rule of cases that went well.
+
+    Args:
+        corpus: the cases, whose symbols are the labels of `alphabet`.
+        alphabet: the labels.
+        relations: of these cases.
+        candidates: the constraints to choose from.
+        outliers: the share of cases that may break the rule; estimated if None.
+        rng: draws the folds.
+    """
+    occurrences = Occurrences.of(corpus, alphabet, candidates.propositions)
+    counts = _Counts.of(candidates, occurrences, relations)
+    firm = np.flatnonzero(counts.evidence() >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
+    firm = firm[np.argsort(-counts.evidence()[firm], kind="stable")[:MOST_KEPT]]
+    held = [candidates.constraint(int(i)).holds(occurrences) for i in firm]
+    broken: NDArray[np.bool_] = ~np.array(held, np.bool_).reshape(len(firm), len(corpus))
+    counts = counts.take(firm)
+    noise = _noise(counts, [candidates.constraint(int(i)).template.name for i in firm])
+    if outliers is None:
+        is_rule = counts.broken <= _most_broken(noise, counts.support)
+    else:
+        is_rule = _within(broken, counts, outliers * len(corpus))
+    evidence = counts.evidence()
+    least, alarms = _least_evidence(broken, counts, is_rule, noise, rng)
+    chosen = np.flatnonzero(is_rule & (evidence > least))
+    supported = [
+        SupportedConstraint(
+            candidates.constraint(int(firm[i])), int(counts.support[i]), int(counts.broken[i]), float(evidence[i])
+        )
+        for i in chosen
+    ]
+    needed = without_implied(supported)
+    share = float(broken[chosen].any(axis=0).mean()) if len(chosen) else 0.0
+    return ProcessRule(tuple(needed), share, float(noise.max(initial=0.0)), alarms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How many cases each candidate speaks of, how many break it, and how many would by chance; shape [candidates]."""
+
+    support: NDArray[np.int64]
+    broken: NDArray[np.int64]
+    expected: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, candidates: Candidates, occurrences: Occurrences, relations: Relations) -> "_Counts":
+        parts: list[list[NDArray[Any]]] = [[np.zeros(0)], [np.zeros(0)], [np.zeros(0)]]
+        supports, brokens, chances = parts
+        chance = _Chance(occurrences, relations)
+        for template, _, choices in candidates.blocks:
+            step = max(2**24 // max(len(occurrences), 1), 1)
+            for i in range(0, len(choices), step):
+                a, b = choices[i : i + step, 0], choices[i : i + step, -1]
+                brokens.append((~template.holds(occurrences, a, b)).sum(axis=1))
+                support, probability = chance.of(template.name, a, b)
+                supports.append(support)
+                chances.append(support * probability)
+        return cls(
+            np.concatenate(supports).astype(np.int64), np.concatenate(brokens).astype(np.int64), np.concatenate(chances)
+        )
+
+    def take(self, which: NDArray[np.int64]) -> "_Counts":
+        return _Counts(self.support[which], self.broken[which], self.expected[which])
+
+    def evidence(self) -> NDArray[np.float64]:
+        """In nats; minus infinity where chance breaks it no more often than the cases do."""
+        n, e = self.broken.astype(np.float64), np.maximum(self.expected, 1e-12)
+        ratio = np.log(np.maximum(n, 1e-12) / e)
+        return np.where(n < e, e - n + n * ratio, -np.inf)
+
+
+class _Chance:
+    """How many cases a constraint speaks of, and the probability that chance breaks it in one of them."""
+
+    def __init__(self, occurrences: Occurrences, relations: Relations) -> None:
+        self.cases = len(occurrences)
+        self.having = (occurrences.counts > 0).sum(axis=1)
+        self.share = self.having / max(self.cases, 1)
+        number = {name: i for i, name in enumerate(relations.propositions)}
+        known = np.array([number.get(name, -1) for name in occurrences.propositions], np.int64)
+        self.together = np.where((known[:, None] >= 0) & (known >= 0), relations.together[np.ix_(known, known)], 0)
+        self.often = relations.often[known] / max(self.cases, 1)
+        total = max(int(occurrences.counts.sum()), 1)
+        self.frequency = occurrences.counts.sum(axis=1) / total
+        rate = np.outer(self.frequency, np.arange(int(occurrences.ends.max(initial=0)) + 2))  # events by chance
+        lengths = np.bincount(occurrences.ends + 1, minlength=rate.shape[1]) / max(self.cases, 1)
+        self.none = np.exp(-rate) @ lengths
+        self.once = (rate * np.exp(-rate)) @ lengths
+        self.events = occurrences.counts.sum(axis=1)
+
+    def of(
+        self, name: str, a: NDArray[np.int64], b: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Cases and probability for the template of a name, for each pair of propositions; shape [pairs] each."""
+        everything = np.full(len(a), self.cases)
+        both = self.together[a, b]
+        match name:
+            case "existence":
+                return everything, self.none[a]
+            case "init" | "end":
+                return everything, 1 - self.frequency[a]
+            case "at most once":
+                return self.having[a], (1 - self.none[a] - self.once[a]) / np.maximum(1 - self.none[a], 1e-12)
+            case "exactly once":
+                return everything, 1 - self.once[a]
+            case "precedence":
+                return self.having[b], 1 - self.share[a] / 2
+            case "response":
+                return self.having[a], 1 - self.share[b] / 2
+            case "responded existence":
+                return self.having[a], 1 - self.share[b]
+            case "order":
+                return both, np.full(len(a), 0.5)
+            case "not co-existence":
+                return self.having[a] + self.having[b] - both, self.share[a] * self.share[b]
+            case "choice":
+                return everything, (1 - self.share[a]) * (1 - self.share[b])
+            case "not chain succession":
+                probability = 1 - np.exp(-self.events[a] * self.frequency[b] / np.maximum(self.having[a], 1))
+                return self.having[a], probability
+            case "equally often":
+                return self.having[a] + self.having[b] - both, 1 - (self.often[a] * self.often[b]).sum(axis=1)
+            case _:  # what never happens does not happen among these cases
+                return np.zeros(len(a), np.int64), np.zeros(len(a))
+
+
+def _noise(counts: _Counts, kinds: Sequence[str]) -> NDArray[np.float64]:
+    """The median share of cases that break a firm constraint of the same kind, shape [constraints].
+
+    Mistakes in the order of events leave alone what speaks of their numbers. Kinds with few constraints share theirs.
+    """
+    shares, names = counts.broken / np.maximum(counts.support, 1), np.array(kinds)
+    firm = shares <= FIRM
+    noise = np.full(len(shares), np.median(shares[firm]) if firm.any() else 0.0)
+    for name in set(kinds):
+        if (firm & (names == name)).sum() >= FEWEST_OF_A_KIND:
+            noise[names == name] = np.median(shares[firm & (names == name)])
+    return noise
+
+
+def _most_broken(noise: NDArray[np.float64], support: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many cases may break a constraint by mistakes alone, shape [constraints]."""
+    most: NDArray[np.float64] = poisson.ppf(0.999, noise * support)  # 0 where the noise is 0
+    return np.minimum(np.where(noise > 0, most, 0.0), FIRM * support)
+
+
+def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[np.bool_]:
+    """The constraints that the fewest cases break, as long as at most so many cases break one of them."""
+    is_rule, outliers = np.zeros(len(broken), bool), np.zeros(broken.shape[1], bool)
+    for i in np.argsort(counts.broken / np.maximum(counts.support, 1), kind="stable"):
+        more = outliers | broken[i]
+        if more.sum() <= most:
+            is_rule[i], outliers = True, more
+    return is_rule
+
+
+def _least_evidence(
+    broken: NDArray[np.bool_],
+    counts: _Counts,
+    is_rule: NDArray[np.bool_],
+    noise: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """The least evidence of a rule that unseen cases keep, and the share of unseen cases that still break it.
+
+    Each case is unseen by the rule of the other folds. It is a false alarm if it breaks a constraint of that rule, and
+    none of the rule of all cases.
+    """
+    cases = broken.shape[1]
+    if cases < 2 * FOLDS or not is_rule.any():
+        return 0.0, 0.0
+    fold_of = rng.permutation(np.arange(cases) % FOLDS)
+    evidence, strongest = counts.evidence(), np.zeros(cases)
+    limit = np.where(is_rule, counts.broken, _most_broken(noise, counts.support))
+    for fold in range(FOLDS):
+        unseen = np.flatnonzero(fold_of == fold)
+        there = broken[:, unseen]
+        rule = counts.broken - there.sum(axis=1) <= limit
+        weight = np.where(rule & ~is_rule & (noise == 0), evidence, 0.0)
+        strongest[unseen] = (there * weight[:, None]).max(axis=0, initial=0.0)
+    order = np.sort(strongest)[::-1]
+    allowed = int(FALSE_ALARMS * cases)
+    least = float(order[allowed]) if allowed < cases else 0.0
+    return least, float((strongest > least).mean())
+
+
+def without_implied(supported: Sequence[SupportedConstraint]) -> list[SupportedConstraint]:
+    """The constraints that do not follow from the others by a simple step, those with most evidence first.
+
+    Constraints are looked at in one order, that of their kinds and names, so that samples of one log give the same.
+    """
+    by_key = {(one.constraint.template.name, one.constraint.propositions): one for one in supported}
+    facts = _Facts(by_key)
+    order = sorted(by_key, key=lambda key: (DROP_ORDER.index(key[0]) if key[0] in DROP_ORDER else -1, key[1]))
+    for name, propositions in reversed(order):
+        facts.remove(name, propositions)
+        if not facts.imply(name, *propositions):
+            facts.add(name, propositions)
+    kept = [by_key[key] for key in order if facts.has(*key)]
+    return sorted(kept, key=lambda one: (-one.evidence, one.sentence))
+
+
+DROP_ORDER = (
+    "exactly once",
+    "init",
+    "end",
+    "existence",
+    "at most once",
+    "precedence",
+    "response",
+    "equally often",
+    "not co-existence",
+    "order",
+    "responded existence",
+    "choice",
+    "not chain succession",
+)
+"""Constraints of the last kinds are dropped first."""
+
+
+class _Facts:
+    """Constraints by kind, and what follows from them."""
+
+    def __init__(self, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        self.of: dict[str, set[tuple[str, ...]]] = {}
+        self.after: dict[tuple[str, str], set[str]] = {}
+        for name, propositions in keys:
+            self.add(name, propositions)
+
+    def add(self, name: str, propositions: tuple[str, ...]) -> None:
+        self.of.setdefault(name, set()).add(propositions)
+        if len(propositions) == 2:
+            self.after.setdefault((name, propositions[0]), set()).add(propositions[1])
+            if name in ("equally often", "not co-existence"):
+                self.after.setdefault((name, propositions[1]), set()).add(propositions[0])
+
+    def remove(self, name: str, propositions: tuple[str, ...]) -> None:
+        self.of[name].discard(propositions)
+        if len(propositions) == 2:
+            self.after[name, propositions[0]].discard(propositions[1])
+            if name in ("equally often", "not co-existence"):
+                self.after[name, propositions[1]].discard(propositions[0])
+
+    def has(self, name: str, propositions: tuple[str, ...]) -> bool:
+        return propositions in self.of.get(name, ())
+
+    def holds(self, name: str, a: str, b: str | None = None) -> bool:
+        """Whether a constraint is there, or what is there says it at once."""
+        if b is not None:
+            return b in self.after.get((name, a), ())
+        if name == "existence":
+            return any((a,) in self.of.get(kind, ()) for kind in ("existence", "exactly once", "init", "end"))
+        if name == "at most once":
+            return any((a,) in self.of.get(kind, ()) for kind in ("at most once", "exactly once"))
+        return (a,) in self.of.get(name, ())
+
+    def through(self, name: str, a: str, b: str) -> set[str]:
+        """The propositions c with both the constraints (a, c) and (c, b)."""
+        return {c for c in self.after.get((name, a), ()) if b in self.after.get((name, c), ())}
+
+    def needs(self, a: str) -> set[str]:
+        """What happens too if a happens."""
+        needed = set(self.after.get(("response", a), ())) | set(self.after.get(("responded existence", a), ()))
+        return needed | set(self.after.get(("equally often", a), ()))
+
+    def imply(self, name: str, a: str, b: str | None = None) -> bool:
+        """Whether a constraint follows from the others in one step."""
+        holds = self.holds
+        if b is None:
+            return name in ("existence", "at most once") and holds(name, a)
+        match name:
+            case "precedence":  # b only after a
+                return (
+                    holds("init", a)
+                    or bool(self.through(name, a, b))
+                    or (holds("order", a, b) and holds("existence", a))
+                    or (holds("response", a, b) and holds("existence", a) and holds("at most once", b))
+                )
+            case "response":
+                return (
+                    holds("end", b)
+                    or bool(self.through(name, a, b))
+                    or (holds("order", a, b) and holds("existence", b))
+                    or (holds("precedence", a, b) and holds("existence", b) and holds("at most once", a))
+                )
+            case "responded existence":
+                return (
+                    holds("existence", b)
+                    or holds("response", a, b)
+                    or holds("precedence", b, a)
+                    or holds("equally often", a, b)
+                    or any(b in self.needs(c) for c in self.needs(a))
+                )
+            case "order":  # no a once b has happened
+                return (
+                    holds("not co-existence", a, b)
+                    or (holds("precedence", a, b) and holds("at most once", a))
+                    or (holds("response", a, b) and holds("at most once", b))
+                    or any(holds("existence", c) for c in self.through(name, a, b))
+                )
+            case "not co-existence":
+                return any(holds(name, c, b) for c in self.needs(a)) or any(holds(name, c, a) for c in self.needs(b))
+            case "choice":
+                return holds("existence", a) or holds("existence", b)
+            case "equally often":
+                return (holds("exactly once", a) and holds("exactly once", b)) or bool(self.through(name, a, b))
+            case "not chain succession":
+                return (
+                    holds("order", b, a)
+                    or holds("not co-existence", a, b)
+                    or any(
+                        holds("at most once", one) and holds(kind, b, a)
+                        for kind, one in (("precedence", b), ("response", a))
+                    )
+                )
+        return False

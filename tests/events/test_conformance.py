@@ -1,0 +1,174 @@
+"""Cases are ranked by how far they are from a model, on the command line and from frames."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from wfairl.cli.app import app
+from wfairl.core.support.errors import BadInputError
+from wfairl.events import conform, conform_frame, learn_process
+from wfairl.events.event_logs import LogColumns, from_frame, read_event_log
+from wfairl.events.held_out import HeldOut, perturb
+from wfairl.events.scored_words import MalformedWordsError
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def orders(count, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for case in range(count):
+        middle = ["pack", "bill"] if rng.random() < 0.5 else ["bill", "pack"]
+        rows += [(f"c{case}", event, time) for time, event in enumerate(["order", *middle, "pay", "ship"])]
+    return pd.DataFrame(rows, columns=["nr", "what", "when"])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return learn_process(orders(300), case="nr", activity="what", time="when").model
+
+
+def test_a_frame_is_learned_from_and_compared(model):
+    odd = pd.DataFrame(
+        [("x", event, i) for i, event in enumerate(["order", "pay", "pack", "bill"])]
+        + [("y", event, i) for i, event in enumerate(["order", "bill", "pack", "pay", "ship"])]
+        + [("z", event, i) for i, event in enumerate(["order", "bill", "pack", "pay", "ship", "ship"])],
+        columns=["nr", "what", "when"],
+    )
+    found = conform_frame(model, odd, case="nr", event="what", time="when").set_index("case")
+    assert list(found.columns) == ["cost", "fitness", "conforming", "violated", "reason"]
+    assert found.cost["y"] == 0 < found.cost["z"] < found.cost["x"]
+    assert found.fitness["y"] == 1 > found.fitness["z"]
+    assert found.conforming.tolist() == [False, True, False]
+    assert "no ship" in found.reason["x"]
+    assert found.reason["z"] == "ship twice"
+    assert found.reason["y"] == ""
+
+
+def test_the_command_prints_costs_in_the_order_of_the_log(model, tmp_path):
+    model.save(tmp_path / "task.json")
+    (tmp_path / "log.csv").write_text("case,event\n1,order\n2,order\n2,bill\n2,pack\n2,pay\n2,ship\n3,moon\n")
+    document = json.loads(run("conform", tmp_path / "task.json", tmp_path / "log.csv", "--json").stdout)
+    assert document["cases"] == ["1", "2", "3"]
+    assert document["cost"][1] == 0
+    assert min(document["cost"][0], document["cost"][2]) > 0
+    assert document["fitness"][1] == 1
+    assert "ship happens exactly once" in document["violated"][0] or document["violated"][0]
+    text = run("conform", tmp_path / "task.json", tmp_path / "log.csv", "-o", tmp_path / "cases.csv").stdout
+    assert "1 of 3 cases keep the rule" in text
+    assert "does not know 'moon'" in text
+    assert pd.read_csv(tmp_path / "cases.csv").case.tolist() == [1, 2, 3]
+    with pytest.raises(BadInputError, match="--cost"):
+        run("conform", tmp_path / "task.json", tmp_path / "log.csv", "--cost", "ship=much")
+
+
+def test_costs_of_events_change_the_fitness(model):
+    word = ("order", "bill", "pack", "pay")
+    cheap, dear = (conform(model, [word], costs={"ship": cost}).fitness[0] for cost in (0.1, 5.0))
+    assert dear < conform(model, [word]).fitness[0] < cheap
+
+
+def test_logs_with_few_classes_leave_failures_out(tmp_path):
+    frame = orders(100)
+    frame["went"] = ""
+    frame.loc[frame.nr == "c0", "what"] = "moon"
+    frame.loc[frame.nr == "c0", "went"] = "rejected"
+    frame.loc[frame.nr == "c1", "went"] = "accepted"
+    learned = learn_process(frame, case="nr", activity="what", time="when", outcome="went").model
+    assert learned.summary.words == 99
+    assert not learned.judge(("moon",) * 5).accepted
+
+
+def test_a_log_none_of_whose_events_is_complete_keeps_all(tmp_path):
+    text = "case,event,lifecycle:transition\n1,a,Accepted\n1,b,Queued\n"
+    (tmp_path / "log.csv").write_text(text)
+    assert len(read_event_log(tmp_path / "log.csv").words[0]) == 2
+    with pytest.raises(MalformedWordsError, match="no event has the lifecycle 'complete'; there are accepted, queued"):
+        read_event_log(tmp_path / "log.csv", LogColumns(lifecycle="complete"))
+    (tmp_path / "log.csv").write_text(text + "1,c,complete\n")
+    log = read_event_log(tmp_path / "log.csv")
+    assert (log.words, len(log.notes)) == (((frozenset({"c"}),),), 1)
+
+
+def test_times_order_the_events_of_xes(tmp_path):
+    def event(name, time):
+        return f'<event><string key="concept:name" value="{name}"/><date key="time:timestamp" value="{time}"/></event>'
+
+    events = event("b", "2026-03-02T10:00:00Z") + event("a", "2026-03-02T10:00:00+01:00")
+    (tmp_path / "log.xes").write_text(f"<log><trace>{events}</trace></log>")
+    assert read_event_log(tmp_path / "log.xes").words == ((frozenset({"a"}), frozenset({"b"})),)
+
+
+@pytest.mark.parametrize(
+    ("times", "first"),
+    [
+        (("31/01/2026 10:00", "01/02/2026 09:00"), "a"),
+        (("02/13/2026", "03/01/2026"), "a"),
+        (("2.1.2026 10:00", "1.2.2026 09:00"), "a"),
+        (("2026/01/02", "2026/01/01"), "b"),
+    ],
+)
+def test_common_times_are_read(times, first):
+    frame = pd.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": times})
+    assert from_frame(frame).words[0][0] == {first}
+
+
+def test_a_time_that_may_mean_two_days_is_refused():
+    frame = pd.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": ["03/04/2026", "05/06/2026"]})
+    with pytest.raises(MalformedWordsError, match=r"row 0: .* day and month cannot be told apart"):
+        from_frame(frame)
+
+
+def test_outcomes_come_from_an_event_without_leaking_and_from_a_duration():
+    frame = pd.DataFrame({"case": [1, 1, 1, 2, 2], "event": list("apcab"), "time": [0, 1, 9, 0, 2]})
+    log = from_frame(frame, LogColumns(outcome="event: p"))
+    assert (log.scores, [len(word) for word in log.words]) == ((1.0, 0.0), [1, 2])
+    assert from_frame(frame, LogColumns(outcome="days: 2")).scores == (0.0, 1.0)
+    with pytest.raises(MalformedWordsError, match="no event 'q'"):
+        from_frame(frame, LogColumns(outcome="event: q"))
+
+
+def test_attributes_become_propositions_with_thresholds_of_their_own():
+    frame = pd.DataFrame(
+        {"case": range(4), "event": "a", "amount": [10, 20, 30, 4000], "channel": ["web", "shop", "web", "web"]}
+    )
+    log = from_frame(frame, LogColumns(attributes=("amount > 1000", "channel")))
+    assert log.words[3] == (frozenset({"a", "amount > 1000", "channel = web"}),)
+    assert log.words[1] == (frozenset({"a", "channel = shop"}),)
+    quartiles = from_frame(frame, LogColumns(attributes=("amount",)))
+    assert any(name.startswith("amount > ") for name in frozenset().union(*quartiles.words[3]))
+    with pytest.raises(MalformedWordsError, match="no column 'weight'"):
+        from_frame(frame, LogColumns(attributes=("weight",)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_perturbed_word_is_one_edit_away(seed):
+    word = tuple(frozenset({name}) for name in "abcde")
+    changed = perturb(word, np.random.default_rng(seed))
+    assert sorted(map(sorted, set(changed) | set(word))) == sorted(map(sorted, set(word)))
+    assert abs(len(changed) - len(word)) <= 1
+    assert perturb((), np.random.default_rng(seed)) == ()
+
+
+def test_a_rule_that_does_not_beat_a_constant_answer_says_so_first(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = ["case,event,outcome"]
+    for case in range(300):
+        good = rng.random() < 0.25
+        names = rng.choice(["a", "b", "c"], size=4).tolist() + (["d"] if good and rng.random() < 0.6 else [])
+        rows += [f"{case},{name},{int(good)}" for name in (names if rng.random() < 0.8 else [*names, "d"])]
+    (tmp_path / "log.csv").write_text("\n".join(rows))
+    result = run("learn-task", tmp_path / "log.csv", "-o", tmp_path / "task.json", "--json")
+    document = json.loads(result.stdout)
+    text = run("learn-task", tmp_path / "log.csv", "-o", tmp_path / "task.json").stdout
+    beats = HeldOut(document["held_out_accuracy"], document["base_rate"], 60).beats_constant
+    assert text.startswith("No better than a guess") == (not beats and document["bits"] is not None)
+    assert document["held_out_accuracy"] >= document["base_rate"] - 0.1

@@ -1,0 +1,97 @@
+"""What good cases have in common: found, stable, kept by cases that were not seen, and never said twice."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_constraints import keeps
+
+from wfairl.core.automata.words import as_word
+from wfairl.core.demonstrations.learners import Reading
+from wfairl.core.support.errors import BadInputError
+from wfairl.events.constraints import TEMPLATES, Constraint
+from wfairl.events.declare import DeclareLearner
+from wfairl.events.learned_rule import rule_of
+from wfairl.events.process_rule import SupportedConstraint, without_implied
+
+NAMES = "abc"
+WORDS = [word for length in range(6) for word in product(map(frozenset, NAMES), repeat=length)]
+
+
+def draw_case(rng):
+    """An order: checked and priced in any order, paid once or more, then shipped, or refused."""
+    first = ["check", "price"]
+    rng.shuffle(first)
+    middle = ["pay", "remind"] * int(rng.integers(3)) + ["pay", "pack", "ship"]
+    return as_word(["order", *first, *(middle if rng.random() < 0.7 else ["refuse"]), "close"])
+
+
+def learn(words, **settings):
+    return DeclareLearner(**settings).fit(words, [1.0] * len(words), Reading(keep_repeats=True)).model
+
+
+@st.composite
+def constraints(draw):
+    template = draw(st.sampled_from([one for one in TEMPLATES if one.name != "absence"]))
+    return Constraint(template, tuple(draw(st.permutations(NAMES))[: template.arguments]))
+
+
+@given(st.lists(constraints(), max_size=7, unique=True))
+@settings(max_examples=150, deadline=None)
+def test_what_is_left_out_follows_from_what_is_kept(chosen):
+    kept = without_implied([SupportedConstraint(one, 10, 0, 1.0) for one in chosen])
+    assert {one.constraint for one in kept} <= set(chosen)
+    for word in WORDS:
+        if all(keeps(one.constraint.template.name, one.constraint.propositions, word) for one in kept):
+            assert all(keeps(one.template.name, one.propositions, word) for one in chosen)
+
+
+def test_cases_that_were_not_seen_keep_the_rule_and_changed_ones_do_not():
+    rng = np.random.default_rng(0)
+    model = learn([draw_case(rng) for _ in range(500)])
+    unseen = [draw_case(rng) for _ in range(500)]
+    assert np.mean(model.predict(unseen)) >= 0.98
+    assert len(set(model.sentences)) == len(model.sentences)
+    assert not any(model.predict([word[1:] for word in unseen]))
+    assert np.mean(model.predict([(*word[:-2], word[-1], word[-2]) for word in unseen])) == 0
+
+
+def test_samples_of_one_log_share_their_sentences():
+    rng = np.random.default_rng(1)
+    words = [draw_case(rng) for _ in range(400)]
+    samples = [set(learn([words[i] for i in rng.permutation(400)[:360]]).sentences) for _ in range(3)]
+    assert len(set.intersection(*samples)) >= 0.7 * max(map(len, samples))
+
+
+def test_mistakes_are_told_from_the_rule_and_their_share_is_an_option():
+    rng = np.random.default_rng(2)
+    words = [draw_case(rng) for _ in range(500)]
+    words[:20] = [word[::-1] for word in words[:20]]
+    model = learn(words)
+    rule = rule_of(model)
+    assert rule.outliers == pytest.approx(0.04, abs=0.02)
+    assert not any(model.predict(words[:20]))
+    assert rule_of(learn(words, outliers=0.0)).outliers == 0
+    with pytest.raises(BadInputError, match="outliers"):
+        DeclareLearner(outliers=1.0)
+
+
+def test_a_rule_is_read_back_from_its_file(tmp_path):
+    rng = np.random.default_rng(3)
+    words = [draw_case(rng) for _ in range(100)]
+    model = learn(words, max_states=8)
+    model.save(tmp_path / "task.json")
+    again = type(model).load(tmp_path / "task.json")
+    changed = [word[1:] for word in words] + words
+    assert again.judge_all(changed) == model.judge_all(changed)
+    assert rule_of(again).in_automaton < len(model.sentences)
+    assert again.judge(words[0][1:]).broken
+
+
+def test_an_unknown_event_alone_breaks_nothing():
+    rng = np.random.default_rng(4)
+    model = learn([draw_case(rng) for _ in range(100)])
+    word = draw_case(rng)
+    assert model.judge((*word[:2], frozenset({"call"}), *word[2:])).accepted
