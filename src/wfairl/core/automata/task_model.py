@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.alignment import Aligner, Alignment
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts, Label
 from wfairl.core.automata.finite import (
     DEFAULT_MAX_STATES,
@@ -31,6 +30,9 @@ from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
+
+if TYPE_CHECKING:
+    from wfairl.core.automata.alignment import Aligner, Alignment
 
 
 class BrokenTaskModelError(BadInputError):
@@ -227,15 +229,17 @@ class TaskModel:
         """The word as the automaton reads it."""
         return as_read([word], self.keep_repeats)[0]
 
-    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> Alignment:
+    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> "Alignment":
         """The cheapest way to make the word one that the automaton accepts; see `alignment`.
 
         `costs` are those of an extra or missing event, 1 where it names none.
         """
         return self.aligner(costs).align(word)
 
-    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> Aligner:
+    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> "Aligner":
         """Aligns many words; see `align`."""
+        from wfairl.core.automata.alignment import Aligner  # here, because SciPy's graphs are slow to import
+
         return Aligner(self.finite, tuple(self.labels_seen.union(self.alphabet)), costs)
 
     def judge(self, word: Word) -> Verdict:
