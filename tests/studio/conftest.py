@@ -11,7 +11,7 @@ import pytest
 def studio(tmp_path_factory):
     """A studio in a thread: its address with the token, and the directory of its sessions."""
     pytest.importorskip("nicegui", reason="the studio is not installed: pip install -e '.[studio]'")
-    from wfairl.studio.server import find_port, serve
+    from wfairl.studio.server import open_socket, serve
 
     directory = tmp_path_factory.mktemp("studio")
     announced, address = threading.Event(), []
@@ -20,7 +20,7 @@ def studio(tmp_path_factory):
         address.append(text)
         announced.set()
 
-    threading.Thread(target=serve, args=(directory, find_port(None), announce), daemon=True).start()
+    threading.Thread(target=serve, args=(directory, open_socket(None), announce), daemon=True).start()
     assert announced.wait(120)
     return address[0], directory
 

@@ -18,7 +18,7 @@ from studio_sessions import FOUR_ROOMS
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.studio.registry import lock_directory
-from wfairl.studio.server import find_port
+from wfairl.studio.server import open_socket
 
 httpx = pytest.importorskip("httpx")
 client = pytest.importorskip("websockets.sync.client")
@@ -278,8 +278,9 @@ def test_a_directory_has_one_server_at_a_time(tmp_path):
 def test_a_port_that_is_taken_is_said_to_be(known):
     port = urlsplit(known[0]).port
     with pytest.raises(BadInputError, match="is taken"):
-        find_port(port)
-    assert find_port(None) != port
+        open_socket(port)
+    with open_socket(None) as other:
+        assert other.getsockname()[1] != port
 
 
 def test_other_users_of_the_machine_read_nothing(known):

@@ -40,7 +40,7 @@ def studio(
     """
     try:
         from wfairl.studio.registry import ENTRANCE, running_address
-        from wfairl.studio.server import find_port, serve
+        from wfairl.studio.server import open_socket, serve
     except ModuleNotFoundError as error:
         raise BadInputError(f"the studio needs {error.name}: pip install 'wfairl[studio]'") from None
     from wfairl.studio.task_spec import find_task_spec
@@ -59,4 +59,4 @@ def studio(
         if browser:
             webbrowser.open((directory / ENTRANCE).resolve().as_uri())
         return
-    serve(directory, find_port(port), announce, task, new, workers)
+    serve(directory, open_socket(port), announce, task, new, workers)

@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,24 +44,28 @@ INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unl
 """Environments that the home page suggests for inventing a task."""
 
 
-def find_port(wanted: int | None) -> int:
-    """A free port of this machine: the wanted one; without one, the usual one or any.
+def open_socket(wanted: int | None) -> socket.socket:
+    """A socket that listens on this machine: on the wanted port; without one, on the usual one or any.
 
     Raises:
         BadInputError: the wanted port is taken.
     """
     for port in (USUAL_PORT, 0) if wanted is None else (wanted,):
-        with socket.socket() as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with suppress(OSError):
-                one.bind((ADDRESS, port))
-                return int(one.getsockname()[1])
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((ADDRESS, port))
+            one.listen()
+        except OSError:
+            one.close()
+        else:
+            return one
     raise BadInputError(f"port {wanted} is taken; choose another with --port")
 
 
 def serve(
     directory: Path,
-    port: int,
+    listening: socket.socket,
     announce: Callable[[str, Path], None],
     task: str | None = None,
     is_new: bool = False,
@@ -71,14 +74,14 @@ def serve(
     """Serve the sessions of a directory until Ctrl-C.
 
     Args:
-        port: to listen on, on this machine only.
+        listening: the socket, from `open_socket`.
         announce: called once pages can be opened, with the address and the file that sends a browser there.
         task: whose latest session the address opens; None for the list of tasks and sessions.
         is_new: whether it opens a new session instead.
         processes: the number of workers that learn and plan.
     """
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
-    lock, run = lock_directory(directory), RunSecrets()
+    lock, run, port = lock_directory(directory), RunSecrets(), int(listening.getsockname()[1])
     workers = JobRunner(processes, warm_up)
     registry = SessionRegistry(directory, workers)
     path = "/"
@@ -87,8 +90,6 @@ def serve(
         path = f"/session/{opened.session.name}"
     config = uvicorn.Config(
         make_application(registry, run, port),
-        ADDRESS,
-        port,
         log_level="warning",
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,  # nothing leaves this machine
@@ -97,7 +98,7 @@ def serve(
     server = uvicorn.Server(config)
 
     async def serve_until_stopped() -> None:
-        serving = asyncio.ensure_future(server.serve())
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.02)
         if server.started:
