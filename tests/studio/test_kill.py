@@ -33,12 +33,12 @@ def free_port():
         return one.getsockname()[1]
 
 
-def start(directory, log):
+def start(directory, log, task="errand"):
     """The server in a process of its own, and the address that it prints once it listens.
 
     Its port is new, so that no page of a server before it finds it and loads itself again.
     """
-    command = [sys.executable, "-m", "wfairl", "studio", "errand", "-d", str(directory), "--no-browser"]
+    command = [sys.executable, "-m", "wfairl", "studio", task, "-d", str(directory), "--no-browser"]
     with log.open("w") as output:
         process = subprocess.Popen(
             [*command, "--port", str(free_port())], stdout=output, stderr=output, start_new_session=True

@@ -18,7 +18,7 @@ from wfairl.pages.text import capitalised, counted
 from wfairl.questions.corrections import Correction, correction_of_document, without_edge
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
-from wfairl.studio.events import PERSON, HistoryMoved, SessionState
+from wfairl.studio.events import PERSON, History, HistoryMoved, SessionState
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
 from wfairl.studio.task_spec import Inventive, TaskSpec
@@ -75,8 +75,8 @@ class SessionController:
         """Do what a page asks for; a request that cannot be met changes nothing, and the notice says why."""
         actions: dict[str, Callable[[], Awaitable[None]]] = {
             "ready": self.ready,
-            "undo": lambda: self._move(self.session.history.undone),
-            "redo": lambda: self._move(self.session.history.redone),
+            "undo": lambda: self._move(lambda history: history.undone),
+            "redo": lambda: self._move(lambda history: history.redone),
             "next": self._next_scene,
             "point": lambda: self._point(message),
             "propose": self._propose_scene,
@@ -150,11 +150,14 @@ class SessionController:
         elif now.answers != before.answers:
             self._changed(UNDERSTANDING)
 
-    async def _move(self, at: int | None) -> None:
+    async def _move(self, place: Callable[[History], int | None]) -> None:
         """Undo or redo."""
-        if at is None:
-            raise BadInputError("there is nothing more to undo or redo")
-        await self._act({"do": "history", "at": at})
+        async with self._lock:  # the place depends on the events before
+            at = place(self.session.history)
+            if at is None:
+                raise BadInputError("there is nothing more to undo or redo")
+            before = await self._apply({"do": "history", "at": at})
+        await self._follow(before)
 
     async def _make_worlds(self, spec: TaskSpec, seeds: Iterable[int]) -> None:
         """Fill the cache with worlds."""

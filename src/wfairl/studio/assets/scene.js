@@ -259,7 +259,7 @@ export default {
     leave(event) {
       const isByPointer = event.type === "click" ? event.detail > 0 : performance.now() - this.pointed < 5000;
       if (!isByPointer || (event.type === "change" && !event.target.matches?.("select"))) return;
-      setTimeout(() => { if (document.activeElement.matches("button, summary, select, [tabindex]")) this.$refs.view?.focus({ preventScroll: true }); });
+      if (document.activeElement.matches("button, summary, select, [tabindex]")) this.$refs.view?.focus({ preventScroll: true });
     },
 
     showNotice(notice) {

@@ -1,0 +1,261 @@
+"""A random walk over the whole page: two tabs, jobs in flight, reloads, kills of the server.
+
+A second session, to which the same acts are done directly, says what the journal must hold: no act is lost, none comes
+twice, and none is overtaken. The mode of a tab is what its own keys made it. At the end, undo leads to the empty
+session and redo to the same bytes.
+
+    WFAIRL_WALK=10000 pytest -m slow tests/studio/test_random_walk.py
+"""
+
+import os
+import random
+import shutil
+import signal
+import time
+from collections import Counter
+
+import pytest
+from studio_sessions import InlineRunner
+from test_controller import send
+from test_kill import start
+
+from wfairl.core.support.errors import BadInputError
+from wfairl.studio.controller import SessionController
+from wfairl.studio.journal import Journal
+from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
+from wfairl.studio.task_spec import find_task_spec
+
+WORLD = "MiniGrid-Empty-5x5-v0"
+PROPOSITIONS = (
+    {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal"}},
+    {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 3}},
+)
+CONTROLS = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2, "p": 3, "d": 4, " ": 5}
+MODES = {"1": "tab-demonstrate", "2": "tab-watch", "3": "tab-answer"}
+SECONDS = 60
+HARMLESS = ("Failed to load resource", "WebSocket connection", "reloading because", "ERR_CONNECTION", "Fetch API")
+"""What a browser says of a server that is gone."""
+
+
+class Walk:
+    """Two tabs of a studio in a process of its own, and the session that they must lead to."""
+
+    def __init__(self, browser, folder, seed):
+        self.rng, self.browser, self.folder = random.Random(seed), browser, folder
+        self.errors, self.did = [], Counter()
+        self.session = Session(folder / "twin" / "my-empty-5x5-1", find_task_spec(WORLD))
+        for act in PROPOSITIONS:
+            self.session.do(act)
+        self.directory = folder / "studio" / self.session.name
+        shutil.copytree(self.session.directory, self.directory)
+        self.begin()
+
+    def begin(self):
+        self.process, self.address = start(self.folder / "studio", self.folder / "log", WORLD)
+        self.context = self.browser.new_context()
+        self.pages = [self.open_page() for _ in range(2)]
+        self.modes = ["tab-demonstrate"] * 2
+        self.tab = 0
+
+    def open_page(self):
+        page = self.context.new_page()
+        page.set_default_timeout(1000 * SECONDS)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.goto(self.address)
+        self.wait_for(page)
+        return page
+
+    def wait_for(self, page):
+        page.wait_for_selector("[data-ready]", state="attached")
+        page.wait_for_selector("canvas, .empty", state="attached")
+
+    @property
+    def page(self):
+        return self.pages[self.tab]
+
+    @property
+    def mode(self):
+        return self.modes[self.tab]
+
+    def journal(self, directory=None):
+        return list(Journal((directory or self.directory) / JOURNAL).read())
+
+    def act(self, document):
+        """Do an act to the twin, and what a judge says of it; a refused one leaves no trace there either."""
+        try:
+            self.session.do(document)
+        except BadInputError:
+            return
+        if document["do"] != "history" and (verdict := self.session.verdict) is not None:
+            self.session.do({"do": "keep", "right": verdict, "by": self.session.state.judge})
+
+    def sync(self):
+        """Wait until the journal holds what the twin does."""
+        expected, until = self.journal(self.session.directory), time.monotonic() + SECONDS
+        while (found := self.journal()) != expected:
+            assert time.monotonic() < until, (found[-3:], expected[-3:], len(found), len(expected))
+            time.sleep(0.01)
+        for page in self.pages:
+            page.wait_for_selector(".progress.idle", state="attached")
+
+    def follow(self):
+        """Take over acts that follow from what a job found."""
+        for page in self.pages:
+            page.wait_for_timeout(50)
+            page.wait_for_selector(".progress.idle", state="attached")
+        for document in self.journal()[len(self.journal(self.session.directory)) :]:
+            assert document["do"] in ("answer", "correct")
+            self.session.do(document)
+
+    def check(self):
+        assert [text for text in self.errors if not text.startswith(HARMLESS)] == []
+        for page, mode in zip(self.pages, self.modes, strict=True):
+            assert page.get_attribute("[role=tab][aria-selected=true]", "id") == mode
+
+    def step(self):
+        """One action of a person."""
+        kinds = (self.press_control, self.press_other, self.change_history, self.change_mode, self.click, self.answer,
+                 self.correct, self.switch, self.reload, self.kill)  # fmt: skip
+        action = self.rng.choices(kinds, (60, 12, 14, 6, 3, 2, 0.5, 2, 0.5, 0.3))[0]
+        self.did[action.__name__] += 1
+        action()
+
+    def press_control(self):
+        key = self.rng.choice(list(CONTROLS)[:3] * 3 + list(CONTROLS)[3:])
+        if self.mode != "tab-demonstrate" and key in ("p", "d", " "):
+            return
+        self.page.keyboard.press(key)
+        if self.mode == "tab-demonstrate":
+            self.act({"do": "control", "control": CONTROLS[key]})
+
+    def press_other(self):
+        if self.mode != "tab-demonstrate":
+            return
+        key = self.rng.choice(["n", "r", "Enter", "Enter", "x"])
+        self.sync()  # a page that has not yet seen a step does not send what needs one
+        self.page.wait_for_selector(
+            f"canvas[data-drawn='{self.session.state.seed}/{len(self.session.state.controls)}']"
+        )
+        self.page.keyboard.press(key)
+        if key == "n":
+            self.act({"do": "scene", "seed": self.session.state.next_seed})
+        elif self.session.state.controls:
+            self.act({"do": "reset"} if key == "r" else {"do": "keep", "right": key == "Enter", "by": "person"})
+
+    def change_history(self):
+        history = self.session.history
+        for _ in range(self.rng.choice([1, 1, 2, 5, 30])):
+            key, at = self.rng.choice([("u", history.undone), ("u", history.undone), ("Shift+U", history.redone)])
+            self.page.keyboard.press(key)
+            if at is not None:
+                self.act({"do": "history", "at": at})
+
+    def change_mode(self):
+        key = self.rng.choice(["1", "1", "2", "3"])
+        self.page.keyboard.press(key)
+        now = self.page.get_attribute("[role=tab][aria-selected=true]", "id")
+        assert now in (self.mode, MODES[key])
+        assert key != "1" or now == MODES[key]
+        self.modes[self.tab] = now
+
+    def click(self):
+        """A button that is an act: a judge, a removal, or an answer that is withdrawn."""
+        self.sync()
+        buttons = self.page.locator(".choose-judge button, section .rows button").all()
+        button = self.rng.choice(buttons)
+        name = button.get_attribute("aria-label") or button.inner_text()
+        number = int(name.split()[-1]) - 1 if name.split()[-1].isdigit() else None
+        documents = {
+            "The environment": {"do": "judge", "by": "environment"},
+            "I do": {"do": "judge", "by": "person"},
+            "Remove demonstration": {"do": "drop", "demonstration": number},
+            "Withdraw answer": {"do": "unanswer", "answer": number},
+            "Withdraw:": {"do": "withdraw", "correction": self.correction(name)},
+            "Remove goal": {"do": "forget", "name": "goal"},
+            "Remove corner": {"do": "forget", "name": "corner"},
+        }
+        document = next(one for start, one in documents.items() if name.startswith(start))
+        button.click()
+        self.act(document)
+        if document["do"] == "forget":  # or soon there would be none
+            self.sync()
+            self.page.keyboard.press("u")
+            self.act({"do": "history", "at": self.session.history.undone})
+
+    def correction(self, name):
+        sentences = [one.parsed.sentence for one in self.session.state.corrections]
+        return next((i for i, one in enumerate(sentences) if name == f"Withdraw: {one}"), None)
+
+    def answer(self):
+        if self.mode == "tab-answer":
+            self.sync()
+            if self.page.locator(".question").count():
+                self.page.keyboard.press(self.rng.choice("yns"))
+                self.follow()
+
+    def correct(self):
+        self.sync()
+        form = self.page.locator("section[aria-labelledby=correct] form")
+        if form.locator("button").is_enabled() and form.locator("option", has_text="corner").count():
+            form.locator("select").nth(1).select_option("corner")
+            form.locator("button").click()
+            self.follow()
+
+    def switch(self):
+        self.sync()  # between two connections there is no order
+        self.tab = 1 - self.tab
+
+    def reload(self):
+        self.sync()
+        self.page.reload()
+        self.wait_for(self.page)
+
+    def kill(self):
+        """What was pressed last may not have arrived; what has arrived is a beginning of it."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.context.close()
+        expected, found = self.journal(self.session.directory), self.journal()
+        assert found == expected[: len(found)]
+        assert len(found) >= len(expected) - 100
+        shutil.copy(self.directory / JOURNAL, self.session.directory / JOURNAL)
+        self.session = Session(self.session.directory)
+        self.begin()
+        if (verdict := self.session.verdict) is not None:
+            self.session.do({"do": "keep", "right": verdict, "by": self.session.state.judge})
+
+
+@pytest.mark.slow
+def test_a_random_walk_loses_nothing(browser, tmp_path):
+    pytest.importorskip("nicegui")
+    walk = Walk(browser, tmp_path, seed=0)
+    started = time.monotonic()
+    for number in range(int(os.environ.get("WFAIRL_WALK", "300"))):
+        walk.step()
+        if number % 25 == 0:
+            walk.check()
+        if number % 500 == 499:
+            print(number + 1, f"{time.monotonic() - started:.0f} s", dict(walk.did), flush=True)
+    walk.sync()
+    walk.check()
+    os.kill(walk.process.pid, signal.SIGTERM)
+    walk.process.wait()
+    walk.context.close()
+
+    session = Session(walk.directory)
+    assert session.state == walk.session.state
+    controller = send(SessionController(session, InlineRunner()), {"do": "ready"})
+    names = (DEMONSTRATIONS, TASK_MODEL, session.task_file)
+    state = session.state
+    before = {name: path.read_bytes() for name in names if (path := session.directory / name).exists()}
+    send(controller, {"do": "history", "at": 1})
+    assert session.state == Session(tmp_path / "new", find_task_spec(WORLD)).state
+    assert not (session.directory / DEMONSTRATIONS).exists()
+    while session.history.redone is not None:
+        session.do({"do": "history", "at": session.history.redone})
+    while session.history.at > 1 and session.state != state:  # what was undone at the end of the walk
+        session.do({"do": "history", "at": session.history.undone})
+    send(controller, {"do": "learn"})
+    after = {name: path.read_bytes() for name in names if (path := session.directory / name).exists()}
+    assert after == before
