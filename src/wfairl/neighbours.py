@@ -29,6 +29,7 @@ OFFERS: dict[str, dict[str, str]] = {
                 "office-coffee office-mail office-coffee-mail office-patrol random-office-coffee random-office-mail"
                 " random-office-coffee-mail random-office-patrol crowded-office-coffee",
             ),
+            *_tasks("wfairl.offices.carpets", "coffee-and-mail"),
             *_tasks("wfairl.floors.workshop", "workshop"),
         ]
     ),

@@ -10,6 +10,7 @@ import pytest
 from experts import solve
 
 from wfairl.core.worlds import find_task
+from wfairl.offices.carpets import CARPET_COST, OBJECTS, carpet_office
 from wfairl.offices.office import OFFICE_RULES, crowded_office, published_office, random_office
 from wfairl.offices.office_map import MOVES, PUBLISHED, cells, neighbour
 
@@ -91,3 +92,21 @@ def test_an_office_is_made_without_anything_that_draws():
     code = f"import sys; {make}; print('PIL' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_carpet_office_has_its_objects_and_a_price_on_its_carpets():
+    task = find_task("coffee-and-mail")
+    for seed in range(5):
+        world = carpet_office(seed)
+        assert Counter(name for label in world.marks.values() for name in label) == OBJECTS
+        carpet, table = world.source.carpet, world.table
+        assert 6 <= len(carpet) <= 36
+        for state, cell in enumerate(table.states):
+            for control, move in enumerate(MOVES):
+                features = table.features[table.feature_index[state, control]]
+                onto = neighbour(cell, move) in carpet
+                assert features.tolist() == [1.0, float(onto)]
+                assert task.true_cost(features[None])[0] == (CARPET_COST if onto else 1.0)
+        image = world.rendering.render(world.initial_state)
+        x, y = world.rendering.places.locate(world.initial_state)
+        assert tuple(image[int(y), int(x)]) == (213, 94, 0)  # the robot

@@ -71,7 +71,7 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
     world = DrawnCorridor(5 + data["episodes"][0]["seed"] % 4)
     first = next(frames_of(data["episodes"][0], data["atlas"]))
     np.testing.assert_array_equal(first, world.rendering.render(world.initial_state))
-    assert "what it costs to get to a place" in section(root, "The cost it learned").text
+    assert "what it costs to get to a place" in section(root, "How the cost was learned").text
     rows = section(root, "Result").all("tbody")[0].all("tr")
     assert [row.one("th").text for row in rows] == ["optimal (least true cost)", "learned, greedy"]
     heads = [head.text for head in section(root, "Result").all("thead")[0].all("th")]
@@ -87,7 +87,7 @@ def test_a_page_has_the_learned_weights_under_their_names(make_run, tasks):
     directory = make_run("plain")
     model, world = load_cost(directory / COST), tasks["plain"].make_world(0)
     root = read_page(write_run_report(directory, scenes=1).read_text())
-    shown = section(root, "The cost it learned").all("tbody")
+    shown = section(root, "How the cost was learned").all("tbody")
     for named, body in zip(cost_tables(model, world), shown, strict=True):
         assert [row.one("th").text for row in body.all("tr")] == list(named.rows)
         for row, values in zip(body.all("tr"), named.values.tolist(), strict=True):
@@ -100,9 +100,9 @@ def test_a_world_without_a_renderer_has_sentences_in_the_place_of_pictures(make_
     assert root.all("canvas") == []
     assert "This world has no renderer" in section(root, "Episodes").text
     assert player_data(root)["episodes"][0]["moments"][0]["world_state"] == "(2, False)"
-    assert "No preference found" in section(root, "The cost it learned").text
+    assert "No preference found" in section(root, "How the cost was learned").text
     assert "optimal (fewest steps)" in section(root, "Result").text
-    texts = [one.text for one in section(root, "The task it learned").one("svg").all("text", class_="label")]
+    texts = [one.text for one in section(root, "What it learned").one("svg").all("text", class_="label")]
     assert any("parcel" in text for text in texts)
 
 
@@ -110,5 +110,5 @@ def test_propositions_are_text_wherever_they_stand(make_run):
     html = page_html(run_page(read_run_files(make_run("nasty")), scenes=1))
     root = read_page(html)
     assert [one.attributes.get("type") for one in root.all("script")] == ["application/octet-stream", None]
-    assert NASTY[0] in section(root, "The task it learned").text
+    assert NASTY[0] in section(root, "How the rule was learned").text
     assert NASTY[0] not in html

@@ -112,7 +112,7 @@ def test_the_numbers_of_the_automaton_are_those_of_the_task_model(root, finished
 
 def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
     counts = TaskModel.load(finished_run / "task.json").edge_counts
-    texts = [text.text for text in section(root, "The task it learned").one("svg").all("text", class_="label")]
+    texts = [text.text for text in section(root, "What it learned").one("svg").all("text", class_="label")]
     shown = sorted(int(text.rpartition(TIMES)[2]) for text in texts if TIMES in text)
     assert shown == sorted(counts.values())
 
@@ -123,7 +123,7 @@ def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
     assert numbers_in(fact(root, "Held-out loss per step")) == [min(losses)]
     assert numbers_in(fact(root, "Held-out loss before training")) == [losses[0]]
     assert numbers_in(fact(root, "Selected epoch")) == [losses.index(min(losses))]
-    spoken = section(root, "The cost it learned").all("img")[0].attributes["alt"]
+    spoken = section(root, "How the cost was learned").all("img")[0].attributes["alt"]
     assert f"held-out demonstrations goes from {losses[0]:.4g} to {losses[-1]:.4g}" in spoken
     assert f"training goes from {metrics[0]['train_loss']:.4g} to {metrics[-1]['train_loss']:.4g}" in spoken
 
@@ -219,7 +219,7 @@ def test_the_options_in_commands_are_those_of_the_command_line():
     ("name", "title", "sentence"),
     [
         ("evaluation.json", "Result", "The policy is not evaluated yet: there is no evaluation.json."),
-        ("metrics.jsonl", "The cost it learned", "There are no curves: the run has no metrics.jsonl."),
+        ("metrics.jsonl", "How the cost was learned", "There are no curves: the run has no metrics.jsonl."),
     ],
 )
 def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
@@ -268,7 +268,7 @@ def test_without_demonstrations_their_words_are_left_out(copied):
     (copied / "demonstrations.safetensors").unlink()
     (copied / "experiment.json").unlink()
     root = page_of(copied)
-    assert section(root, "The task it learned").all("tbody") == []
+    assert section(root, "How the rule was learned").all("tbody") == []
     assert "wfairl train DEMOS" in root.one("pre").text
 
 
@@ -283,7 +283,7 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
     write_lines(run / "metrics.jsonl", lines)
     root = page_of(run)
     assert "behavioural cloning" in root.one("p", class_="subtitle").text
-    titles = ["Result", "Episodes", "Training", "How to reproduce it"]
+    titles = ["Episodes", "Result", "Training", "How to reproduce it"]
     assert [one.one("h2").text for one in root.all("section")] == titles
     assert [item.text for item in root.one("nav").all("li")] == titles
     assert {one["policy"] for one in player_data(root)["episodes"]} == {"learned", "optimal", "expert", "random"}

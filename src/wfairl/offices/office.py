@@ -55,11 +55,16 @@ def _table() -> TransitionTable:
     )
 
 
-def office_world(objects: Mapping[OfficeCell, str], start: OfficeCell) -> GraphWorld:
-    """An office with objects; all offices share the table of moves."""
+def office_world(
+    objects: Mapping[OfficeCell, str],
+    start: OfficeCell,
+    propositions: tuple[str, ...] = OFFICE_PROPOSITIONS,
+    carpet: frozenset[OfficeCell] = frozenset(),
+) -> GraphWorld:
+    """An office with objects, and with cells that look like carpet; all offices share the table of moves."""
     table = _table()
     marks: dict[int, Label] = {table.states.index(cell): frozenset({name}) for cell, name in objects.items()}
-    return GraphWorld(table, OFFICE_PROPOSITIONS, table.states.index(start), marks, OfficeRenderer(objects))
+    return GraphWorld(table, propositions, table.states.index(start), marks, OfficeRenderer(objects, carpet))
 
 
 def published_office(seed: int) -> GraphWorld:

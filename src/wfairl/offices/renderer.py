@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.offices.office_map import COLUMNS, MOVES, ROWS, OfficeCell, cells, neighbour
 
+FLOOR, CARPET, PLANT, THING = ".~*+"
+COLOURS = {"n": "#f4d9d0", PLANT: "#f4d9d0", CARPET: "#dcc9e8", THING: "#dbeaf5"}
+"""Of cells, by their character."""
+
 
 class OfficeRenderer:
-    """Draws an office, given the objects on its cells. The code that draws is imported when it is used."""
+    """Draws an office, given its objects and carpets. The code that draws is imported when it is used."""
 
-    def __init__(self, objects: Mapping[OfficeCell, str]):
-        self.objects = objects
+    def __init__(self, objects: Mapping[OfficeCell, str], carpet: frozenset[OfficeCell] = frozenset()):
+        self.objects, self.carpet = objects, carpet
 
     @property
     def rendering(self) -> Rendering:
@@ -24,20 +28,33 @@ class OfficeRenderer:
         """The image of the office with the robot on a cell, shape [height, width, 3]."""
         from wfairl.pages.world_drawing import draw_grid
 
-        rows = ["".join(self.objects.get((x, y), ".") for x in range(COLUMNS)) for y in reversed(range(ROWS))]
+        rows = ["".join(self._kind((x, y)) for x in range(COLUMNS)) for y in reversed(range(ROWS))]
+        words = {_in_picture(cell): name for cell, name in self.objects.items() if len(name) > 1}
         walls = [
             (_in_picture(one), _in_picture((one[0] + MOVES[move][0], one[1] + MOVES[move][1])))
             for one in cells()
             for move in ("up", "right")
             if neighbour(one, move) == one
         ]
-        return draw_grid(rows, {"n": "#f4d9d0"}, _in_picture(cell), walls=walls)
+        return draw_grid(rows, COLOURS, _in_picture(cell), walls=walls, size=self._size, words=words)
 
     def locate(self, cell: OfficeCell) -> tuple[float, float]:
         """The pixel (x, y) of the robot on a cell."""
         from wfairl.pages.world_drawing import cell_centre
 
-        return cell_centre(*_in_picture(cell))
+        return cell_centre(*_in_picture(cell), self._size)
+
+    @property
+    def _size(self) -> int:
+        """Pixels of the side of a cell; names need more than letters."""
+        return 64 if any(len(name) > 1 for name in self.objects.values()) else 32
+
+    def _kind(self, cell: OfficeCell) -> str:
+        """The character of a cell in the picture."""
+        name = self.objects.get(cell, "")
+        if len(name) == 1:
+            return name
+        return {"plant": PLANT, "": CARPET if cell in self.carpet else FLOOR}.get(name, THING)
 
 
 def _in_picture(cell: OfficeCell) -> tuple[int, int]:

@@ -34,6 +34,14 @@ def prose(*paragraphs: Text) -> Prose:
 
 
 @dataclass(frozen=True)
+class Statements:
+    """Sentences in large letters, each with a word about what it is."""
+
+    template: ClassVar[str] = "statements"
+    entries: tuple[tuple[str, Text], ...]
+
+
+@dataclass(frozen=True)
 class Facts:
     """Names with their values, below a caption."""
 

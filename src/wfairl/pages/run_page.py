@@ -1,4 +1,4 @@
-"""The page of a run: its result, episodes, the learned task and cost, and how to reproduce it.
+"""The page of a run: what was learned, an episode to watch, how well it does, and how it was made.
 
     write_run_report(Path("runs/doorkey"))      writes runs/doorkey/report.html
 
@@ -18,12 +18,11 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
-from wfairl.pages.automata.layout import TIMES
-from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Column, Facts, Table
+from wfairl.pages.blocks import Column, Facts, Table
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.pages.run_files import RunFiles, read_run_files
+from wfairl.pages.run_learned import learned_section
 from wfairl.pages.run_reproduction import reproduction_section
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
@@ -60,8 +59,9 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
     date = datetime.now(UTC) if date is None else date
     task = task_of(run)
     sections = (
-        result_section(run, task),
+        *([] if run.task_model is None else [learned_section(run, task, run.task_model)]),
         episodes_section(run, task, scenes, n_jobs),
+        result_section(run, task),
         *([task_section(run, run.task_model)] if run.task_model is not None else []),
         training_section(run, task),
         reproduction_section(run, task),
@@ -84,20 +84,9 @@ def task_of(run: RunFiles) -> Task:
 
 
 def task_section(run: RunFiles, model: TaskModel) -> Section:
-    """The learned automaton, its certainty, and the words that it was learned from."""
-    title = "The task it learned" if run.method.needs_task_model else "The task it plans with"
-    drawing: tuple[Block, ...] = ()
-    if model.summary.closed:
-        by_difference = with_label_differences(model.finite) is not model.finite
-        change = f"when the label changes, and shows the change {DIFFERENCES_EXPLAINED}"
-        reads = change if by_difference else "when its guard holds"
-        caption = (
-            f"State 0 is the initial state; double rings mark acceptance. An edge is taken {reads}; {TIMES} counts the "
-            "successful demonstrations that took it."
-        )
-        is_drawn = model.finite.states <= MAX_DRAWN_STATES
-        drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption if is_drawn else ""),)
-    return Section(title, (*drawing, _task_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
+    """How the automaton was learned, its certainty, and the words that it was learned from."""
+    title = "How the rule was learned" if run.method.needs_task_model else "The rule it plans with"
+    return Section(title, (_task_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
 
 
 def _task_facts(model: TaskModel) -> Facts:

@@ -43,7 +43,7 @@ def training_section(run: RunFiles, task: Task) -> Section:
     if load_cost(run.directory / COST).estimator is not Estimator.ADAM:
         curves = ()  # it has no epochs
     return Section(
-        "The cost it learned", (*_cost_facts(run, task), *cost_blocks(run, task), *curves, *cost_maps(run, task))
+        "How the cost was learned", (*_cost_facts(run, task), *cost_blocks(run, task), *curves, *cost_maps(run, task))
     )
 
 

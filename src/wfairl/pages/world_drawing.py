@@ -104,8 +104,9 @@ def draw_grid(
     agent_text: str = "",
     walls: Iterable[tuple[Cell, Cell]] = (),
     size: int = CELL,
+    words: Mapping[Cell, str] | None = None,
 ) -> NDArray[np.uint8]:
-    """A grid of cells, with letters in them and the agent as a disc.
+    """A grid of cells, with letters or words in them and the agent as a disc.
 
     Args:
         cells: a string for each row, a character for each cell. Letters and digits are written into their cell, `#` is
@@ -115,11 +116,13 @@ def draw_grid(
         agent_text: written on the agent, such as the name of an object that it carries.
         walls: pairs of neighbouring cells, (column, row) each, between which there is a wall.
         size: pixels of the side of a cell.
+        words: written into cells, small.
 
     Returns:
         The image, shape [rows * size, columns * size, 3].
     """
-    image = _grid(tuple(cells), tuple((colours or {}).items()), tuple(walls), size).copy()
+    texts = tuple((words or {}).items())
+    image = _grid(tuple(cells), tuple((colours or {}).items()), tuple(walls), size, texts).copy()
     if agent is not None:
         x, y = cell_centre(*agent, size)
         _disc(ImageDraw.Draw(image), x, y, 0.34 * size, agent_text)
@@ -133,7 +136,11 @@ def cell_centre(column: int, row: int, size: int = CELL) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def _grid(
-    cells: tuple[str, ...], colours: tuple[tuple[str, str], ...], walls: tuple[tuple[Cell, Cell], ...], size: int
+    cells: tuple[str, ...],
+    colours: tuple[tuple[str, str], ...],
+    walls: tuple[tuple[Cell, Cell], ...],
+    size: int,
+    words: tuple[tuple[Cell, str], ...],
 ) -> Image.Image:
     """The grid without the agent; the same for all states of most worlds."""
     fills = {"#": WALL, **dict(colours)}
@@ -146,6 +153,9 @@ def _grid(
             draw.rectangle((left, top, left + size - 1, top + size - 1), fills.get(character, FLOOR), LINE)
             if character.isalnum():
                 draw.text(cell_centre(column, row, size), character, INK, font, anchor="mm")
+    small = ImageFont.load_default(0.27 * size)
+    for cell, word in words:
+        draw.text(cell_centre(*cell, size), word, INK, small, anchor="mm")
     for one, other in walls:
         (x, y), (dx, dy) = np.add(cell_centre(*one, size), cell_centre(*other, size)) / 2, np.subtract(other, one)
         ends = (x - dy * size / 2, y - dx * size / 2, x + dy * size / 2, y + dx * size / 2)

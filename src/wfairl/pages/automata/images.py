@@ -9,7 +9,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts
 from wfairl.pages.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, DrawnEdge, lay_out
 
 INK, PAPER, ACCENT = "#1b1f24", "#ffffff", "#1f6f54"
-ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
+ACCEPTING_FILL, STATE_FILL, LOST = "#dff2e9", "#f3f5f7", "#b3261e"
 RING_GAP = 4.0
 ARROW_LENGTH = 34.0
 TIP_LENGTH, TIP_SPREAD = 9.0, 4.0
@@ -56,7 +56,13 @@ def layout_svg(layout: AutomatonLayout) -> str:
             parts.append(f'{circle} r="{RADIUS - RING_GAP:g}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
         parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central" '
-            f'fill="{INK}">{layout.name(state)}</text></g>'
+            f'fill="{LOST if lost else INK}">{layout.name(state)}</text></g>'
+        )
+    if layout.badge:
+        x, y = layout.badge_place
+        parts.append(
+            f'<g class="lost" data-state="{DEAD}"><text x="{x:.1f}" y="{y:.1f}" fill="{LOST}">{escape(layout.badge)}'
+            "</text></g>"
         )
     return "\n".join([*parts, "</svg>\n"])
 

@@ -76,6 +76,7 @@ class AutomatonLayout:
         edges: the edges.
         width, height: of the whole image.
         states: how many of the places are states.
+        never: what loses the task in every state, which no edge shows.
     """
 
     centres: NDArray[np.float64]
@@ -84,6 +85,17 @@ class AutomatonLayout:
     width: float
     height: float
     states: int
+    never: tuple[str, ...] = ()
+
+    @property
+    def badge(self) -> str:
+        """What loses the task in every state, in words; empty if nothing does."""
+        return f"never {', '.join(self.never)}" if self.never else ""
+
+    @property
+    def badge_place(self) -> Point:
+        """Where the badge begins."""
+        return MARGIN, self.height - MARGIN / 2
 
     def name(self, place: int) -> str:
         """The text in a place."""
@@ -94,9 +106,10 @@ def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Auto
     """Place the states and edges of an automaton.
 
     The loop that reads the last label again, which every state has unless repeats are kept, is left out. Where edges
-    lose the task, one more place, behind all states, stands for that.
+    lose the task, one more place, behind all states, stands for that; what loses it in every state is a badge.
     """
-    arrows = automaton.arrows()
+    never = _always_lost(automaton)
+    arrows = [arrow for arrow in automaton.arrows() if arrow.target != DEAD or arrow.text not in never]
     places = automaton.states + any(arrow.target == DEAD for arrow in arrows)
     edges = _gather_edges(arrows, edge_counts or {}, automaton.states)
     depth = _depths(places, edges)
@@ -104,7 +117,18 @@ def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Auto
     centres = _place_states(columns, depth, edges)
     drawn = _place_edges(centres, depth, edges)
     accepting = np.append(automaton.accepting, np.zeros(places - automaton.states, bool))
-    return _fit_to_page(centres, accepting, drawn, automaton.states)
+    layout = _fit_to_page(centres, accepting, drawn, automaton.states)
+    return replace(layout, never=never, height=layout.height + LINE_HEIGHT) if never else layout
+
+
+def _always_lost(automaton: Automaton) -> tuple[str, ...]:
+    """The texts of edges with which every state that is not accepting loses the task."""
+    lost: dict[str, set[int]] = {}
+    for arrow in automaton.arrows():
+        if arrow.target == DEAD:
+            lost.setdefault(arrow.text, set()).add(arrow.source)
+    live = set(np.flatnonzero(~automaton.accepting).tolist())
+    return tuple(text for text, sources in lost.items() if sources >= live)
 
 
 def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> list[LabelledEdge]:

@@ -66,6 +66,8 @@ def draw_layout(figure: Figure, layout: AutomatonLayout, look: AutomatonStyle, l
         if is_accepting:
             axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=style.INK, lw=1.2 * weight, zorder=5))
         style.write(axes, x, y, layout.name(state), look.text, ha="center", va="center_baseline", zorder=6)
+    if layout.badge:
+        style.write(axes, *layout.badge_place, layout.badge, look.text, MARK, ha="left", va="baseline", zorder=6)
 
 
 def _draw_edge(axes: Any, edge: DrawnEdge, look: AutomatonStyle, weight: float) -> None:
