@@ -4,11 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow docs bench reproduce lint browser clean
+.PHONY: demo demo-paper test test-slow docs bench reproduce lint browser clean
 
-demo: $(INSTALLED)  ## the main job, start to end
+demo: $(INSTALLED)  ## the main job, start to end: rule and cost from twelve demonstrations
 	rm -rf runs/demo
-	$(BIN)/wfairl run doorkey -o runs/demo
+	$(BIN)/wfairl run coffee-and-mail --successes 12 --failures 0 -o runs/demo
+
+demo-paper: $(INSTALLED)  ## the paper's own way on its first task: a spectral automaton from successes and failures
+	rm -rf runs/demo-paper
+	$(BIN)/wfairl run doorkey --learner spectral -o runs/demo-paper
 
 test: lint browser  ## what must hold before anything lands: style, types, rooms, fast tests
 	$(BIN)/pytest -n 2 --dist worksteal
