@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from wfairl.cli import warm_up
 from wfairl.core.demonstrations import load
 
 
@@ -226,7 +227,10 @@ def test_evaluate_compares_two_policies_scene_by_scene(wfairl):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "doorkeys"], "unknown task 'doorkeys'; known are doorkey, multiroom, blocked-unlock-pickup"),
+        (
+            ["evaluate", "doorkeys"],
+            "unknown task 'doorkeys' (did you mean 'doorkey'?); known are doorkey, multiroom",
+        ),
         (
             ["evaluate", "doorkey", "--policy", "best"],
             "unknown policy 'best': give optimal, expert, random or the directory of a run",
@@ -260,3 +264,18 @@ def test_a_run_that_fails_has_exit_code_1(tmp_path, wfairl):
     assert result.returncode == 1
     assert "came out as required" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_command_that_is_nearly_one_gets_a_question(wfairl):
+    code, _, complaint = wfairl("pland", "doorkey")
+    assert code == 2
+    assert "no such command 'pland' (did you mean 'plan'?)" in " ".join(complaint.replace("│", " ").split())
+
+
+@pytest.mark.slow
+def test_warming_up_compiles_what_a_plan_needs(wfairl, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not warm_up._is_warm()
+    code, said, _ = wfairl("warm-up")
+    assert (code, said.splitlines()[-1]) == (0, "done")
+    assert warm_up._is_warm()

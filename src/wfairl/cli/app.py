@@ -9,29 +9,35 @@ from typer.core import TyperCommand, TyperGroup
 
 from wfairl import __version__
 from wfairl.cli.console import out
+from wfairl.cli.warm_up import announce_compilation
+from wfairl.core.support.errors import did_you_mean
+
+START, STEPS, RULES = "Start here", "One step at a time", "Rules as automata"
 
 COMMANDS = {
-    "run": ("cli.run:run_command", "Run the whole pipeline for one task, and write a report."),
-    "tasks": ("cli.tasks:tasks", "List the tasks: goals, propositions and step limits."),
-    "demos": ("cli.demos:demos", "Collect demonstrations of a task."),
-    "demos-import": ("cli.demos:demos_import", "Convert your own log, or a Minari data set, to demonstrations."),
-    "demos-export": ("minari.commands:demos_export", "Write demonstrations as a Minari data set."),
-    "learn-task": ("cli.learn_task:learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
-    "ask": ("questions.commands:ask", "Ask the most informative question about a task, or propose a scene to show."),
-    "score": ("events.commands:score", "Score words with a task model, and show where a rejected word was lost."),
-    "conform": ("events.commands:conform_command", "Tell how far each case of a log is from a model, and why."),
-    "draw": ("specifications.commands:draw", "Draw the automaton of a task model."),
-    "explain": ("specifications.commands:explain", "Explain in sentences how a task model judges a word."),
-    "diff": ("specifications.commands:diff", "Compare two task models by words that only one of them accepts."),
-    "export": ("specifications.commands:export", "Write a task as HOA, LTLf, a reward machine, PRISM or Python."),
-    "import": ("specifications.commands:import_task", "Read a task from HOA, LTLf or a reward machine."),
-    "plan": ("cli.plan:plan", "Plan one episode of a task."),
-    "train": ("cli.train:train", "Learn a policy from demonstrations, by one of several methods."),
-    "evaluate": ("cli.evaluate:evaluate_command", "Run a policy in unseen scenes, and report its performance."),
-    "report": ("pages.commands:report", "Write the HTML report of a run."),
-    "studio": ("studio.commands:studio", "Demonstrate a task in the browser, and watch it being learned."),
+    "run": ("cli.run:run_command", "Run the whole pipeline for one task, and write a report.", START),
+    "studio": ("studio.commands:studio", "Demonstrate a task in the browser, and watch it being learned.", START),
+    "tasks": ("cli.tasks:tasks", "List the tasks: goals, propositions and step limits.", START),
+    "warm-up": ("cli.warm_up:warm_up", "Compile everything for this processor now, once.", START),
+    "demos": ("cli.demos:demos", "Collect demonstrations of a task.", STEPS),
+    "demos-import": ("cli.demos:demos_import", "Convert your own log, or a Minari data set, to demonstrations.", STEPS),
+    "demos-export": ("minari.commands:demos_export", "Write demonstrations as a Minari data set.", STEPS),
+    "learn-task": ("cli.learn_task:learn_task", "Learn a rule, from demonstrations or scored words.", STEPS),
+    "ask": ("questions.commands:ask", "Ask the most informative question about a task, or propose a scene.", STEPS),
+    "train": ("cli.train:train", "Learn a policy from demonstrations, by one of several methods.", STEPS),
+    "plan": ("cli.plan:plan", "Plan one episode of a task.", STEPS),
+    "evaluate": ("cli.evaluate:evaluate_command", "Run a policy in unseen scenes, and report its performance.", STEPS),
+    "report": ("pages.commands:report", "Write the HTML report of a run.", STEPS),
+    "score": ("events.commands:score", "Score words with a task model, and show where a rejected one was lost.", RULES),
+    "conform": ("events.commands:conform_command", "Tell how far each case of a log is from a model, and why.", RULES),
+    "draw": ("specifications.commands:draw", "Draw the automaton of a task model.", RULES),
+    "explain": ("specifications.commands:explain", "Explain in sentences how a task model judges a word.", RULES),
+    "diff": ("specifications.commands:diff", "Compare two task models by words that only one accepts.", RULES),
+    "export": ("specifications.commands:export", "Write a task as HOA, LTLf, a reward machine, PRISM, Python.", RULES),
+    "import": ("specifications.commands:import_task", "Read a task from HOA, LTLf or a reward machine.", RULES),
 }
-"""The commands in the order of `--help`: the function of the package that is the command, and a one-line summary."""
+"""The commands in the order of `--help`: the function of the package that is the command, a one-line
+summary, and its group."""
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 CONTEXTS = {"explain": {"ignore_unknown_options": True, "help_option_names": ["--help"]}}
@@ -64,12 +70,16 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         command = TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
-        command.rich_help_panel = None
+        command.rich_help_panel = COMMANDS[cmd_name][2]
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command to call."""
+        """The command to call; a name that is nearly one gets a question."""
+        if args and args[0] not in COMMANDS and (near := did_you_mean(args[0], COMMANDS)):
+            ctx.fail(f"no such command {args[0]!r}{near}")
         name, command, rest = super().resolve_command(ctx, args)
+        if name is not None:
+            announce_compilation(name)
         return name, command if name is None else find_command(name), rest
 
 

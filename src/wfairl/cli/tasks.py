@@ -2,8 +2,12 @@
 
 from wfairl.cli.console import facts_table, out, print_json
 from wfairl.cli.options import AsJson
-from wfairl.core.automata.automaton import DEAD, Automaton
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.worlds.task_registry import all_tasks
+
+LONGEST_RULE = 200
+"""Characters of a rule that is written out."""
 
 
 def tasks(as_json: AsJson = False) -> None:
@@ -41,16 +45,6 @@ def tasks(as_json: AsJson = False) -> None:
 
 
 def describe_rule(rule: Automaton) -> str:
-    """A rule in words: what each state waits for if the states form a chain, else the number of states."""
-    forbidden = {frozenset(arrow.text.split(" & ")) for arrow in rule.arrows() if arrow.target == DEAD}
-    weakest = sorted(" & ".join(sorted(one)) for one in forbidden if not any(other < one for other in forbidden))
-    never = f", never {' or '.join(weakest)}" if weakest else ""
-    steps, state = [], 0
-    while not rule.accepting[state]:
-        arrows = [arrow for arrow in rule.arrows() if arrow.source == state and arrow.target != DEAD]
-        nearest = min(arrows, key=lambda arrow: len(arrow.text), default=None)
-        if nearest is None or len({arrow.target for arrow in arrows if "&" not in arrow.text}) > 1:
-            return f"an automaton of {rule.states} states is fulfilled{never}"
-        steps.append(nearest.text)
-        state = nearest.target
-    return " then ".join(steps) + never
+    """A rule in words, or how long it is if that takes too many."""
+    text = join_clauses(describe(rule))
+    return text if len(text) <= LONGEST_RULE else f"a rule in {rule.states} stages is fulfilled"

@@ -218,5 +218,5 @@ def test_a_horizon_must_leave_time_for_something_and_end(task, horizon):
 
 
 def test_an_unknown_task_is_refused_with_the_known_ones():
-    with pytest.raises(BadInputError, match="unknown task 'doorkeys'; known are doorkey, multiroom"):
+    with pytest.raises(BadInputError, match=r"'doorkeys' \(did you mean 'doorkey'\?\); known are doorkey, multiroom"):
         find_task("doorkeys")

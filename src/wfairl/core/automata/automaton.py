@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 
 Label = frozenset[str]
 """A set of propositions: those that hold after a transition."""
@@ -178,7 +178,8 @@ class Automaton(ABC):
         """Raise `ForeignLabelError` for a world that lacks propositions of the automaton."""
         foreign = sorted(self.propositions - set(propositions))
         if foreign:
+            near = did_you_mean(foreign[0], propositions)
             raise ForeignLabelError(
-                f"the automaton reads {', '.join(foreign)}, which the world does not know (it has "
+                f"the automaton reads {', '.join(foreign)}, which the world does not know{near} (it has "
                 f"{', '.join(propositions)}); learn the automaton from words of this task"
             )

@@ -4,6 +4,7 @@ Every error of the package derives from one of them. Its message says what happe
 """
 
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from traceback import extract_tb
 
@@ -51,3 +52,11 @@ NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrat
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error means that there is no memory left; torch has no class for that."""
     return isinstance(error, MemoryError) or "allocate memory" in str(error)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question about the known name that is nearest to a given one, in brackets; empty if none is near."""
+    from difflib import get_close_matches  # only for a message
+
+    near = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pkgutil import resolve_name
 from typing import TypeVar
 
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 
 T = TypeVar("T")
 
@@ -46,7 +46,8 @@ class Registry(Mapping[str, T]):
         """The entry of a name; an unknown name is a `BadInputError` that lists the names."""
         if name not in self._entries:
             advice = f". {self.advice}" if self.advice else ""
-            raise BadInputError(f"unknown {self.noun} {name!r}; known are {', '.join(self)}{advice}")
+            unknown = f"unknown {self.noun} {name!r}{did_you_mean(name, self)}"
+            raise BadInputError(f"{unknown}; known are {', '.join(self)}{advice}")
         return self[name]
 
     def register(self, name: str, entry: T) -> T:
