@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -178,8 +179,11 @@ def experiment(example, *arguments, folder):
 def test_a_comparison_of_ones_own_is_computed_from_the_command_line(tmp_path):
     """Its cells are computed in processes that have to learn of its task."""
     results = experiment("own_experiment", "corridor", "--quick", folder=tmp_path)
-    _, rest = results.split("| without the automaton, from noisy |", 1)
-    assert rest.splitlines()[1] == "| &nbsp;&nbsp;greedy | 0.000 ± 0.000 |"  # it goes home without the parcel
+    learned, without = (
+        float(re.search(rf"{re.escape(name)}, from noisy \| (?:\*\*)?([\d.]+)", results)[1])
+        for name in ("WFA-IRL", "without the automaton")
+    )
+    assert without < learned  # in some scenes it goes home without the parcel
 
 
 @pytest.mark.slow

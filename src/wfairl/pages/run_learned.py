@@ -5,14 +5,12 @@ from wfairl.core.costs.cost_words import cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.planning.enforced import enforced_orders, enforced_sentence
-from wfairl.core.planning.product import states_alone
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
 from wfairl.core.runs.run_directory import COST
 from wfairl.core.worlds.task import Task
 from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
 from wfairl.pages.automata.layout import LOST_TEXT, TIMES
 from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Statements
-from wfairl.pages.cost_tables import first_states
 from wfairl.pages.page import Block, Section
 from wfairl.pages.run_episodes import scenes_of
 from wfairl.pages.run_files import RunFiles, is_learned
@@ -61,7 +59,7 @@ def _cost(run: RunFiles, task: Task) -> list[tuple[str, Text]]:
     if not isinstance(cost, SampledCost):
         return [("Cost", f"A model of the kind {cost.kind}; see below what it charges.")]
     world = task.make_world(scenes_of(run, 1)[0])
-    verdict, *terms = cost_sentences(cost, states_alone(world, first_states(world)))
+    verdict, *terms = cost_sentences(cost, world)
     return [("Cost", "; ".join(capitalised(one) if i == 0 else one for i, one in enumerate(terms or [verdict])) + ".")]
 
 
