@@ -99,7 +99,7 @@ def test_the_doubt_of_a_plan_is_the_probability_that_a_reason_rejects_it():
         for price in (0.0, 5.0, 1000.0):
             world = TASK.make_world(seed)
             choice = CautiousPolicy("", model, unit_cost, 0.0, price, largest_doubt=1.0).choose(world)
-            word = [choice.automaton.alphabet[i] for i in choice.word]
+            word = [choice.automaton.alphabet[i] for i in choice.words[0]]
             names = ["".join(label) for label in word]
             until_done = names[: names.index("g")]
             broken = {

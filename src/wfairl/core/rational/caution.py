@@ -20,7 +20,7 @@ that ends within the horizon is preferred to any that does not. If even the best
 to act and gives the reasons.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ from wfairl.core.planning.product import ProductTooLargeError, build_product
 from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.demonstrated_words import DemonstratedWords
 from wfairl.core.rational.exploration import to_arrays
-from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld
 from wfairl.core.rational.table_plans import TablePlanner
 from wfairl.core.rational.tables import canonical_table, intersection, live_table, read_word, to_automaton, to_table
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
@@ -72,6 +72,9 @@ MOST_STATES, MOST_JOINT_STATES, MOST_NODES = 1_000_000, 300, 10_000_000
 MOST_STEPS = 100_000
 """No plan is longer."""
 
+DRAWN_PLANS, MOST_SLIPPING_STEPS = 32, 2_000
+"""Where the world slips, what a policy breaks is estimated from so many episodes of at most so many steps."""
+
 
 class DoubtfulPlanError(UnsatisfiableTaskError):
     """Even the best plan is too likely to fail, given the demonstrations."""
@@ -104,7 +107,7 @@ class Choice(NamedTuple):
         doubt: probability that the plan fails.
         reasons: what rejects the plan, the most probable first.
         table: the automaton over the labels of the scene, [states, labels].
-        word: index of the label of every step of the plan, [steps].
+        words: index of the label of every step of the plan, [steps]; where the world slips, of plans that succeed.
     """
 
     automaton: Automaton
@@ -114,7 +117,7 @@ class Choice(NamedTuple):
     doubt: float = 0.0
     reasons: tuple[Reason, ...] = ()
     table: NDArray[np.int32] = np.zeros((0, 0), np.int32)
-    word: NDArray[np.int32] = np.zeros(0, np.int32)
+    words: tuple[NDArray[np.int32], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +179,20 @@ class CautiousPolicy:
             return Choice(self.automaton, self.cost)
         if best.doubt > self.largest_doubt:
             raise _refusal(best)
-        return best._replace(automaton=to_automaton(scene.enforced(best.table, best.word), scene.hypotheses.labels))
+        return best._replace(automaton=to_automaton(scene.enforced(best.table, best.words), scene.hypotheses.labels))
 
     def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
         """Plans that keep more and more of the reasons that reject the plan before, while doubt costs something."""
         table, tried = scene.hypotheses.chosen, set[str]()
         plan = scene.plan(table)
         while plan is not None:
-            word = plan.word
-            rejecting = scene.rejecting(word)
+            words = plan.words
+            rejecting = scene.rejecting(words)
             right = float(np.prod([1.0 - one.probability for one in rejecting]))
-            is_late = self.horizon is not None and len(word) > self.horizon
-            total = float(plan.costs.sum()) + price * (1.0 - right)
+            is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
+            total = plan.cost + price * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
-            yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, word)
+            yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, words)
             plan = None
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
@@ -243,6 +246,13 @@ class _Hypotheses(NamedTuple):
         return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
+class _Plan(NamedTuple):
+    """The cost of a plan, and its word; where the world slips, the expected cost, and words of plans that succeed."""
+
+    cost: float
+    words: tuple[NDArray[np.int32], ...]
+
+
 class _Scene:
     """A scene to plan in, and the reasons that it leaves possible."""
 
@@ -252,20 +262,37 @@ class _Scene:
         self._planner = TablePlanner(world, len(hypotheses.labels))
         self._is_possible: dict[str, bool] = {}
 
-    def plan(self, table: NDArray[np.int32]) -> DemonstratedScene | None:
+    def plan(self, table: NDArray[np.int32]) -> _Plan | None:
         """The best plan for an automaton, None if there is none."""
         if len(table) * len(self._world.successors) > MOST_NODES:
             return None
-        return self._planner.solve(table).act(0.0, MOST_STEPS, np.random.default_rng(0))
+        solved, rng = self._planner.solve(table), np.random.default_rng(0)
+        if self._world.chances is None:
+            found = solved.act(0.0, MOST_STEPS, rng)
+            return None if found is None else _Plan(float(found.costs.sum()), (found.word,))
+        drawn = [solved.act(0.0, MOST_SLIPPING_STEPS, rng) for _ in range(DRAWN_PLANS)]
+        words = tuple(one.word for one in drawn if one is not None)
+        return _Plan(solved.start_cost, words) if words else None
 
-    def rejecting(self, word: NDArray[np.int32]) -> list[Reason]:
-        """The reasons that reject a plan; those with which the task would be impossible here are refuted."""
-        return [one for one in self.hypotheses.reasons if not read_word(one.table, word) and self._can_be(one)]
+    def rejecting(self, words: Sequence[NDArray[np.int32]]) -> list[Reason]:
+        """The reasons that reject a plan; those with which the task would be impossible here are refuted.
 
-    def enforced(self, table: NDArray[np.int32], word: NDArray[np.int32]) -> NDArray[np.int32]:
+        Where the world slips, a reason that rejects a part of the words counts with that part of its probability: what
+        the agent does may break a constraint, or not.
+        """
+        rejecting = []
+        for one in self.hypotheses.reasons:
+            part = sum(not read_word(one.table, word) for word in words) / len(words)
+            if part and self._can_be(one):
+                rejecting.append(one._replace(probability=one.probability * part))
+        return rejecting
+
+    def enforced(self, table: NDArray[np.int32], words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
         reasons = self.hypotheses.reasons
-        kept = [one for one in reasons if one.probability > LEAST_KEPT and read_word(one.table, word)]
+        kept = [
+            one for one in reasons if one.probability > LEAST_KEPT and all(read_word(one.table, word) for word in words)
+        ]
         for one in kept[:MOST_KEPT]:
             joint = intersection(table, one.table)
             if len(joint) > MOST_JOINT_STATES or len(joint) * len(self._world.successors) > MOST_NODES:

@@ -68,7 +68,9 @@ def observe(
             failures.append(numbered(one.labels))
         else:
             one.nodes(product)  # checks every step
-            scenes.append(DemonstratedScene(to_arrays(product, cost, numbers), np.array(one.controls, np.int32)))
+            effects = np.array(one.effects, np.int32) if one.effects else None
+            arrays = to_arrays(product, cost, numbers)
+            scenes.append(DemonstratedScene(arrays, np.array(one.controls, np.int32), effects))
     judged = tuple(JudgedWord(numbered(one.labels), one.is_right, one.weight) for one in answers)
     return Observations(tuple(numbers.labels), tuple(scenes), tuple(failures), judged)
 
@@ -93,7 +95,10 @@ def to_arrays(product: Product, cost: Cost, numbers: LabelNumbers) -> ArrayWorld
     costs: NDArray[np.float64] = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
     if cost is not unit_cost:
         costs = np.vstack([cost(product), np.ones(controls)])
-    return ArrayWorld(successors, label_index, 0, costs)
+    chances = product.chances
+    if chances is not None:  # in the last state all effects lead to itself, whatever their chances
+        chances = chances.at(np.append(np.arange(end), 0))
+    return ArrayWorld(successors, label_index, 0, costs, chances)
 
 
 def end_of_words(words: Sequence[Sequence[Label]]) -> Automaton:

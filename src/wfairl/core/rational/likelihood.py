@@ -4,15 +4,19 @@ The scenes lie one after another in flat arrays, so that one call evaluates an a
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.rational.observations import DemonstratedScene
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE
+from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
+    SlippingWorlds,
+    expected_cost_to_go,
+    fill_ahead,
     general_cost_to_go,
     pack_world,
     reverse_table,
@@ -20,9 +24,17 @@ from wfairl.core.rational.table_cost_to_go import (
 )
 from wfairl.core.rational.tables import read_word
 from wfairl.core.support.compiling import njit
+from wfairl.core.worlds.chances import slip_chances
 
 TABULATED_GAPS = 32
 """Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
+
+SLIPPING_STATES = 4_000
+"""So many states of a world that slips are planned through, those nearest to the demonstration: a sweep takes ten times
+as long as a search. An effect that leads to another state counts as a failure."""
+
+EXPECTED_TOLERANCE = 1e-2
+"""Where worlds slip, sweeps end when no cost-to-go changes by more than this part of the lowest temperature."""
 
 LARGEST_PARTITION = 1e250
 """Partition functions are multiplied up to this number before their logarithm is taken."""
@@ -38,6 +50,7 @@ class PackedScenes(NamedTuple):
         log_outlier: log of e times the probability of an outlier, [scenes].
         log_follows: log(1 - e), where e is the probability that a demonstration follows no task.
         step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
+        slipping: the effects in all states, and their chances; empty where the worlds do not slip.
         successor: state after each control in a step, or -1; [steps, controls] of int32.
         label: index of its label, [steps, controls] of int16.
         cost: of the control, [steps, controls] of float64.
@@ -52,6 +65,7 @@ class PackedScenes(NamedTuple):
     log_outlier: NDArray[np.float64]
     log_follows: float
     step_first: NDArray[np.int64]
+    slipping: SlippingWorlds
     successor: NDArray[np.int32]
     label: NDArray[np.int16]
     cost: NDArray[np.float64]
@@ -69,18 +83,22 @@ def pack_scenes(
 ) -> PackedScenes:
     """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration."""
     worlds, steps, states, transitions = [], [], [0], 0
+    width = max(scene.world.successors.shape[1] for scene in scenes)
+    slip, near_states = any(scene.world.chances is not None for scene in scenes), []
     for scene in scenes:
         world, visited = scene.world, scene.visited[:-1]
-        near = _nearest_states(world.successors, scene.visited, max_states)
+        most = min(max_states, SLIPPING_STATES) if slip else max_states
+        near = _nearest_states(world.successors, scene.visited, most)
         number = np.full(len(world.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
         number[near] = np.arange(len(near))
+        near_states.append((scene.world, near, number))
         packed = pack_world(number[world.successors[near]], world.label_index[near], world.costs[near], labels)
         worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
         steps.append(
             (
-                number[world.successors[visited]],
-                world.label_index[visited].astype(np.int16),
-                world.costs[visited].astype(np.float64),
+                _widened(number[world.successors[visited]], width, NO_SUCCESSOR),
+                _widened(world.label_index[visited].astype(np.int16), width, 0),
+                _widened(world.costs[visited].astype(np.float64), width, 1.0),
                 number[visited],
                 scene.word,
                 scene.controls.astype(np.int32),
@@ -91,12 +109,53 @@ def pack_scenes(
     return PackedScenes(
         PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
         np.array(states, np.int64),
-        np.array([bool((packed.cost == 1).all()) for packed in worlds]),
+        np.array([bool((packed.cost == 1).all()) and not slip for packed in worlds]),
         log_outlier,
         log_follows,
         np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
+        pack_slipping(near_states, width) if slip else NONE_SLIPS,
         *(np.concatenate(arrays) for arrays in zip(*steps, strict=True)),
     )
+
+
+NONE_SLIPS = SlippingWorlds(
+    0, np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int16), np.zeros((0, 0)), np.zeros(0, np.int64),
+    np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int32), np.zeros(0),
+)  # fmt: skip
+
+
+def pack_slipping(
+    worlds: Sequence[tuple[ArrayWorld, NDArray[np.int32], NDArray[np.int32]]], width: int
+) -> SlippingWorlds:
+    """Worlds that slip, each with the states that are kept and the new number of every state."""
+    parts, firsts, entries, kinds, controls = [], [np.zeros(1, np.int64)], 0, 0, 0
+    for world, near, number in worlds:
+        chances = world.chances
+        if chances is None:  # beside worlds that slip
+            chances = slip_chances(world.successors >= 0, 0.0)
+        controls = chances.controls
+        parts.append(
+            (
+                _widened(number[world.successors[near]], width, NO_SUCCESSOR),
+                _widened(world.label_index[near].astype(np.int16), width, 0),
+                _widened(world.costs[near].astype(np.float64), width, 1.0),
+                chances.effect,
+                chances.probability,
+                chances.kind[near] + np.int32(kinds),
+                np.array([DEFAULT_PRICE * world.costs.mean()]),
+            )
+        )
+        firsts.append(chances.first[1:] + entries)
+        entries += len(chances.effect)
+        kinds += (len(chances.first) - 1) // chances.controls
+    successor, label, cost, *rest = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return SlippingWorlds(controls, successor, label, cost, np.concatenate(firsts), *rest)
+
+
+def _widened(table: NDArray[Any], width: int, value: float) -> NDArray[Any]:
+    """A table [rows, effects] with more columns, filled with a value."""
+    missing = width - table.shape[1]
+    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, missing)), constant_values=value)) if missing else table
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +228,11 @@ def fill_evidence(
         if not accepted[i]:
             continue
         world = _world(scenes, i, table.shape[1])
-        if scenes.unit[i]:
+        if len(scenes.slipping.kind):
+            failure = scenes.slipping.failure[i]
+            tolerance = EXPECTED_TOLERANCE * temperatures[0]
+            expected_cost_to_go(automaton, world, scenes.slipping, scenes.state_first[i], failure, tolerance, V)
+        elif scenes.unit[i]:
             unit_cost_to_go(automaton, world, _nodes(table, scenes, i), V, queue)
         else:
             general_cost_to_go(automaton, world, V)
@@ -228,21 +291,27 @@ def _fill_log_likelihoods(
     log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
     sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
     """
-    grid, controls = len(temperatures), scenes.successor.shape[1]
+    slips = len(scenes.slipping.kind) > 0
+    grid, controls = len(temperatures), scenes.slipping.controls if slips else scenes.successor.shape[1]
     states = scenes.state_first[i + 1] - scenes.state_first[i]
     Q, gap_sum, partition = np.empty(controls), np.zeros(grid), np.ones(grid)
+    ahead = np.empty(scenes.successor.shape[1])
     result[:] = 0.0
     q = 0
     for t in range(scenes.step_first[i], scenes.step_first[i + 1]):
         least = np.inf
+        if slips:
+            row = scenes.state_first[i] + scenes.visited[t]
+            _fill_expected(table, scenes.slipping, row, q, states, scenes.slipping.failure[i], V, ahead, Q)
         for u in range(controls):
-            Q[u] = np.inf
-            if scenes.successor[t, u] >= 0:
-                after = table[q, scenes.label[t, u]]
-                if after == ACCEPTED:
-                    Q[u] = scenes.cost[t, u]
-                elif after >= 0:
-                    Q[u] = scenes.cost[t, u] + V[after * states + scenes.successor[t, u]]
+            if not slips:
+                Q[u] = np.inf
+                if scenes.successor[t, u] >= 0:
+                    after = table[q, scenes.label[t, u]]
+                    if after == ACCEPTED:
+                        Q[u] = scenes.cost[t, u]
+                    elif after >= 0:
+                        Q[u] = scenes.cost[t, u] + V[after * states + scenes.successor[t, u]]
             least = min(least, Q[u])
         if Q[scenes.control[t]] == np.inf:
             result[:] = -np.inf
@@ -263,6 +332,30 @@ def _fill_log_likelihoods(
         q = table[q, scenes.word[t]]
     for k in range(grid):
         result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
+
+
+@njit(cache=True, nogil=True)
+def _fill_expected(
+    table: NDArray[np.int32],
+    slipping: SlippingWorlds,
+    row: int,
+    q: int,
+    states: int,
+    failure: float,
+    V: NDArray[np.float64],
+    ahead: NDArray[np.float64],
+    Q: NDArray[np.float64],
+) -> None:
+    """Fill the expected Q [controls] of the state of a row of `slipping`; inf for a control that can only fail."""
+    fill_ahead(table, slipping, row, q, states, failure, V, ahead)
+    for u in range(slipping.controls):
+        lottery = slipping.kind[row] * slipping.controls + u
+        total, can_succeed = 0.0, False
+        for j in range(slipping.first[lottery], slipping.first[lottery + 1]):
+            e = slipping.effect[j]
+            total += slipping.probability[j] * ahead[e]
+            can_succeed = can_succeed or ahead[e] != slipping.cost[row, e] + failure
+        Q[u] = total if can_succeed else np.inf
 
 
 @njit(cache=True, nogil=True)

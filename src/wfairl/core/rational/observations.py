@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances
 
 NO_SUCCESSOR = -1
 """Successor of a control that is unavailable."""
@@ -24,19 +25,21 @@ class BadSceneError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class ArrayWorld:
-    """A world as arrays.
+    """A world as arrays; its columns are effects: the controls, unless the world slips (`worlds.chances`).
 
     Attributes:
-        successors: state after each control, or `NO_SUCCESSOR`; [states, controls] of int32.
-        label_index: index of the label of each transition; [states, controls].
+        successors: state after each effect, or `NO_SUCCESSOR`; [states, effects] of int32.
+        label_index: index of the label of each transition; [states, effects].
         start: the initial state.
-        costs: of each transition, above zero; [states, controls].
+        costs: of each transition, above zero; [states, effects].
+        chances: of the effects under each control; None where the effects are the controls.
     """
 
     successors: NDArray[np.int32]
     label_index: NDArray[np.integer]
     start: int
     costs: NDArray[np.float64]
+    chances: Chances | None = None
 
     def __post_init__(self) -> None:
         if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
@@ -46,6 +49,11 @@ class ArrayWorld:
             )
         if not (self.costs.min() > 0 and self.costs.max() < np.inf):
             raise BadSceneError("costs must be finite and above zero")
+
+    @property
+    def available(self) -> NDArray[np.bool_]:
+        """Which controls can be chosen, [states, controls]."""
+        return self.successors >= 0 if self.chances is None else self.chances.available
 
     @property
     def possible_labels(self) -> NDArray[np.integer]:
@@ -59,39 +67,50 @@ class ArrayWorld:
 
 @dataclass(frozen=True, eq=False)
 class DemonstratedScene:
-    """A successful demonstration, controls [steps] from the initial state of a world."""
+    """A successful demonstration, controls [steps] from the initial state of a world.
+
+    Where the world slips, it has the effects, what happened, [steps]; elsewhere they are the controls.
+    """
 
     world: ArrayWorld
     controls: NDArray[np.integer]
+    effects: NDArray[np.integer] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.controls):
             raise BadSceneError("a demonstration needs at least one control")
-        if (self.world.successors[self.visited[:-1], self.controls] < 0).any():
+        if self.world.chances is not None and (self.effects is None or len(self.effects) != len(self.controls)):
+            raise BadSceneError("a demonstration in a world that slips needs what happened in each step")
+        if not self.world.available[self.visited[:-1], self.controls].all():
             raise BadSceneError("the demonstration takes a control where it is not available")
+
+    @property
+    def happened(self) -> NDArray[np.integer]:
+        """The effect of each step, shape [steps]."""
+        return self.controls if self.effects is None else self.effects
 
     @cached_property
     def visited(self) -> NDArray[np.int32]:
         """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
         states = [self.world.start]
-        for control in self.controls:
-            states.append(int(self.world.successors[states[-1], control]))
+        for effect in self.happened:
+            states.append(int(self.world.successors[states[-1], effect]))
         return np.array(states, np.int32)
 
     @property
     def word(self) -> NDArray[np.int32]:
         """Index of the label of every step, shape [steps]."""
-        return self.world.label_index[self.visited[:-1], self.controls].astype(np.int32)
+        return self.world.label_index[self.visited[:-1], self.happened].astype(np.int32)
 
     @property
     def costs(self) -> NDArray[np.float64]:
         """The cost of every step, shape [steps]."""
-        return self.world.costs[self.visited[:-1], self.controls]
+        return self.world.costs[self.visited[:-1], self.happened]
 
     @property
     def log_uniform(self) -> float:
         """log(1 / prod_t available controls): of the demonstrated controls, if controls are drawn uniformly."""
-        return -float(np.log((self.world.successors[self.visited[:-1]] >= 0).sum(axis=1)).sum())
+        return -float(np.log(self.world.available[self.visited[:-1]].sum(axis=1)).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,14 +5,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.policy import sample_control
-from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
-from wfairl.core.rational.table_cost_to_go import general_cost_to_go, pack_world, reverse_table
+from wfairl.core.rational.likelihood import NONE_SLIPS, pack_slipping
+from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
+from wfairl.core.rational.table_cost_to_go import expected_cost_to_go, general_cost_to_go, pack_world, reverse_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +25,13 @@ class TablePlan:
         world: the world.
         table: the automaton over the world's labels, [states, labels].
         cost_to_go: V, inf where acceptance cannot be reached; [automaton states, world states].
+        failure: what a failure costs where the world slips.
     """
 
     world: ArrayWorld
     table: NDArray[np.int32]
     cost_to_go: NDArray[np.float64]
+    failure: float = np.inf
 
     @property
     def start_cost(self) -> float:
@@ -42,20 +46,42 @@ class TablePlan:
         after = self.table[automaton_states[:, None], labels]
         ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
         ahead = np.where(after == ACCEPTED, 0.0, ahead)
-        return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
+        ahead = np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
+        chances = self.world.chances
+        if chances is None:
+            return ahead
+        P = self._probabilities[chances.kind[states]]  # [n, controls, effects]
+        can_succeed = (P * np.isfinite(ahead)[:, None]).any(axis=2)
+        priced = np.where(np.isfinite(ahead), ahead, self.world.costs[states] + self.failure)
+        return np.where(can_succeed, (P * priced[:, None]).sum(axis=2), np.inf)
+
+    @cached_property
+    def _probabilities(self) -> NDArray[np.float64]:
+        """P(e | x, u) by kind of state, [kinds, controls, effects]."""
+        assert self.world.chances is not None
+        return self.world.chances.dense(self.world.successors.shape[1])
 
     def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> DemonstratedScene | None:
         """What the Boltzmann policy does until acceptance, None if it is not reached within the horizon."""
         controls: list[int] = []
+        effects: list[int] = []
+        chances = self.world.chances
         state, automaton_state = self.world.start, 0
         while len(controls) < horizon and np.isfinite(self.start_cost):
             Q = self.control_cost_to_go(np.array([state]), np.array([automaton_state]))[0]
+            if not np.isfinite(Q).any():  # it slipped where nothing leads to acceptance
+                return None
             control = sample_control(Q, temperature, rng)
+            effect = control if chances is None else chances.draw(state, control, rng)
             controls.append(control)
-            automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
-            state = int(self.world.successors[state, control])
+            effects.append(effect)
+            automaton_state = int(self.table[automaton_state, self.world.label_index[state, effect]])
+            state = int(self.world.successors[state, effect])
             if automaton_state == ACCEPTED:
-                return DemonstratedScene(self.world, np.array(controls, np.int32))
+                happened = None if chances is None else np.array(effects, np.int32)
+                return DemonstratedScene(self.world, np.array(controls, np.int32), happened)
+            if automaton_state < 0:
+                return None
         return None
 
 
@@ -65,12 +91,22 @@ class TablePlanner:
     def __init__(self, world: ArrayWorld, labels: int) -> None:
         self._world = world
         self._packed = pack_world(world.successors, world.label_index, world.costs, labels)
+        self._slipping = NONE_SLIPS
+        if world.chances is not None:
+            every = np.arange(len(world.successors), dtype=np.int32)
+            self._slipping = pack_slipping([(world, every, np.append(every, NO_SUCCESSOR))], world.successors.shape[1])
 
     def solve(self, table: NDArray[np.int32]) -> TablePlan:
         """The cost-to-go on the product with an automaton."""
         V = np.empty(len(table) * len(self._world.successors))
-        general_cost_to_go(reverse_table(table), self._packed, V)
-        return TablePlan(self._world, table, V.reshape(len(table), -1))
+        automaton, failure = reverse_table(table), np.inf
+        if self._world.chances is None:
+            general_cost_to_go(automaton, self._packed, V)
+        else:
+            failure = float(self._slipping.failure[0])
+            tolerance = 1e-6 * float(self._world.costs.min())
+            expected_cost_to_go(automaton, self._packed, self._slipping, 0, failure, tolerance, V)
+        return TablePlan(self._world, table, V.reshape(len(table), -1), failure)
 
 
 def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:

@@ -1,0 +1,78 @@
+"""The rational learner where worlds slip: what the world did says nothing about the task."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from strategies_planning import slipping_problems
+
+from wfairl.core.automata.automaton import ACCEPTED, Label
+from wfairl.core.demonstrations.collection import collect
+from wfairl.core.demonstrations.demonstration import Demonstration
+from wfairl.core.demonstrations.storage import load, save
+from wfairl.core.planning import build_product, unit_cost
+from wfairl.core.planning.agent import Agent
+from wfairl.core.planning.policies import PlannedPolicy
+from wfairl.core.planning.rollout import act, roll_out
+from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.evidence import Evidence
+from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import TablePlanner
+from wfairl.core.rational.tables import to_table
+from wfairl.core.worlds import ModelSimulator, explore_world, find_task
+
+ETA = 0.7
+
+
+@settings(max_examples=30)
+@given(slipping_problems())
+def test_the_evidence_of_a_demonstration_is_that_of_its_controls_alone(problem):
+    world = explore_world(problem.world)
+    product = build_product(world, problem.automaton)
+    solution = product.cost_to_go(unit_cost(product))
+    assume(product.chances is not None and np.isfinite(solution.cost_to_go[0]))
+    agent = Agent(problem.automaton, unit_cost, ETA, problem.rng)
+    agent.start(world)
+    episode = act(agent, ModelSimulator(world, problem.rng), problem.automaton, 60, 0)
+    assume(episode.is_success)
+    demonstration = Demonstration.of(episode, 1.0, 0)
+    assert demonstration.follow(world).states == episode.states
+    observations = observe([demonstration], lambda _: world)
+    settings = RationalSettings(temperature=ETA, outlier_probability=1e-9)
+    evidence = Evidence(observations, np.array([ETA]), settings)
+    table = to_table(problem.automaton, evidence.labels)
+
+    nodes = demonstration.nodes(product)
+    assert nodes[-1] == ACCEPTED
+    Q = solution.control_cost_to_go[list(nodes[:-1])]
+    expected = sum(
+        -q[u] / ETA - np.logaddexp.reduce(-q[np.isfinite(q)] / ETA)
+        for q, u in zip(Q, demonstration.controls, strict=True)
+    )
+    assume(expected > -15)
+    assert evidence.of_scenes(table)[0, 0] == pytest.approx(expected, abs=0.05)
+
+    plan = TablePlanner(observations.scenes[0].world, len(evidence.labels)).solve(table)
+    assert plan.start_cost == pytest.approx(solution.cost_to_go[0], rel=1e-4)
+
+
+@pytest.mark.slow
+def test_a_task_is_learned_where_the_world_slips_and_kept_with_caution(tmp_path):
+    task = find_task("office-coffee-slip-0.1")
+    dataset = collect(task, 8, 2, 0.5, 0)
+    assert any(one.effects != one.controls for one in dataset)
+    save(dataset, tmp_path / "demos")
+    assert load(tmp_path / "demos") == dataset
+    model = RationalLearner().learn(dataset, task)
+    words = [one.labels for one in dataset if one.is_success]
+    assert all(model.finite.fulfilled_at(word) is not None for word in words)
+    deadly: Label = frozenset({"n"})
+    assert model.finite.fulfilled_at((deadly, *words[0])) is None
+    cautious = CautiousPolicy("", model, unit_cost, 0.0, horizon=task.horizon)
+    bold = PlannedPolicy("", task.rule, unit_cost, 0.0)
+    rates = []
+    for policy in (cautious, bold):
+        episodes = [roll_out(task, policy, seed, np.random.default_rng(seed)) for seed in range(5000, 5024)]
+        rates.append(sum(one.is_success for one in episodes))
+    assert rates[0] >= rates[1] - 2
