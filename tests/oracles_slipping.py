@@ -62,6 +62,8 @@ class StormModel:
         for pair in pairs:
             lines.append(f"state {number[pair]}{' init' if pair == self.start else ''}")
             for control, found in self.choices[pair].items():
+                if all(target not in self.hopeful and target != ACCEPTED for _, _, target in found):
+                    continue  # nobody takes what can only fail
                 sums: dict[int, float] = {}
                 for p, _, target in found:
                     at = number[target if target in self.hopeful or target == ACCEPTED else FAILED]
@@ -70,7 +72,7 @@ class StormModel:
                 lines += [f"\t\t{at} : {sums[at]!r}" for at in sorted(sums)]
         for name, reward in ((ACCEPTED, 0.0), (FAILED, price), (END, 0.0)):
             lines += [f"state {number[name]} {name}", f"\taction 0 [{reward!r}]", f"\t\t{number[END]} : 1.0"]
-        choices = sum(len(self.choices[pair]) for pair in pairs) + 3
+        choices = sum(line.startswith("\taction") for line in lines)
         counts = f"@nr_states\n{len(number)}\n@nr_choices\n{choices}\n"
         head = f"@type: MDP\n@parameters\n\n@reward_models\ncost\n{counts}@model\n"
         with NamedTemporaryFile("w", suffix=".drn") as file:

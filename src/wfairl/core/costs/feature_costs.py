@@ -48,7 +48,7 @@ class LinearCost(CostModel):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(_width(products[0]), len(products[0].world.controls), **settings)
+        return cls(_width(products[0]), products[0].successors.shape[1], **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -168,7 +168,7 @@ class TabularCost(CostModel):
         """A table with an entry for every transition of these products."""
         width = _width(products[0])
         distinct = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
-        model = cls(len(distinct), width, len(products[0].world.controls), **settings)
+        model = cls(len(distinct), width, products[0].successors.shape[1], **settings)
         model.known.copy_(torch.from_numpy(distinct))
         return model
 
@@ -241,7 +241,7 @@ class SampledCost(CostModel):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(_width(products[0]), len(products[0].world.controls), **settings)
+        return cls(_width(products[0]), products[0].successors.shape[1], **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:

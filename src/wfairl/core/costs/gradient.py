@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.costs.expected_paths import ExpectedPaths
 from wfairl.core.planning.shortest_path import CostToGo
 from wfairl.core.support.compiling import njit
 
@@ -71,7 +72,11 @@ def trace_best(
     return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
 
 
-def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+Paths = OptimalPaths | ExpectedPaths
+"""The optimal paths from some nodes under every control, expected where the world slips."""
+
+
+def weights_along_paths(paths: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """dL/dc of the transitions on the paths, for dL/dQ of the start nodes.
 
     Args:
@@ -81,11 +86,13 @@ def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> ND
     Returns:
         One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
     """
+    if isinstance(paths, ExpectedPaths):
+        return paths.weights(weights)
     first = np.ascontiguousarray(weights, np.float64).reshape(-1)
     return np.concatenate([first, _accumulate_weights(first, paths.entry, paths.following)])
 
 
-def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def sums_along_paths(paths: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums along the path from every start node under every control, such as of features; costs add up to Q.
 
     Args:
@@ -95,13 +102,15 @@ def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArra
     Returns:
         The sums, shape [starts, controls, features]; for a control that leads nowhere, its own values.
     """
+    if isinstance(paths, ExpectedPaths):
+        return paths.sums(values)
     starts, controls = paths.control_cost_to_go.shape
     tree = _accumulate_sums(values[starts * controls :], paths.following)
     beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
     return (values[: starts * controls] + beyond).reshape(starts, controls, -1)
 
 
-def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
+def control_cost_to_go(costs: Tensor, paths: Paths) -> Tensor:
     """Q of the start nodes as a differentiable function of the costs along their optimal paths.
 
     Args:
@@ -130,7 +139,7 @@ class _ControlCostToGo(torch.autograd.Function):
     """Differentiates a Q that the planner has already computed."""
 
     @staticmethod
-    def forward(ctx: Any, costs: Tensor, paths: OptimalPaths) -> Tensor:
+    def forward(ctx: Any, costs: Tensor, paths: Paths) -> Tensor:
         ctx.paths, ctx.dtype = paths, costs.dtype
         return torch.from_numpy(paths.control_cost_to_go)
 

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.core.automata.words import format_label
-from wfairl.core.costs.gradient import OptimalPaths, trace_paths
+from wfairl.core.costs.expected_paths import expect_paths
+from wfairl.core.costs.gradient import Paths, trace_paths
 from wfairl.core.demonstrations.demonstration import Demonstration
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
 from wfairl.core.planning.planner import own_planning, planning_of_large_world
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -54,7 +56,7 @@ class Solver(Protocol):
         """The transitions whose costs `solve` depends on, shape [nodes, controls]."""
         ...
 
-    def solve(self, costs: NDArray[np.float64], scenes: "Sequence[TrainingScene]") -> list[OptimalPaths]:
+    def solve(self, costs: NDArray[np.float64], scenes: "Sequence[TrainingScene]") -> Sequence[Paths]:
         """The optimal paths from the nodes of each scene.
 
         Args:
@@ -94,16 +96,23 @@ class ExactSolver:
         return demonstration.nodes(self.product)
 
     def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
-        """The transitions that lead to acceptance, and all that leave a demonstrated node."""
+        """The transitions that lead to acceptance, and all of demonstrated nodes; all where the world slips."""
+        if self.product.chances is not None:
+            return self.product.available
         needed = np.zeros(self.product.successors.shape, bool)
         needed.reshape(-1)[self.product.graph.transition] = True
         for scene in scenes:
             needed[scene.nodes] = self.product.available[scene.nodes]
         return needed
 
-    def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> list[OptimalPaths]:
-        solution = cost_to_go(self.product.graph, costs)
-        return [trace_paths(self.product.successors, solution, scene.nodes) for scene in scenes]
+    def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> Sequence[Paths]:
+        successors, chances = self.product.successors, self.product.chances
+        if chances is None:
+            solution = cost_to_go(self.product.graph, costs)
+            return [trace_paths(successors, solution, scene.nodes) for scene in scenes]
+        # A plain transition costs 1 before anything is learned; a failure costs as much under every cost.
+        solution = expected_cost_to_go(self.product.graph, chances, costs, failure=DEFAULT_PRICE)
+        return [expect_paths(successors, chances, solution, scene.nodes) for scene in scenes]
 
 
 @dataclass(frozen=True)

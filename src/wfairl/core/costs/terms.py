@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
-from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths
+from wfairl.core.costs.expected_paths import ExpectedPaths
+from wfairl.core.costs.gradient import Paths, sums_along_paths
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
@@ -173,7 +174,7 @@ class KnownPaths:
         self.groups = list(groups.values())
         self.n_jobs = n_jobs if sum(product.successors.size for product in groups) >= WORTH_THREADS else 1
         ordered = [scene for group in self.groups for scene in group]
-        self.width = ordered[0].product.successors.shape[1]
+        self.width = len(ordered[0].product.world.controls)
         self.controls = np.concatenate([scene.controls for scene in ordered])
         self.values = np.concatenate([np.ones((len(terms.design), 1)), terms.design], axis=1)
         # Numbers that tell sums apart: sums of the same terms in another order differ by rounding alone.
@@ -200,6 +201,8 @@ class KnownPaths:
                     finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
                     pairs.append(first + finite)
                     along = sums_along_paths(paths, self.values[rows])
+                    if isinstance(paths, ExpectedPaths):
+                        along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
                     sums.append(along.reshape(-1, along.shape[-1])[finite])
                     first += paths.control_cost_to_go.size
         self._keep(np.concatenate(pairs), np.concatenate(sums))
@@ -240,7 +243,7 @@ class KnownPaths:
 
     def _solve(
         self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]
-    ) -> list[tuple[NDArray[np.int32], OptimalPaths]]:
+    ) -> list[tuple[NDArray[np.int32], Paths]]:
         """The best paths of the scenes of a product, each with the rows of its transitions."""
         product = scenes[0].product
         row_of = self.terms.row_of[product]

@@ -46,7 +46,7 @@ from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import CostModel, Estimator, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.feature_costs import PricesCost, SampledCost
-from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood
+from wfairl.core.costs.gradient import Paths, control_cost_to_go, log_likelihood
 from wfairl.core.costs.posterior import sample_costs
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
@@ -348,7 +348,7 @@ def _log_likelihoods(model: CostModel, batch: Sequence[_Example], temperature: f
     return torch.cat(likelihoods)
 
 
-def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[OptimalPaths]:
+def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[Paths]:
     """The optimal paths from the nodes of each demonstration, under the current cost; one search per product."""
     groups: dict[View, list[int]] = {}
     for i, example in enumerate(examples):
@@ -356,19 +356,19 @@ def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> li
     worth_threads = sum(len(view.transitions) for view in groups) >= WORTH_THREADS
     grouped = [[examples[i].scene for i in group] for group in groups.values()]
     planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
-    paths: dict[int, OptimalPaths] = {}
+    paths: dict[int, Paths] = {}
     for group, paths_of_group in zip(groups.values(), planned, strict=True):
         paths |= zip(group, paths_of_group, strict=True)
     return [paths[i] for i in range(len(examples))]
 
 
-def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[OptimalPaths]:
+def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Paths]:
     """The optimal paths of scenes that share a product."""
     view, scenes = group
     table = model.table(view)
     if not np.isfinite(table).all():
         raise DivergedError(_advice("cost of a transition"))
-    return scenes[0].solver.solve(table, scenes)
+    return list(scenes[0].solver.solve(table, scenes))
 
 
 def _describe(metrics: EpochMetrics) -> str:

@@ -6,8 +6,9 @@ happened, equation (5) of the paper becomes
     Q(s, u) = sum over e of P(e | s, u) (c(s, e) + V(T(s, e))),     V(s) = min_u Q(s, u),     V = 0 once accepted,
     V(s) = D   where acceptance cannot be reached: the price of a failure, in the units of the costs.
 
-Costs are above zero, so that never ending is never the best: V is the only solution, and it is finite. As D grows, the
-best policy becomes the one of greatest probability of success, and of least expected cost among those.
+A control that can only fail is never chosen, however cheap a failure is. Costs are above zero, so that never ending is
+never the best: V is the only solution, and it is finite. As D grows, the best policy becomes the one of greatest
+probability of success, and of least expected cost among those.
 
 Bounds. Let L > 0 be a table whose residual is at most r, |min_u Q_L(s, u) - L(s)| <= r at every node, and let c_min be
 the least cost. If r < c_min, then with e = r / (c_min - r)
@@ -56,6 +57,7 @@ def expected_cost_to_go(
     costs: NDArray[np.float64],
     price: float = DEFAULT_PRICE,
     tolerance: float = TOLERANCE,
+    failure: float | None = None,
 ) -> CostToGo:
     """Solve the equation above for every node and control, to a relative error. Releases the GIL.
 
@@ -65,6 +67,7 @@ def expected_cost_to_go(
         costs: c(s, e), finite and above zero; shape [nodes, effects].
         price: of a failure, in mean costs.
         tolerance: the largest relative error.
+        failure: its price in the units of the costs, used instead of `price` if given.
 
     Raises:
         BadCostError: see `cost_to_go`.
@@ -73,7 +76,8 @@ def expected_cost_to_go(
     if not price >= 0:
         raise BadInputError(f"the price of a failure must not be below zero, and is {price}")
     costs, least = check_costs(costs, graph.successors.shape)
-    failure = price * mean_cost(graph, costs)
+    if failure is None:
+        failure = price * mean_cost(graph, costs)
     optimistic = least_costs(graph, costs)
     hopeful = np.flatnonzero(np.isfinite(optimistic))
     order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
@@ -206,7 +210,8 @@ def _sweep(
                         q = 0.0
                         for i in range(begin, end):
                             q += probability[i] * ahead[effect[i]]
-                        if q < least:
+                        # Only what costs more than a failure can be a control that always fails.
+                        if q < least and (q < V[-1] or _can_succeed(target[node], effect[begin:end], nodes + 1)):
                             least, lottery[node] = q, u
                 largest = max(largest, abs(least - V[node]))
                 V[node] = least
@@ -219,6 +224,12 @@ def _sweep(
                     q += probability[i] * (costs[node, effect[i]] + V[target[node, effect[i]]])
                 V[node] = q
     return most
+
+
+@njit(cache=True, nogil=True)
+def _can_succeed(target: NDArray[np.int32], effects: NDArray[np.int32], failed: int) -> bool:
+    """Whether one of some effects leads elsewhere than to failure."""
+    return bool((target[effects] != failed).any())
 
 
 @njit(cache=True, nogil=True)

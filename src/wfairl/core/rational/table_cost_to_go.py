@@ -255,7 +255,11 @@ def expected_cost_to_go(
                     total = 0.0
                     for j in range(slipping.first[u], slipping.first[u + 1]):
                         total += slipping.probability[j] * ahead[slipping.effect[j]]
-                    if total < least:
+                    # Only what costs more than a failure can be a control that always fails, which nobody takes.
+                    can_succeed = total < failure
+                    for j in range(slipping.first[u], slipping.first[u + 1]):
+                        can_succeed = can_succeed or target[i, slipping.effect[j]] != DEAD
+                    if total < least and can_succeed:
                         least, lottery[i] = total, u
             change = max(change, abs(least - V[order[i]]))
             V[order[i]] = least
