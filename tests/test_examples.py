@@ -42,6 +42,7 @@ LONGEST = 64
 SAYS = {
     "own_world": "12 states obey the laws of a world",
     "own_simulator": "success in",
+    "frozen_lake": "a failure costs 1,000,000 steps: success 1.0000",
     "own_renderer": "wrote tanks.png",
     "own_learner": "parcel, then home",
     "own_planner": "soft: ",

@@ -17,8 +17,9 @@ from experiments.procedures.unseen_scenes import mean_table, measure_policy, par
 from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.path import follow
 from wfairl.core.rational import CautiousPolicy, RationalSettings
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.worlds import GraphWorld, ModelTask, find_task
@@ -30,8 +31,11 @@ ROWS = ("y....g..", "........", ".b.b...r", ".b.b...r", ".b.b....", ".b.b....", 
 NAMES = {"y": "yellow", "g": "green", "b": "blue", "r": "red"}
 PROPOSITIONS = tuple(NAMES.values())
 MOVES = {"u": (0, 1), "d": (0, -1), "l": (-1, 0), "r": (1, 0)}
-DEMONSTRATIONS = (((3, 5), "uuull"), ((2, 5), "uururrr" + "l" * 5))
-"""DISS's demonstrations: column and row of the start from the bottom, from 1, and moves."""
+START, SLIP = (3, 5), 1 / 32
+"""Column and row of the start from the bottom, from 1, and the probability that a move is replaced by another."""
+
+DEMONSTRATIONS = (("uuull", "uuull"), ("uuuruurrr" + "l" * 5, "luuruurrr" + "l" * 5))
+"""DISS's demonstrations: the moves that were meant, and those that happened; the second one slips in its first step."""
 
 OFFICES = ("coffee", "mail", "coffee-mail", "patrol")
 WALKS, WALK_STEPS = 4, 30
@@ -50,10 +54,10 @@ def cells(options: Options) -> list[Cell]:
 def diss(temperature: str) -> Outcome:
     """The automaton that is learned from DISS's demonstrations, and where it differs from the task."""
     task = diss_task()
-    walks = [
-        replay(task.make_world(seed), [0, *(list(MOVES).index(move) for move in path)], 1.0, seed)
-        for seed, (_, path) in enumerate(DEMONSTRATIONS)
-    ]
+    walks = []
+    for seed, moves in enumerate(DEMONSTRATIONS):
+        controls, effects = ([0, *(list(MOVES).index(move) for move in path)] for path in moves)
+        walks.append(Demonstration.of(follow(task.make_world(seed), controls, effects=effects), 1.0, seed))
     settings = RationalSettings(temperature=None if temperature == "unknown" else float(temperature))
     begun = time.process_time()
     model = RationalLearner(settings).learn(Dataset("diss", tuple(walks)), task, n_jobs=1)
@@ -77,13 +81,9 @@ def diss_task() -> ModelTask:
     edges: list[tuple[Any, Any]] = [(cell, step(cell, move)) for cell in cells_of_grid for move in MOVES.values()]
     marks = {(x, y): [NAMES[ROWS[7 - y][x]]] for x, y in cells_of_grid if ROWS[7 - y][x] != "."}
 
-    def scene(seed: int) -> GraphWorld:
-        start = tuple(part - 1 for part in DEMONSTRATIONS[seed][0])
-        return GraphWorld.from_edges(
-            [*edges, ("before", start)], start="before", marks=marks, propositions=PROPOSITIONS
-        )
-
-    return ModelTask("diss", "DISS's own task", PROPOSITIONS, diss_rule(), 50, scene)
+    start = tuple(part - 1 for part in START)
+    world = GraphWorld.from_edges([*edges, ("before", start)], start="before", marks=marks, propositions=PROPOSITIONS)
+    return ModelTask("diss", "DISS's own task", PROPOSITIONS, diss_rule(), 50, lambda _: world.slipping(SLIP))
 
 
 def step(cell: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:

@@ -15,13 +15,14 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label, format_word
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.path import Path as WorldPath
-from wfairl.core.planning.path import follow
+from wfairl.core.planning.path import effects_along, follow
 from wfairl.core.planning.plan import Plan
 from wfairl.core.planning.planner import PLANNERS, Planner
 from wfairl.core.planning.product import states_alone
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.world import slips
 
 if TYPE_CHECKING:
     from wfairl.floors.commands import RefinedPlan
@@ -138,10 +139,13 @@ def _plan_cautiously(
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
     cautious = planner.solve(world, choice.automaton, choice.cost).plan()
-    path = follow(world, cautious.path.controls, model.finite)
-    costs = cost(states_alone(world, path.states[:-1]))
-    total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
-    plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound), cautious.statistics)
+    path = follow(world, cautious.path.controls, model.finite, effects=effects_along(cautious.path))
+    total = cautious.cost
+    if not slips(world):
+        costs = cost(states_alone(world, path.states[:-1]))
+        total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
+    lower_bound = total - (cautious.cost - cautious.lower_bound)
+    plan = Plan(path, total, lower_bound, cautious.statistics, cautious.success)
     posterior = posterior_of(model)
     if posterior is None:
         return _SupportedPlan(plan)
@@ -160,6 +164,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
+        **({"success": plan.success} if slips(world) else {}),
         **found.plan.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
@@ -171,7 +176,11 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", out
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))
     proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
-    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
+    if slips(world):
+        out.print("this world slips: the plan is a policy, and the table its most probable way to succeed")
+        out.print(f"cost  {plan.cost:.4g} expected; succeeds with probability {plan.success:.4f}")
+    else:
+        out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
     out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.plan.statistics.items()))
     if output is not None:

@@ -12,6 +12,7 @@ from strategies_planning import slipping_worlds
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import PlannedPolicy, Status, feature_cost, path_cost, roll_out, unit_cost
 from wfairl.core.planning.path import Walk
+from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.worlds import (
     BrokenLawError,
     GraphWorld,
@@ -197,6 +198,9 @@ def test_an_agent_in_a_slipping_world_goes_on_from_where_it_is():
     propositions = {"goal": lambda s: s == 15, "hole": lambda s: s in (5, 7, 11, 12)}
     lake = GymnasiumWorld(FrozenLakeEnv(), propositions)
     task = ModelTask("lake", "", ("goal", "hole"), visit_in_order("goal"), 500, lambda _: lake)
+    plan = ExactPlanner(price=1e6).solve(task.make_world(0), task.rule, unit_cost).plan()
+    assert plan.path.is_accepted
+    assert plan.success == pytest.approx(14 / 17, abs=1e-3)  # the known optimum of the 4 x 4 lake
     policy = PlannedPolicy("", task.rule, unit_cost, 0.0)
     episodes = [roll_out(task, policy, seed, np.random.default_rng(seed)) for seed in range(100)]
     won = sum(episode.is_success for episode in episodes)

@@ -82,8 +82,9 @@ class ProductSolution:
         if self.solution.cost_to_go[0] == np.inf:
             raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
         cost, success = float(self.solution.cost_to_go[0]), 1.0
-        steps = self._best_steps(self.solution.best_control)
-        if product.chances is not None:
+        if product.chances is None:
+            steps = self._best_steps(self.solution.best_control)
+        else:
             success = float(self.success[0])
             cost -= (1.0 - success) * self.solution.failure
             steps = self._best_steps(self._likeliest_effects())
