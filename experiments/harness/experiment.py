@@ -31,6 +31,7 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
         "learned-cost": "experiments.procedures.learned_costs:LEARNED_COST_EXPERIMENT",
         "pautomac": "experiments.procedures.pautomac:PAUTOMAC_EXPERIMENT",
+        "pdc": "experiments.procedures.process_discovery:PROCESS_DISCOVERY_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",
         "babyai": "experiments.procedures.babyai_plans:BABYAI_EXPERIMENT",

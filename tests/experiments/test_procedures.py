@@ -1,5 +1,7 @@
 """Laws of the experiments on procedures: what they draw, how they judge, and that each lists its cells."""
 
+import lzma
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from experiments.procedures import (
     event_rules,
     pautomac,
     priced_worlds,
+    process_discovery,
     rational_inference,
     task_learners,
 )
@@ -111,3 +114,24 @@ def test_automata_are_the_same_if_they_read_all_labels_alike():
     coffee, mail = (find_task(f"random-office-{name}").rule for name in ("coffee", "mail"))
     assert active_questions.reads(coffee) == active_questions.reads(find_task("office-coffee").rule)
     assert active_questions.reads(coffee) != active_questions.reads(mail)
+
+
+def test_the_better_trace_of_two_is_told_from_a_log_of_the_process(tmp_path):
+    """Base traces are those of the process, test traces the same with an event lost, or the other way round."""
+    rng = np.random.default_rng(0)
+
+    def line(log, number, flag, events):
+        return f"{log}\t{number}\t{flag}\t{' '.join(events)}\n"
+
+    text = ""
+    for number in range(300):
+        good = ["a", *rng.permutation(["b", "c"]).tolist(), "d", *["e"] * int(rng.integers(1, 3))]
+        worse = good[: (at := int(rng.integers(4)))] + good[at + 1 :]
+        flag = number % 2
+        text += line("train-00000000", number, "?", good) + line("test-000000", number, flag, good if flag else worse)
+        text += line("base-000000", number, "?", worse if flag else good)
+    with lzma.open(tmp_path / process_discovery.LOGS, "wt", encoding="utf-8") as file:
+        file.write(text)
+    for method in ("relations", "alignments", "sentences"):
+        (row,) = process_discovery.measure(tmp_path, "000000", "noise-free", method).rows
+        assert row["F"] == 1

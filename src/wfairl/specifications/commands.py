@@ -18,12 +18,14 @@ from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.events.learned_rule import rule_of
 from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
 from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.formats import DRAWINGS, find_format, read_automaton, write_automaton
 from wfairl.specifications.formats.ltlf import from_ltlf
+from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
 from wfairl.specifications.prism import to_prism
 from wfairl.specifications.symbolic import reads_repeats_once
 
@@ -51,6 +53,7 @@ def draw(
         out.print(f"{output}: {counted(model.finite.states, 'state')}, {counted(len(model.finite.arrows()), 'edge')}")
 
 
+DECLARE = "declare"
 PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
 
 
@@ -59,7 +62,9 @@ def export(
     name: Annotated[
         str | None,
         typer.Option(
-            "--as", metavar="FORMAT", help="Format to write: hoa, ltlf, reward-machine, prism, python, dot, svg, png."
+            "--as",
+            metavar="FORMAT",
+            help="Format to write: hoa, ltlf, reward-machine, prism, python, declare, pnml, dot, svg, png.",
         ),
     ] = None,
     output: Annotated[
@@ -76,7 +81,8 @@ def export(
 
     --as is the format: hoa (Spot, Owl), ltlf (a formula of temporal logic over finite words, which is checked against
     the automaton before it is written), reward-machine (for reinforcement learning), python (a module without
-    dependencies), dot, svg, png. Without --as, the suffix of the output decides: .hoa, .ltlf, .rm, .py, .dot, .svg,
+    dependencies), pnml (a Petri net), declare (the sentences of a rule learned from an event log, for process mining),
+    dot, svg, png. Without --as, the suffix of the output decides: .hoa, .ltlf, .rm, .py, .pnml, .decl, .dot, .svg,
     .png, .prism. Without an output, the text goes to standard output. Example:
 
         wfairl export task.json --as ltlf
@@ -92,8 +98,16 @@ def export(
         raise BadInputError("the format is missing: give it with --as, or as the suffix of a file with -o")
     if as_json and output is None:
         raise BadInputError("--json needs -o: without it, the exported text itself goes to standard output")
-    form = None if is_prism else find_format(name, output)
+    is_declare = name == DECLARE or (name is None and output is not None and output.suffix.lower() == ".decl")
+    form = None if is_prism or is_declare else find_format(name, output)
     model = TaskModel.load(task_model)
+    rule = rule_of(model)
+    if is_declare or (form is not None and form.name == "ltlf" and rule is not None and rule.constraints):
+        if rule is None:
+            raise BadInputError(f"{task_model}: declare is for rules learned from event logs, which are sentences")
+        text = to_declare(rule) if is_declare else rule_to_ltlf(rule)
+        _deliver(text, output, {"sentences": len(rule.constraints)}, as_json)
+        return
     facts: dict[str, object] = {"format": PRISM if form is None else form.name, "states": model.finite.states}
     if form is None:
         content: str | bytes

@@ -60,6 +60,7 @@ FORMATS: Registry[Format] = Registry(
                 _lazily(f"{_HERE}.reward_machine:from_reward_machine"),
             ),
             Format("python", (".py",), _lazily(f"{_HERE}.python_module:to_python")),
+            Format("pnml", (".pnml",), _lazily(f"{_HERE}.pnml:to_pnml")),
         )
     },
 )

@@ -1,0 +1,238 @@
+"""The Process Discovery Contest 2025: which of two traces fits a process better, learned from one log of it.
+
+A test trace is positive if it fits the process better than the base trace of the same name. F is the harmonic mean of
+the accuracies on positive and on negative traces. Kinds of training logs: noise-free, noisy, and noisy with classes of
+a few traces (failures are left out). Settings were chosen on the eight models of `TUNED_ON`; classes of test logs serve
+the score alone. `seconds` are processor time: of learning, and of ranking both logs.
+
+    relations     the cost of `conform`, as a user who sets nothing has it
+    alignments    its fitness: the best alignment with the automaton of the same model
+    sentences     the number of sentences that a trace breaks
+    5-grams       the log-probability of a trace, with backing off
+    distribution  the log-probability by `DistributionLearner`
+
+Peers run in an interpreter of their own, which the variable WFAIRL_PEERS names: pm4py's log skeleton, its inductive
+miner with alignments, and AALpy's ALERGIA. Without it they are left out.
+"""
+
+import json
+import lzma
+import os
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
+from experiments.harness.cell import DataFolder
+from experiments.harness.results import Sections
+from wfairl.core.automata.alignment import Aligner
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.words import Word, as_word
+from wfairl.core.demonstrations.learners import Reading
+from wfairl.core.support.errors import BadInputError
+from wfairl.events.conformance import conform
+from wfairl.events.distributions.distribution import DistributionLearner
+from wfairl.events.shortest import ShortestLearner
+from wfairl.pages.blocks import prose
+from wfairl.specifications.formats.pnml import to_pnml
+
+LOGS = "logs.tsv.xz"
+MODELS = (
+    *("000000", "000001", "001010", "001100", "001101", "001110", "001111", "011100", "011110", "020100", "021000"),
+    *("100101", "101000", "101001", "101110", "110000", "110001", "110110", "110111", "111001", "111011", "111100"),
+    *("111111", "120010"),
+)
+"""The models that are given; others of the contest are named by `--tasks`."""
+
+TUNED_ON = ("000000", "001101", "011110", "020100", "101001", "110110", "111011", "111111")
+KINDS = {"noise-free": "00", "noisy": "10", "noisy with classes": "11"}
+GRAM, BACK_OFF = 5, 0.4
+PEERS = "WFAIRL_PEERS"
+PEER_METHODS = ("log skeleton", "inductive miner", "ALERGIA")
+
+Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def cells(options: Options) -> list[Cell]:
+    """Every model, kind of log and method; a quick look has two models and our own methods."""
+    if options.data is None:
+        raise BadInputError(f"give the folder of {LOGS} with --data")
+    models = options.tasks or MODELS
+    peers = PEER_METHODS if PEERS in os.environ and not options.quick else ()
+    checks = [
+        Cell(f"alignments beside pm4py {seed}", compare_alignments, {"seed": seed})
+        for seed in range(10 if peers else 0)
+    ]
+    return checks + [
+        Cell(
+            f"{model} {kind} {method}",
+            measure,
+            {"model": model, "kind": kind, "method": method},
+            data=DataFolder(options.data, (LOGS,)),
+            seconds=60 if method in PEER_METHODS else 5,
+        )
+        for model in models[: 2 if options.quick else None]
+        for kind in options.data_sets or KINDS
+        for method in options.methods or (*OURS, *peers)
+    ]
+
+
+def read_logs(data: Path, names: Sequence[str]) -> dict[str, list[tuple[str, Word]]]:
+    """The class and the events of each trace, by the name of the log, of some logs."""
+    logs: dict[str, list[tuple[str, Word]]] = {}
+    wanted = tuple(f"{name}\t" for name in names)
+    with lzma.open(data / LOGS, "rt", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith(wanted):
+                log, _, kind, events = line.rstrip("\n").split("\t")
+                logs.setdefault(log, []).append((kind, as_word(events.split())))
+    return logs
+
+
+def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
+    """F of one method on one log, and its processor time."""
+    logs = read_logs(data, [f"train-{model}{KINDS[kind]}", f"test-{model}", f"base-{model}"])
+    shown = [word for flag, word in logs[f"train-{model}{KINDS[kind]}"] if flag != "0"]
+    test, base = logs[f"test-{model}"], [word for _, word in logs[f"base-{model}"]]
+    words = [word for _, word in test]
+    if method in PEER_METHODS:
+        first, second, learning, ranking = by_peer(method, shown, words, base, kind != "noise-free")
+    else:
+        begun = time.process_time()
+        costs = OURS[method](shown)
+        learning, begun = time.process_time() - begun, time.process_time()
+        first, second = costs(words), costs(base)
+        ranking = time.process_time() - begun
+    positive, truth = first < second, np.array([flag == "1" for flag, _ in test])
+    rates = (positive & truth).sum() / truth.sum(), (~positive & ~truth).sum() / (~truth).sum()
+    score = 2 * rates[0] * rates[1] / sum(rates) if sum(rates) else 0.0
+    ties = float((first == second).mean())
+    return Outcome([{"F": float(score), "ties": ties, "learning": learning, "ranking": ranking}])
+
+
+def by_conform(
+    choose: Callable[..., NDArray[np.float64]],
+) -> Callable[[Sequence[Word]], Callable[..., NDArray[np.float64]]]:
+    """Costs from the conformance of words with what the default learner finds."""
+
+    def learn(shown: Sequence[Word]) -> Callable[..., NDArray[np.float64]]:
+        model = ShortestLearner().fit(shown, [1.0] * len(shown), Reading(keep_repeats=True)).model
+        return lambda words: choose(conform(model, words))
+
+    return learn
+
+
+def grams(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
+    """Minus the log-probability by the last events, with backing off to fewer."""
+    counts: Counter[Word] = Counter()
+    end, begin = frozenset({"the end"}), frozenset({"the beginning"})
+
+    def padded(word: Word) -> Word:
+        return (*[begin] * (GRAM - 1), *word, end)
+
+    for word in map(padded, shown):
+        counts.update(word[i : i + size] for size in range(GRAM + 1) for i in range(len(word) - size + 1))
+
+    def cost(word: Word) -> float:
+        total = 0.0
+        for i in range(GRAM - 1, len(word)):
+            for size in range(GRAM, 0, -1):
+                if counts[word[i - size + 1 : i + 1]]:
+                    total -= np.log(counts[word[i - size + 1 : i + 1]] / counts[word[i - size + 1 : i]])
+                    break
+                total -= np.log(BACK_OFF)
+            else:
+                total -= np.log(1 / (counts[()] + 1))
+        return total
+
+    return lambda words: np.array([cost(padded(word)) for word in words])
+
+
+def distribution(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
+    """Minus the log-probability by an automaton of 16 states."""
+    learner = DistributionLearner(sizes=(16,), folds=2).fit(list(shown))
+    return lambda words: -learner.log_probability(words)
+
+
+OURS: dict[str, Callable[[Sequence[Word]], Callable[[Sequence[Word]], NDArray[np.float64]]]] = {
+    "relations": by_conform(lambda found: found.cost),
+    "alignments": by_conform(lambda found: 1 - found.fitness),
+    "sentences": by_conform(lambda found: np.array([len(sentences) for sentences in found.violated], np.float64)),
+    "5-grams": grams,
+    "distribution": distribution,
+}
+
+
+def by_peer(
+    method: str, shown: Sequence[Word], words: Sequence[Word], base: Sequence[Word], is_noisy: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
+    """Costs by a peer, in its own interpreter, and the seconds of learning and ranking."""
+    logs = [[[*map(min, word)] for word in some] for some in (shown, words, base)]
+    request = json.dumps({"method": method, "logs": logs, "noisy": is_noisy})
+    script = Path(__file__).with_name("process_peers.py")
+    ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
+    answer = json.loads(ended.stdout.splitlines()[-1])
+    return np.array(answer["test"]), np.array(answer["base"]), answer["learning"], answer["ranking"]
+
+
+def compare_alignments(directory: Path, seed: int) -> Outcome:
+    """Our alignment costs beside pm4py's, on a random automaton that is written as PNML, and random words."""
+    rng = np.random.default_rng(seed)
+    states, alphabet = int(rng.integers(2, 8)), tuple(frozenset({name}) for name in "abcde")
+    transitions = np.where(rng.random((states, 5)) < 0.5, rng.integers(states, size=(states, 5)), DEAD)
+    transitions[np.arange(states - 1), rng.integers(5, size=states - 1)] = np.arange(1, states)
+    accepting = np.arange(states) == states - 1
+    automaton = FiniteAutomaton(
+        alphabet, transitions.astype(np.int32), accepting, accepting * 1.0, (None,) * states, keep_repeats=True
+    )
+    words = [tuple(alphabet[i] for i in rng.integers(5, size=rng.integers(1, 9))) for _ in range(20)]
+    net = directory / "net.pnml"
+    net.write_text(to_pnml(automaton), "utf-8")
+    request = json.dumps({"net": str(net), "words": [[*map(min, word)] for word in words]})
+    script = Path(__file__).with_name("process_peers.py")
+    ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
+    theirs = np.array(json.loads(ended.stdout.splitlines()[-1]))
+    ours = Aligner(automaton, alphabet).measure(words)[0]
+    return Outcome([{"method": "alignments beside pm4py", "words": len(words), "differ": int((ours != theirs).sum())}])
+
+
+def sections(results: Results) -> Sections:
+    """F by kind of log and method, of the models that settings were chosen on and of the others; then seconds."""
+    table = results.table[results.table["F"].notna()]
+    table = table.assign(models=table["model"].isin(TUNED_ON).map({True: "tuned on", False: "others"}))
+    checked = results.table[results.table["F"].isna()] if "differ" in results.table else table[:0]
+    means = table.groupby(["kind", "models", "method"], as_index=False)[["F", "ties", "learning", "ranking"]].mean()
+    means["log"] = means["kind"] + ", " + means["models"]
+    told = []
+    if len(checked):
+        differ, words = (f"{checked[name].sum():.0f}" for name in ("differ", "words"))
+        told = [prose(f"Alignments beside pm4py: {differ} of {words} costs differ.")]
+    worst = table.groupby(["kind", "method"], as_index=False)["F"].min()
+    every = table.groupby(["kind", "method"], as_index=False)["F"].mean()
+    return {
+        "Results": [
+            table_of(pivot(every, "method", "kind", "F"), "Mean F over all models, higher is better.", "method"),
+            table_of(pivot(means, "method", "log", "F"), "Mean F.", "method"),
+            table_of(pivot(worst, "method", "kind", "F"), "F on the worst model.", "method"),
+            table_of(pivot(means, "method", "log", "learning"), "Seconds of learning one log.", "method"),
+            table_of(pivot(means, "method", "log", "ranking"), "Seconds of ranking 2,000 traces.", "method"),
+            *told,
+        ]
+    }
+
+
+PROCESS_DISCOVERY_EXPERIMENT = Experiment(
+    name="pdc",
+    title="Process Discovery Contest 2025",
+    summary="Which of two traces fits a process better",
+    cells=cells,
+    sections=sections,
+    quick="two models, our own methods",
+    options=("data", "tasks", "data_sets", "methods"),
+)

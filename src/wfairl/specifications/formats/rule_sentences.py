@@ -1,0 +1,81 @@
+"""A rule in sentences for other tools: Declare, as process mining writes it, and LTLf.
+
+The formula of a rule is the conjunction of those of its constraints. No formula says that two events happen equally
+often: such a constraint is left out.
+"""
+
+from collections.abc import Callable
+
+from wfairl.events.learned_rule import LearnedRule
+from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
+
+DECLARE_NAMES = {
+    "existence": "Existence",
+    "absence": "Absence",
+    "precedence": "Precedence",
+    "response": "Response",
+    "responded existence": "Responded Existence",
+    "order": "Not Succession",
+    "not co-existence": "Not Co-Existence",
+    "choice": "Choice",
+    "init": "Init",
+    "end": "End",
+    "at most once": "Absence2",
+    "exactly once": "Exactly1",
+    "not chain succession": "Not Chain Succession",
+}
+"""The names that Declare has for our templates; "no a once b has happened" is its Not Succession from b to a."""
+
+
+def to_declare(rule: LearnedRule) -> str:
+    """The activities and constraints of a rule, one per line; a constraint that Declare lacks is a comment."""
+    names = sorted({name for one in rule.constraints for name in one.constraint.propositions})
+    lines = [f"activity {name}" for name in names]
+    for one in rule.constraints:
+        kind, arguments = one.constraint.template.name, list(one.constraint.propositions)
+        if kind == "order":
+            arguments.reverse()
+        told = DECLARE_NAMES.get(kind)
+        bars = " |" * (2 + len(arguments) - 1)
+        lines.append(f"# {one.sentence}" if told is None else f"{told}[{', '.join(arguments)}]{bars}")
+    return "\n".join(lines) + "\n"
+
+
+def rule_to_ltlf(rule: LearnedRule) -> str:
+    """The formula of a rule, on one line."""
+    parts = [
+        FORMULAS[one.constraint.template.name](*map(proposition, one.constraint.propositions))
+        for one in rule.constraints
+        if one.constraint.template.name in FORMULAS
+    ]
+    return f"{conjunction(*parts) if parts else TRUE}\n"
+
+
+def _always(inner: Formula) -> Formula:
+    return Formula("G", (inner,))
+
+
+def _finally(inner: Formula) -> Formula:
+    return Formula("F", (inner,))
+
+
+def _then_not(a: Formula, later: Formula) -> Formula:
+    """Whenever a holds, nothing of `later` holds at the next place, if there is one."""
+    return _always(disjunction(negation(a), Formula("WX", (later,))))
+
+
+FORMULAS: dict[str, Callable[..., Formula]] = {
+    "existence": _finally,
+    "absence": lambda a: _always(negation(a)),
+    "precedence": lambda a, b: Formula("W", (negation(b), a)),
+    "response": lambda a, b: _always(disjunction(negation(a), _finally(b))),
+    "responded existence": lambda a, b: disjunction(_always(negation(a)), _finally(b)),
+    "order": lambda a, b: _always(disjunction(negation(b), _always(negation(a)))),
+    "not co-existence": lambda a, b: disjunction(_always(negation(a)), _always(negation(b))),
+    "choice": lambda a, b: disjunction(_finally(a), _finally(b)),
+    "init": lambda a: a,
+    "end": lambda a: _finally(conjunction(a, Formula("WX", (FALSE,)))),
+    "at most once": lambda a: _then_not(a, _always(negation(a))),
+    "exactly once": lambda a: conjunction(_finally(a), _then_not(a, _always(negation(a)))),
+    "not chain succession": lambda a, b: _then_not(a, negation(b)),
+}
