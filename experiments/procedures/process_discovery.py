@@ -36,6 +36,7 @@ from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically
 from wfairl.events.conformance import conform
 from wfairl.events.distributions.distribution import DistributionLearner
 from wfairl.events.shortest import ShortestLearner
@@ -193,7 +194,7 @@ def compare_alignments(directory: Path, seed: int) -> Outcome:
     )
     words = [tuple(alphabet[i] for i in rng.integers(5, size=rng.integers(1, 9))) for _ in range(20)]
     net = directory / "net.pnml"
-    net.write_text(to_pnml(automaton), "utf-8")
+    write_atomically(net, to_pnml(automaton))
     request = json.dumps({"net": str(net), "words": [[*map(min, word)] for word in words]})
     script = Path(__file__).with_name("process_peers.py")
     ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
