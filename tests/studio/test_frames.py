@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.studio.frames import FrameEncoder
+from wfairl.studio.frames import FrameEncoder, describe_scene
 
 
 def image_of(frame, tiles):
@@ -30,3 +30,20 @@ def test_tiles_put_together_are_the_image(name):
         assert np.array_equal(image, rendered)
         state = world.step(state, int(rng.integers(len(world.controls))))
     assert len(set(encoder.tiles)) == len(encoder.tiles)
+
+
+def test_a_scene_is_described_as_the_real_environment_has_it():
+    task = find_task("doorkey")
+    world, real = task.make_world(3), task.make_environment(3).unwrapped
+    state = world.initial_state
+    for control in (0, 2, 1, 2):
+        state = world.step(state, control)
+        real.step(control)
+    text, (x, y) = describe_scene(world, state), real.agent_pos
+    ahead = real.grid.get(*real.front_pos)
+    assert text.startswith(f"You are at column {x}, row {y}, facing {('right', 'down', 'left', 'up')[real.agent_dir]};")
+    assert f"ahead: {'empty' if ahead is None else ahead.type}" in text.replace(f"{getattr(ahead, 'color', '')} ", "")
+    (key,) = [(i, j) for i in range(8) for j in range(8) if getattr(real.grid.get(i, j), "type", "") == "key"]
+    assert f"yellow key at column {key[0]}, row {key[1]}" in text
+    assert "locked yellow door at" in text
+    assert "goal at column 6, row 6" in text

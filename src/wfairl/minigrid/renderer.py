@@ -1,11 +1,19 @@
 """The states of a scene in MiniGrid's own encoding and as MiniGrid draws them, without the cells beyond the walls."""
 
 import wfairl.minigrid.library  # isort: skip # noqa: F401
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
+from minigrid.core.constants import (
+    COLOR_TO_IDX,
+    DIR_TO_VEC,
+    IDX_TO_COLOR,
+    IDX_TO_OBJECT,
+    OBJECT_TO_IDX,
+    STATE_TO_IDX,
+)
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import WorldObj
 from numpy.typing import NDArray
@@ -14,6 +22,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places, Rendering, Tiles
 from wfairl.minigrid import physics
 from wfairl.minigrid.physics import COLORS, NOTHING, OBJECTS, TERRAINS, Layout
+
+IDX_TO_STATE = {number: name for name, number in STATE_TO_IDX.items()}
 
 TILE_PIXELS = 32
 """Side of a cell in a rendered image; MiniGrid's own."""
@@ -36,6 +46,26 @@ class EncodedState:
     direction: int
     carried: tuple[int, int, int] | None
     terminated: bool
+
+    def in_words(self) -> str:
+        """The state for a person who cannot see it: the agent, what is before it, and where the objects are."""
+        x, y = self.position
+        dx, dy = DIR_TO_VEC[self.direction]
+        plain = [OBJECT_TO_IDX[name] for name in ("unseen", "empty", "wall", "floor")]
+        cells = np.argwhere(~np.isin(self.grid[:, :, 0], plain)).tolist()
+        objects = ", ".join(f"{_name(self.grid[i, j])} at column {i}, row {j}" for i, j in cells)
+        carried = "" if self.carried is None else f" You carry: {_name(self.carried)}."
+        heading = ("right", "down", "left", "up")[self.direction]
+        ahead = _name(self.grid[x + dx, y + dy])
+        return f"You are at column {x}, row {y}, facing {heading}; ahead: {ahead}.{carried} {objects}."
+
+
+def _name(code: Sequence[int] | NDArray[np.uint8]) -> str:
+    kind, color, state = (int(one) for one in code)
+    name = IDX_TO_OBJECT[kind]
+    if name in ("empty", "wall", "goal", "lava"):
+        return name
+    return f"{IDX_TO_STATE[state]} {IDX_TO_COLOR[color]} door" if name == "door" else f"{IDX_TO_COLOR[color]} {name}"
 
 
 class MiniGridRenderer:
