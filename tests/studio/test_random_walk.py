@@ -13,6 +13,7 @@ import shutil
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from studio_sessions import InlineRunner
@@ -87,8 +88,14 @@ class Walk:
             self.session.do(document)
         except BadInputError:
             return
-        if document["do"] != "history" and (verdict := self.session.verdict) is not None:
-            self.session.do({"do": "keep", "right": verdict, "by": self.session.state.judge})
+        if document["do"] != "history":
+            self.judge()
+
+    def judge(self):
+        verdict = self.session.verdict
+        if verdict is not None:
+            with suppress(BadInputError):  # no proposition holds
+                self.session.do({"do": "keep", "right": verdict, "by": self.session.state.judge})
 
     def sync(self):
         """Wait until the journal holds what the twin does."""
@@ -222,14 +229,20 @@ class Walk:
         shutil.copy(self.directory / JOURNAL, self.session.directory / JOURNAL)
         self.session = Session(self.session.directory)
         self.begin()
-        if (verdict := self.session.verdict) is not None:
-            self.session.do({"do": "keep", "right": verdict, "by": self.session.state.judge})
+        self.judge()
 
 
 @pytest.mark.slow
 def test_a_random_walk_loses_nothing(browser, tmp_path):
     pytest.importorskip("nicegui")
     walk = Walk(browser, tmp_path, seed=0)
+    try:
+        check_walk(walk, tmp_path)
+    finally:
+        walk.process.kill()
+
+
+def check_walk(walk, tmp_path):
     started = time.monotonic()
     for number in range(int(os.environ.get("WFAIRL_WALK", "300"))):
         walk.step()

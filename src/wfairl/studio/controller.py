@@ -130,7 +130,11 @@ class SessionController:
         if verdict is None:
             return False
         await self._make_worlds(state.spec, [state.next_seed])
-        self.session.do({"do": "keep", "right": verdict, "by": state.judge})
+        try:
+            self.session.do({"do": "keep", "right": verdict, "by": state.judge})
+        except BadInputError as error:  # as where no proposition holds; the steps stay
+            self._notify(error)
+            return True
         steps = counted(len(state.controls), "step")
         self.notice = f"Saved: scene {state.seed}, {steps}, a {'success' if verdict else 'failure'}."
         return True
