@@ -216,7 +216,7 @@ class Person:
         for number, element in elements.items():
             if "json" in element.get("props", {}):
                 self._store(number, element)
-        self.scene = next(number for number, view in self.views.items() if "mode" in view)
+        self.scene = next(number for number, view in self.views.items() if "has_world" in view)
         self.understanding = next(number for number, view in self.views.items() if "demonstrations" in view)
         self.listener = next(one["listener_id"] for one in elements[self.scene]["events"] if one["type"] == "do")
         query = {"client_id": self.client, "next_message_id": 0, "implicit_handshake": "true", "EIO": 4,
