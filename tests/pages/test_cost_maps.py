@@ -100,3 +100,16 @@ def _collections(figure, name):
         for collection in axes.collections
         if isinstance(collection, PolyCollection) and str(collection.get_label()).startswith(name)
     ]
+
+
+def test_places_whose_cost_is_unknown_are_grey_and_not_on_the_scale():
+    task = find_task("terrain")
+    maps = map_costs(task, SEED, task.rule, true_cost(task))
+    partly = map_costs(task, SEED, task.rule, true_cost(task), is_known=lambda product: true_cost(task)(product) < 5)
+    expensive = maps.costs > 5
+    assert (partly.unknown & np.isfinite(maps.costs)).any()
+    assert partly.unknown[expensive].mean() > 0.9
+    assert np.isnan(partly.costs[partly.unknown]).all()
+    assert np.nanmax(partly.costs) < np.nanmax(maps.costs)
+    drawn = draw_cost_maps(task, SEED, task.rule, true_cost(task), is_known=lambda product: ~product.available)
+    assert "Grey: the demonstrations leave open" in drawn.caption

@@ -174,7 +174,9 @@ def summary(evaluations: list[Evaluation]) -> Table:
     for name in ("return", "success", true, *(["learned cost"] if prices_learned else [])):
         table.add_column(name, no_wrap=name != "learned cost")
     table.add_column("episodes")
+    best = next((one for one in evaluations if one.policy == "optimal" and task.true_cost is not None), None)
     for evaluation in evaluations:
+        above = "" if best is None or best is evaluation else _regret(evaluation, best)
         ends = Counter(episode.outcome for episode in evaluation.episodes)
         costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
         error = f" ± {evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else ""
@@ -182,7 +184,14 @@ def summary(evaluations: list[Evaluation]) -> Table:
             policy_title(evaluation.policy, task),
             f"{evaluation.mean_return:.3f}{error}",
             f"{evaluation.success_rate:.0%}",
-            *("-" if cost is None else f"{cost:.2f}" for cost in costs),
+            *("-" if cost is None else f"{cost:.2f}{'' if i else above}" for i, cost in enumerate(costs)),
             ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
         )
     return table
+
+
+def _regret(evaluation: Evaluation, optimal: Evaluation) -> str:
+    from wfairl.pages.policy_comparison import regret_of  # SciPy is slow to import
+
+    regret = regret_of(evaluation, optimal)
+    return "" if regret is None else f", {100 * regret.value:+.1f} %"

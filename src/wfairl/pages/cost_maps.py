@@ -2,9 +2,11 @@
 
 For one state of the automaton, a map shows at each place of the agent the mean cost of the control over the world
 states there. If the world tells the agent's heading, a place is four triangles, one per heading: the right one is the
-cost when the agent faces right. If it does not, one more map shows the cost of arriving at a place.
+cost when the agent faces right. If it does not, one more map shows the cost of arriving at a place. Where the
+demonstrations leave open whether a control costs more or less than a plain step, a map is grey.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +58,8 @@ class CostMaps:
         names: of the maps: the controls, preceded by `ARRIVING_MAP` if headings are unknown.
         places: pixels (x, y), shape [places, 2].
         headings: of the agent in degrees, NaN if unknown; shape [places].
-        costs: mean costs, NaN where a control is unavailable or nothing arrives; shape [maps, places].
+        costs: mean costs, NaN where a control is unavailable, nothing arrives or it is unknown; shape [maps, places].
+        unknown: whether the cost is unknown, shape [maps, places].
         step, label: of the plan, where it enters the automaton state.
         image: of the scene at that moment, shape [height, width, 3].
     """
@@ -65,17 +68,30 @@ class CostMaps:
     places: NDArray[np.float64]
     headings: NDArray[np.float64]
     costs: NDArray[np.float64]
+    unknown: NDArray[np.bool_]
     automaton_state: int
     step: int
     label: str
     image: NDArray[np.uint8]
 
 
-def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton_state: int | None = None) -> CostMaps:
+Known = Callable[[Product], NDArray[np.bool_]]
+"""From a product to whether the cost of each transition is known, shape [nodes, controls]."""
+
+
+def map_costs(
+    task: Task,
+    seed: int,
+    automaton: Automaton,
+    cost: Cost,
+    automaton_state: int | None = None,
+    is_known: Known | None = None,
+) -> CostMaps:
     """The costs over one scene.
 
     Args:
         automaton_state: if None, the state in which the plan takes most steps.
+        is_known: which costs are known; all if None.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
@@ -100,16 +116,22 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     inside = inside[:: -(-len(inside) // MOST_NODES)]
     is_oriented = agent.heading is not None
     poses = _poses(agent, product, inside)
-    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(agent, product, inside, table)
+    known = np.ones(table.shape, bool) if is_known is None else is_known(product)
+    arrivals, moves = (poses[:0], (inside[:0], inside[:0])) if is_oriented else _arrivals(agent, product, inside)
     places, number = np.unique(np.concatenate([poses, arrivals]), axis=0, return_inverse=True)
     at, to = np.split(number.reshape(-1), [len(poses)])
-    acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
-    arriving = [] if is_oriented else [_means(arrival_costs, to, len(places))]
+    means = []
+    for values in (table, known.astype(np.float64)):
+        acting = _means(np.where(product.available[inside], values[inside], np.nan), at, len(places))
+        arriving = [] if is_oriented else [_means(values[moves], to, len(places))]
+        means.append(np.array([*arriving, *acting.T]))
+    unknown = means[1] < 0.5  # not where it is NaN
     return CostMaps(
         names=(*([] if is_oriented else [ARRIVING_MAP]), *world.controls),
         places=places[:, :2],
         headings=places[:, 2] if is_oriented else np.full(len(places), np.nan),
-        costs=np.array([*arriving, *acting.T]),
+        costs=np.where(unknown, np.nan, means[0]),
+        unknown=unknown,
         automaton_state=automaton_state,
         step=step,
         label=format_label(plan.path.labels[step - 1]) if step else "the start",
@@ -134,17 +156,18 @@ def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -
 
 
 def _arrivals(
-    agent: Places, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The transitions that move the agent: their targets as in `_poses`, [moves, 3], and their costs, [moves]."""
-    moves, costs = [], []
+    agent: Places, product: Product, nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The transitions that move the agent: targets as in `_poses`, [moves, 3], nodes and controls, [moves]."""
+    targets, moves = [], []
     for row, control in np.argwhere(product.available[nodes]).tolist():
         state = product.state(int(nodes[row]))
         there = agent.locate(product.world.step(state, control))
         if there != agent.locate(state):
-            moves.append((*there, 0.0))
-            costs.append(table[nodes[row], control])
-    return np.reshape(moves, (-1, 3)), np.array(costs)
+            targets.append((*there, 0.0))
+            moves.append((nodes[row], control))
+    of_nodes, controls = np.reshape(np.array(moves, np.int64), (-1, 2)).T
+    return np.reshape(targets, (-1, 3)), (of_nodes, controls)
 
 
 def draw_cost_maps(
@@ -155,12 +178,13 @@ def draw_cost_maps(
     automaton_state: int | None = None,
     name: str = "costs",
     kind: str = "learned",
+    is_known: Known | None = None,
 ) -> CaptionedFigure:
     """The scene, and one map per control on a common scale; `kind` is an adjective of the cost for the caption.
 
     The other arguments and the errors are those of `map_costs`.
     """
-    maps = map_costs(task, seed, automaton, cost, automaton_state)
+    maps = map_costs(task, seed, automaton, cost, automaton_state, is_known)
     side = _side(maps)
     left, top, width, height = _window(maps, side)
     room = (style.PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
@@ -183,6 +207,8 @@ def draw_cost_maps(
         axes.set_xlim(left, left + width)
         axes.set_ylim(top + height, top)
         axes.add_collection(_colour_places(maps, number, side, scale))
+        grey = [maps.places[i] + side * _shape(float(maps.headings[i])) for i in np.flatnonzero(maps.unknown[number])]
+        axes.add_collection(PolyCollection(grey, facecolors=style.GREY, alpha=0.5, rasterized=True, zorder=2))
     _draw_scale(figure, scale)
     return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps), adapts=True)
 
@@ -202,8 +228,14 @@ def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
     return float(left), float(top), float(right - left), float(bottom - top)
 
 
+def _range(costs: NDArray[np.float64]) -> tuple[float, float]:
+    """The least and the largest cost that is known, 1 if none is."""
+    known = costs[np.isfinite(costs)]
+    return (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
+
+
 def _scale(costs: NDArray[np.float64]) -> Normalize:
-    low, high = float(np.nanmin(costs)), float(np.nanmax(costs))
+    low, high = _range(costs)
     if high - low < NARROWEST_SCALE:
         low, high = (low + high - NARROWEST_SCALE) / 2, (low + high + NARROWEST_SCALE) / 2
     return Normalize(low, high)
@@ -250,7 +282,8 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
 
 
 def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
-    low, high = float(np.nanmin(maps.costs)), float(np.nanmax(maps.costs))
+    low, high = _range(maps.costs)
+    grey = " Grey: the demonstrations leave open whether it costs more than a plain step." if maps.unknown.any() else ""
     shapes = (
         "each place has one triangle per heading, the right one for an agent that faces right"
         if np.isfinite(maps.headings).any()
@@ -261,10 +294,11 @@ def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
         f" which the plan enters after {counted(maps.step, 'step')} ({maps.label}). At each place that the agent can be"
         f" at in this state, the mean over the world states there; {shapes}. The maps show the part of the scene within"
         f" the dashed line. One scale for all maps; costs range from {low:.3g} to {high:.3g}, the highest"
-        f" {high / low - 1:.0%} above the lowest."
+        f" {high / low - 1:.0%} above the lowest.{grey}"
     )
 
 
 def _alt(task: Task, maps: CostMaps) -> str:
-    means = ", ".join(f"{name} {np.nanmean(costs):.2f}" for name, costs in zip(maps.names, maps.costs, strict=True))
+    known = ((name, costs[np.isfinite(costs)]) for name, costs in zip(maps.names, maps.costs, strict=True))
+    means = ", ".join(f"{name} {costs.mean():.2f}" for name, costs in known if costs.size)
     return f"A scene of {task.name} and a heat map of the cost of each control over its places; mean costs: {means}."

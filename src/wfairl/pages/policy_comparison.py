@@ -114,6 +114,12 @@ def compare_costs(ours: Evaluation, others: Evaluation) -> Estimate | None:
     return compare_scores([one], [other]).difference
 
 
+def regret_of(evaluation: Evaluation, optimal: Evaluation) -> Estimate | None:
+    """How much more a policy pays than the optimal one where both succeed, as a fraction of what that pays."""
+    more, least = compare_costs(evaluation, optimal), optimal.mean_cost
+    return None if more is None or not least else Estimate(more.value / least, more.low / least, more.high / least)
+
+
 def _indices(scores: Scores, resamples: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Training seeds and scenes drawn again, [resamples, seeds] and [resamples, scenes]."""
     seeds, scenes = scores.shape

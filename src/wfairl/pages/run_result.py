@@ -9,7 +9,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Column, KeyFigure, KeyFigures, Table, prose
 from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
-from wfairl.pages.policy_comparison import Estimate, compare_evaluations
+from wfairl.pages.policy_comparison import Estimate, compare_evaluations, regret_of
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
 from wfairl.pages.text import Code, Text, capitalised, counted, number, percent
 
@@ -102,22 +102,38 @@ def _error_of(evaluation: Evaluation) -> float | None:
     return None if len(evaluation.episodes) == 1 else evaluation.standard_error
 
 
+def _cost_figure(one: Evaluation, optimal: Evaluation | None) -> KeyFigure:
+    """The true cost of a learned policy, and its regret."""
+    assert one.mean_cost is not None
+    regret = None if optimal is None else regret_of(one, optimal)
+    note: Text = "mean of the successes"
+    if optimal is not None and optimal.mean_cost is not None and regret is not None:
+        note = ("optimal ", number(optimal.mean_cost, 2), f"; {_percents(regret)} more")
+    return KeyFigure("True cost", number(one.mean_cost, 2), note, True)
+
+
+def _percents(estimate: Estimate) -> str:
+    value, low, high = (f"{100 * one + 0.0:.1f}" for one in (estimate.value, estimate.low, estimate.high))
+    return f"{value} %" if low == high else f"{value} % [{low}, {high}]"
+
+
 def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
+    """The figures of the learned policy and the optimal one; where costs differ, the true cost before the return."""
+    has_costs = bool(learned) and task.true_cost is not None and run.evaluation[learned[0]].mean_cost is not None
+    if has_costs:
+        yield _cost_figure(run.evaluation[learned[0]], run.evaluation.get("optimal"))
     for name in (*learned[:1], "optimal"):
         if name in run.evaluation:
             one = run.evaluation[name]
             error = _error_of(one)
             note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
-            yield KeyFigure(capitalised(policy_title(name, task)), number(one.mean_return), note, name in learned)
+            is_leading = name in learned and not has_costs
+            yield KeyFigure(capitalised(policy_title(name, task)), number(one.mean_return), note, is_leading)
     if learned:
         one = run.evaluation[learned[0]]
         succeeded = sum(episode.success for episode in one.episodes)
         note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
         yield KeyFigure("Success", percent(one.success_rate), note)
-        if task.true_cost is not None and one.mean_cost is not None:
-            best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
-            reference: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
-            yield KeyFigure("True cost", number(one.mean_cost, 2), reference)
     if run.task_model is not None:
         summary = run.task_model.summary
         how: Text = f"states, {run.task_model.learner}"

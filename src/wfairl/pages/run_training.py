@@ -105,8 +105,8 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         if isinstance(learned.cost, SampledCost):
             if float(learned.cost.unit) >= CLAIMED:
                 return (prose("There are no maps of the cost: the demonstrations do not show a preference."),)
-        else:
-            check_preference(task, scenes, automaton, cost)
+            return (draw_cost_maps(task, scenes[0], automaton, cost, is_known=learned.cost.is_known),)
+        check_preference(task, scenes, automaton, cost)
         return (draw_cost_maps(task, scenes[0], automaton, cost),)
     except NoPreferenceError as error:
         text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.costs.feature_costs import SampledCost
+from wfairl.core.costs.feature_costs import ABOUT_PLAIN, SampledCost
 from wfairl.core.worlds.world import World, feature_names
 
 CLAIMED = 0.05
@@ -47,6 +47,10 @@ class TermCost:
 
     def __str__(self) -> str:
         low, cost, high = _rounded(self.low), _rounded(self.cost), _rounded(self.high)
+        if self.high is None and self.low is not None and self.low < ABOUT_PLAIN:
+            return f"{self.name}: dearer than a plain step with {self.probability:.0%}; how much is open"
+        if self.low is None and self.high is not None and self.high > 1 / ABOUT_PLAIN:
+            return f"{self.name}: cheaper than a plain step with {self.probability:.0%}; how much is open"
         if self.high is None:
             return f"{self.name}: at least {low}"
         if self.low is None:

@@ -191,6 +191,10 @@ class TabularCost(CostModel):
         return torch.cat([self.entries, unknown])[number, control]
 
 
+ABOUT_PLAIN, CLEARLY = 1.1, 1.5
+"""Costs that are about those of a plain step, and clearly other ones, as factors."""
+
+
 class SampledCost(CostModel):
     """The mean cost over samples of weights of features and controls, most of which are zero: see `posterior`.
 
@@ -272,6 +276,17 @@ class SampledCost(CostModel):
     def sampled_costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """The cost of each row under each sample, shape [rows, samples]."""
         return self._costs(inputs, rows, 1.0 - self.weights @ self.plain, self.weights)
+
+    def is_known(self, product: Product) -> NDArray[np.bool_]:
+        """Whether the samples agree that a transition is plain, dearer or cheaper; shape [nodes, controls]."""
+        view = self.view(product)
+        low, high = torch.quantile(
+            self.sampled_costs(view.inputs, view.rows), torch.tensor([0.05, 0.95], dtype=torch.float64), dim=1
+        )
+        is_open = (low < ABOUT_PLAIN) & (high > CLEARLY) | (high > 1 / ABOUT_PLAIN) & (low < 1 / CLEARLY)
+        table = np.ones(view.shape, bool)
+        table.reshape(-1)[view.transitions] = ~is_open.numpy()[view.row_of]
+        return table
 
     def sample(self, number: int) -> "SampledCost":
         """The cost of one sample."""
