@@ -46,6 +46,9 @@ LARGEST = 6.0
 UNDECIDED_NATS = 1.35
 """By how much less likely the end of a one-sided interval of 95 % is, half of the 90 % quantile of chi-squared."""
 
+RESCALED = 0.9
+"""Moves of the chain above this number change the temperature along with all costs."""
+
 LIKELIEST = 20
 """Samples from which the end of an interval is sought."""
 
@@ -268,6 +271,18 @@ def _propose(
         return log_temperature, log_prior[size - 1] - log_prior[size] - log_odds[term], True
     if size == 0:
         return log_temperature, -np.inf, False
+    if move > RESCALED:  # all differences of costs and the temperature change by the same factor
+        change = 0.5 * rng.normal()
+        ratio = _temperature_density(log_temperature + change) - _temperature_density(log_temperature)
+        for term in range(count):
+            if log_costs[term] != 0.0:
+                rest = math.expm1(log_costs[term]) * math.exp(change)
+                if rest <= -1.0:
+                    return log_temperature, -np.inf, False
+                before, log_costs[term] = log_costs[term], math.log1p(rest)
+                # the last part is the logarithm of the derivative of the new cost by the old one
+                ratio += _density(log_costs[term]) - _density(before) + before + change - log_costs[term]
+        return log_temperature + change, ratio, True
     term = _draw(log_costs, True, size, rng)
     if move < 0.6 and size < count:  # another term takes its place, as dear or as cheap
         joining = _draw(log_costs, False, count - size, rng)
