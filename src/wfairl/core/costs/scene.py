@@ -24,7 +24,7 @@ from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
-from wfairl.core.worlds.world import World, slips
+from wfairl.core.worlds.world import World
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to its world."""
@@ -192,11 +192,6 @@ def _solvers(worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, pl
     choose = {"auto": planning_of_large_world, "own": own_planning, "exact": lambda _: None}[planner]
 
     def make(world: World[Any]) -> Solver:
-        if slips(world):
-            raise BadInputError(
-                "costs are learned where every control has one outcome, and this world slips: plan with the task model"
-                " at the nominal cost (`wfairl plan --task-model`)"
-            )
         own = choose(world)
         if own is not None:
             solver: Solver = own.solver(automaton)

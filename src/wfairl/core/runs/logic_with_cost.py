@@ -22,7 +22,6 @@ from wfairl.core.demonstrations.learners import TaskLearner
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.world import slips
 
 MOST_ROUNDS = 3
 
@@ -64,15 +63,13 @@ def learn_logic_and_cost(
         learner: of the automaton; `rational` unless given.
         n_jobs: how much to do at once; it changes nothing in the result.
 
-    Where worlds slip, no cost is learned.
-
     Returns:
         The best explanation; the posterior of its model names others that are about as likely.
     """
     settings = (settings or CostSettings()).complete(task.default_cost)
     learner = learner or RationalLearner()
     rounds = [_explain(dataset, task, learner, None, n_jobs)]
-    for _ in range(0 if slips(task.make_world(dataset.demonstrations[0].seed)) else MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         training = learn_cost(dataset, task, rounds[-1].model, settings, n_jobs)
         if _gain(training) < LEAST_LOSS_SAVED:
             break
