@@ -32,6 +32,7 @@ COMMANDS = {
     "conform": ("events.commands:conform_command", "Tell how far each case of a log is from a model, and why.", RULES),
     "draw": ("specifications.commands:draw", "Draw the automaton of a task model.", RULES),
     "explain": ("specifications.commands:explain", "Explain in sentences how a task model judges a word.", RULES),
+    "evidence": ("specifications.commands:evidence", "Weigh rules of your own beside the learned one.", RULES),
     "diff": ("specifications.commands:diff", "Compare two task models by words that only one accepts.", RULES),
     "export": ("specifications.commands:export", "Write a task as HOA, LTLf, a reward machine, PRISM, Python.", RULES),
     "import": ("specifications.commands:import_task", "Read a task from HOA, LTLf or a reward machine.", RULES),

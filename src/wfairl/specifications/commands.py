@@ -1,6 +1,7 @@
-"""Commands that show, exchange and compare task models: draw, export, import, diff, explain."""
+"""Commands that show, exchange, compare and weigh task models: draw, export, import, diff, explain, evidence."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,13 +9,17 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.console import out, print_json
-from wfairl.cli.options import AsJson, TaskModelFile
+from wfairl.cli.options import AsJson, Jobs, TaskModelFile
 from wfairl.cli.plan import model_and_cost
+from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
+from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
+from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.rational.rule_evidence import weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
@@ -286,3 +291,65 @@ def explain(
             "unknown_propositions": explanation.unknown.names,
         }
     )
+
+
+MOST_LISTED = 5
+LEARNED = "learned"
+"""Name of the rule that `evidence` learns from the demonstrations."""
+
+
+def evidence(
+    demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
+    rules: Annotated[
+        list[str], typer.Argument(metavar="RULE...", help="A task model, another file of a rule, or an LTLf formula.")
+    ],
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Compare your own rules with the learned one: how rational do the demonstrators look if a rule is the task?
+
+    A rule is a task model, a file that `wfairl import` reads, or a formula. The command learns a rule from the same
+    demonstrations, and says of each by how many nats it is behind the best: 5 nats behind, it makes the demonstrations
+    150 times less likely. It names the demonstrations that do not fulfil a rule at their last step, and the failures
+    that do. Examples:
+
+        wfairl evidence demos.safetensors my-rule.json
+
+        wfairl evidence demos.safetensors "F (coffee & F office) & G !plant" "F office"
+    """
+    dataset = load(demos)
+    task = find_task(dataset.task)
+    automata = {name: _rule(name) for name in rules}
+    for automaton in automata.values():
+        automaton.check_propositions(task.propositions)
+    learned = RationalLearner().learn(dataset, task, n_jobs=jobs)
+    weighed = weigh_rules({**automata, LEARNED: learned.finite}, dataset, task, n_jobs=jobs)
+    ranked = sorted(weighed.items(), key=lambda item: -item[1].log_evidence)
+    best = ranked[0][1]
+    if as_json:
+        rows = [{"rule": name, **one._asdict(), "behind": best.log_evidence - one.log_evidence} for name, one in ranked]
+        print_json({"task": task.name, "learned": list(learned.sentences), "rules": rows})
+        return
+    table = Table("rule", "nats behind", "demonstrations that do not fit", "failures that fit")
+    for name, one in ranked:
+        shown = f"learned: {learned.sentences[0]}" if name == LEARNED else name
+        behind = best.log_evidence - one.log_evidence
+        table.add_row(shown, f"{behind:.1f}" if behind else "best", _listed(one.unlike), _listed(one.accepted_failures))
+    table.add_row("chance", f"{best.log_evidence - best.chance:.1f}", "", "")
+    out.print(table)
+
+
+def _rule(source: str) -> Automaton:
+    """The automaton of a file, or of a formula."""
+    path = Path(source)
+    if path.suffix == ".json":
+        return TaskModel.load(path).finite
+    return read_automaton(path, None) if path.exists() else from_ltlf(source)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """How many, and the first few."""
+    if not numbers:
+        return "none"
+    shown = ", ".join(map(str, numbers[:MOST_LISTED])) + (", ..." if len(numbers) > MOST_LISTED else "")
+    return f"{len(numbers)}: {shown}"

@@ -12,10 +12,12 @@ _MODULES = {
     "Observations": "observations",
     "RationalLearner": "rational_learner",
     "RationalSettings": "settings",
+    "RuleEvidence": "rule_evidence",
     "Support": "task_posterior",
     "TaskPosterior": "task_posterior",
     "learn_posterior": "rational_learner",
     "posterior_of": "task_posterior",
+    "weigh_rules": "rule_evidence",
 }
 
 __all__ = [*_MODULES]

@@ -104,11 +104,11 @@ def learn_posterior(
     """
     if not observations.scenes:
         raise BadInputError("there is no successful demonstration to learn from")
-    evidence = _evidence(observations, settings)
+    evidence = evidence_of(observations, settings)
     evaluator = Evaluator(evidence, sorted(frozenset().union(*evidence.labels)), n_jobs)
     if observations.answers:
         # A search from the simplest automata may not get past an answer: start with those found without answers.
-        alone = Evaluator(_evidence(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
+        alone = Evaluator(evidence_of(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
         candidates = search(alone)
         evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
     candidates = _explaining(evidence, search(evaluator))
@@ -132,7 +132,8 @@ def learn_posterior(
     )
 
 
-def _evidence(observations: Observations, settings: RationalSettings) -> Evidence:
+def evidence_of(observations: Observations, settings: RationalSettings) -> Evidence:
+    """The evidence of observations, over the grid of temperatures unless the temperature is known."""
     if settings.temperature is not None:
         temperatures = np.array([settings.temperature])
     else:
