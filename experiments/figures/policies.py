@@ -19,7 +19,7 @@ from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.policy import NoLiveControlError
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure
@@ -52,7 +52,7 @@ class CriticalState:
 
 def find_critical_state(world: World[Any], task: Task) -> CriticalState:
     """The state in which a shortest path by the true rule of a task first changes the label."""
-    product = build_product(world, task.rule)
+    product = build_product(world, rule_of(task))
     path = find_plan(product, nominal_cost(task)(product)).path
     return CriticalState(path, next((t for t, label in enumerate(path.labels) if label), 0))
 

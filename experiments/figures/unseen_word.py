@@ -18,7 +18,7 @@ from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import counted
 
@@ -93,7 +93,7 @@ def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Seque
     Raises:
         NoUnseenWordError: every automaton accepts the expert's word in every scene.
     """
-    paths = map_in_threads(lambda seed: _shortest_path(task, task.rule, seed), seeds, n_jobs=2)
+    paths = map_in_threads(lambda seed: _shortest_path(task, rule_of(task), seed), seeds, n_jobs=2)
     experts = {seed: path for seed, path in zip(seeds, paths, strict=True) if path is not None}
     best: UnseenWord | None = None
     lossless: list[str] = []

@@ -23,7 +23,7 @@ from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_pol
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.dfa import Dfa, minimal, to_finite
 
@@ -42,9 +42,9 @@ def recovery_of(task: Task, automaton: Automaton) -> dict[str, float]:
     probes = probe_labels(task.name)
     labels = sorted({label for probe in probes for label in probe}, key=sorted)
     return {
-        "agreement": agreement(automaton, task.rule, probes),
+        "agreement": agreement(automaton, rule_of(task), probes),
         "states": automaton.states,
-        "least_states": least_states(task.rule, labels),
+        "least_states": least_states(rule_of(task), labels),
     }
 
 
@@ -71,7 +71,7 @@ def probe_labels(name: str) -> tuple[tuple[Label, ...], ...]:
     """The labels of the probe trajectories of a task."""
     task = find_task(name)
     policies: list[Policy] = [expert_policy(task, temperature) for temperature in PROBE_TEMPERATURES]
-    goal = goal_alone(task.rule, task.propositions)
+    goal = goal_alone(rule_of(task), task.propositions)
     policies += [PlannedPolicy("goal alone", goal, true_cost(task), 0.0), RandomPolicy()]
     scenes = range(FIRST_PROBE_SEED, FIRST_PROBE_SEED + PROBE_SCENES)
     return tuple(

@@ -30,6 +30,7 @@ from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
+from wfairl.core.worlds.task import rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import Facts, KeyFigure, KeyFigures, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
@@ -227,7 +228,7 @@ class ComparisonFigures:
         """The automaton of every task without a true cost of its own, beside its rule."""
 
         def draw(task: str) -> CaptionedFigure:
-            rule = find_task(task).rule
+            rule = rule_of(find_task(task))
             if isinstance(rule, GuardedAutomaton):
                 rule = restrict(rule, {label for probe in probe_labels(task) for label in probe})
             return draw_automata(self.run(task).task_model, rule, f"automaton-{task}")
@@ -284,7 +285,9 @@ class ComparisonFigures:
 
         def true(name: str) -> CaptionedFigure:
             task = find_task(name)
-            return draw_cost_maps(task, self.scene, task.rule, true_cost(task), name=f"costs-{name}-true", kind="true")
+            return draw_cost_maps(
+                task, self.scene, rule_of(task), true_cost(task), name=f"costs-{name}-true", kind="true"
+            )
 
         note = "Automaton and cost were learned from {}."
         if not self.tables.comparison.measures:

@@ -31,7 +31,7 @@ from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.tables import canonical_table
 from wfairl.core.runs.evaluation import evaluate
 from wfairl.core.worlds.simulator import ModelSimulator
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.offices.office import OFFICE_PROPOSITIONS
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
@@ -73,7 +73,7 @@ def go_on(task: str, seed: int, way: str, quick: bool) -> Outcome:
                 "answers": len(dataset.answers),
                 "plain": measure_policy(of, plain, seeds, optimal)["kept"],
                 **measure_policy(of, careful, seeds, optimal),
-                "exact": float(reads(model.finite) == reads(of.rule)),
+                "exact": float(reads(model.finite) == reads(rule_of(of))),
                 "rule": model.sentence,
             }
         )
@@ -107,7 +107,7 @@ def data_sets(
 def answered(dataset: Dataset, model: TaskModel, task: Task, seeds: Sequence[int], rng: np.random.Generator) -> Dataset:
     """The data set with the true answer to the best question."""
     question = find_question(model, dataset, task, seeds, rng, n_jobs=1)
-    return add_answer(dataset, question, bool(task.rule.fulfilled_at(question.labels)))
+    return add_answer(dataset, question, bool(rule_of(task).fulfilled_at(question.labels)))
 
 
 def demonstrated(
@@ -118,7 +118,7 @@ def demonstrated(
     proposal = propose_scene(model, dataset, task, left, rng, n_jobs=1)
     world, expert = task.make_world(proposal.seed), PlannedPolicy("expert", task.rule, unit_cost, TEMPERATURE)
     while True:
-        episode = act(expert.actor(world, rng), ModelSimulator(world), task.rule, task.horizon, proposal.seed)
+        episode = act(expert.actor(world, rng), ModelSimulator(world), rule_of(task), task.horizon, proposal.seed)
         if episode.is_success:
             shown = Demonstration(episode.controls, episode.labels, SUCCESS_SCORE, proposal.seed)
             return replace(dataset, demonstrations=(*dataset.demonstrations, shown))

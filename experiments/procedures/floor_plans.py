@@ -31,6 +31,7 @@ from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.runs.methods import train
 from wfairl.core.runs.run_directory import load_run
 from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.task import rule_of
 from wfairl.floors.floor_plan import FloorPlan, resample
 from wfairl.floors.refining import Band, RefinedPath, refine_path
 from wfairl.floors.roadmap import draw_roadmap
@@ -84,7 +85,7 @@ def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outc
         plan = ExactPlanner().solve(scene, choice.automaton, choice.cost).plan()
         refined = refine(scene, cost.prices, plan.path.states)
         seconds += time.process_time() - begun
-        kept.append(WORKSHOP.rule.fulfilled_at(refined.word[1:]) is not None)
+        kept.append(rule_of(WORKSHOP).fulfilled_at(refined.word[1:]) is not None)
         ratios.append(float(refined.metres @ PRICES) / best_cost(scene))
     row = {
         "snapping error, cm": 100 * error,

@@ -26,7 +26,7 @@ from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 
 TEMPERATURE, WRONG_TEMPERATURE = 0.5, 1.5
@@ -83,7 +83,7 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
     for name in TESTED_IN.get(task, (task,)):
         tested, paid, least = task_of(name), 0.0, 0.0
         for scene in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
-            product = build_product(tested.make_world(scene), tested.rule)
+            product = build_product(tested.make_world(scene), rule_of(tested))
             truth = true_cost(tested)(product)
             plan = find_plan(product, model.as_cost()(product))
             node = 0
@@ -136,7 +136,7 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     model, seconds = learn(scenes)
     spent, blind, best = 0.0, 0.0, 0.0
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
-        product = build_product(task.make_world(seed), task.rule)
+        product = build_product(task.make_world(seed), rule_of(task))
         scene = problem.scene(seed)
         spent += paid(scene, problem.order, find_plan(product, model.as_cost()(product)).path.controls)
         blind += paid(scene, problem.order, find_plan(product, unit_cost(product)).path.controls)

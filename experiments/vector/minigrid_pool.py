@@ -17,7 +17,7 @@ from experiments.vector.batches import ENDED, RUNNING, SUCCEEDED, Bank, Columns,
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import label_mask
 from wfairl.minigrid.labeller import NEW_MASK, MaskNumbers, find_number
@@ -89,7 +89,7 @@ class MiniGridPool:
             width=sizes[0][1],
             layouts=_padded([world.layout.table for world in worlds]),
             atoms=np.stack([world.labeller.atoms for world in worlds]),
-            rule=MaskNumbers(task.rule, worlds[0].propositions),
+            rule=MaskNumbers(rule_of(task), worlds[0].propositions),
         )
 
     def __len__(self) -> int:

@@ -81,7 +81,8 @@ def demos_import(
     Each line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed is the
     scene of the task, 0 by default. Instead of the controls, a line may give the visited states, as the world
     represents them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides whether an episode
-    is a success. Where a score contradicts the rule, the command reports the demonstration and keeps the score.
+    is a success; if the task has none, every episode is one. Where a score contradicts the rule, the command reports
+    the demonstration and keeps the score.
 
     In a world without cells, an episode is the path of the robot: {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2]]}, or a
     table (*.csv) with the columns x and y, and optionally seed, episode and score. The command snaps the path to the

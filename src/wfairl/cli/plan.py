@@ -20,7 +20,7 @@ from wfairl.core.planning.plan import Plan
 from wfairl.core.planning.planner import PLANNERS, Planner
 from wfairl.core.planning.product import states_alone
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import slips
 
@@ -84,7 +84,7 @@ def plan(
     if model is not None and model.record is not None:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
-        automaton = found_task.rule if model is None else model.finite
+        automaton = rule_of(found_task) if model is None else model.finite
         found = _SupportedPlan(chosen.solve(world, automaton, transition_cost).plan())
     refined = refine_plan(world, found.plan.path, cost) if refine else None
     if output is not None and refined is not None:

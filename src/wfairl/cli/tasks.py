@@ -25,7 +25,7 @@ def tasks(as_json: AsJson = False) -> None:
                     "title": task.title,
                     "summary": task.summary,
                     "propositions": list(task.propositions),
-                    "rule": task.rule.to_document(),
+                    "rule": None if task.rule is None else task.rule.to_document(),
                     "horizon": task.horizon,
                     "default_cost": task.default_cost,
                 }
@@ -34,10 +34,11 @@ def tasks(as_json: AsJson = False) -> None:
         )
         return
     for task in all_tasks():
+        done = "nobody knows: demonstrations tell" if task.rule is None else describe_rule(task.rule)
         rows = {
             "to do": task.summary,
             "propositions": ", ".join(task.propositions),
-            "done when": f"{describe_rule(task.rule)}, within {task.horizon} steps",
+            "done when": f"{done}, within {task.horizon} steps",
             "cost": task.default_cost,
         }
         out.print(task.name, style="bold")

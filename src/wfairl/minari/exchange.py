@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from wfairl.core.demonstrations.demonstration import (
-    FAILURE_SCORE,
     SUCCESS_SCORE,
     ContradictionError,
     Dataset,
     Demonstration,
     replay,
 )
+from wfairl.core.demonstrations.log import score_by_rule
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.support.files import check_ends
@@ -211,7 +211,7 @@ def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
     scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
     if scores.size:
         return float(scores[0])
-    return FAILURE_SCORE if task.rule.fulfilled_at(demonstration.labels) is None else SUCCESS_SCORE
+    return score_by_rule(task, demonstration)
 
 
 @contextmanager

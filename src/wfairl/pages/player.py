@@ -27,7 +27,7 @@ from wfairl.core.planning.rollout import SUCCESS, Trajectory, act, roll_out
 from wfairl.core.runs.evaluation import Episode
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.graph import state_name
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.pages.blocks import AutomatonDrawing
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
@@ -98,7 +98,7 @@ def replay_episode(task: Task, episode: Episode) -> Trajectory:
     if max(episode.controls, default=0) >= controls:
         raise OtherEpisodeError(f"scene {episode.seed} of {task.name} has no control {max(episode.controls)}")
     steps = len(episode.controls)
-    trajectory = act(_Repetition(episode, controls), simulator, task.rule, steps, episode.seed)
+    trajectory = act(_Repetition(episode, controls), simulator, rule_of(task), steps, episode.seed)
     again = trajectory.controls, compress(trajectory.labels), trajectory.is_success
     if again != (episode.controls, episode.word, episode.outcome == SUCCESS):
         raise OtherEpisodeError(

@@ -266,7 +266,7 @@ class SessionState:
                 self._check_new_name(name)
             case PropositionAdded() | PropositionRemoved():
                 self.changed_spec(event)
-            case JudgeChanged(by) if by == RULE and self.spec.is_invented:
+            case JudgeChanged(by) if by == RULE and not self.spec.has_rule:
                 raise BadInputError(f"{by!r} cannot judge this task")
             case ControlChosen() if len(self.controls) >= LONGEST_DEMONSTRATION:
                 raise BadInputError("the demonstration is too long; start over")
@@ -395,7 +395,7 @@ def first_state(event: SessionStarted) -> SessionState:
     """The state of a session that has just started. Raises `BadInputError` if there is no such task."""
     spec = TaskSpec(event.name, event.environment)
     _ = spec.task
-    return SessionState(spec, spec.name, PERSON if spec.is_invented else RULE)
+    return SessionState(spec, spec.name, RULE if spec.has_rule else PERSON)
 
 
 def _without(items: tuple[Any, ...], number: int) -> tuple[Any, ...]:

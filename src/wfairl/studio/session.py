@@ -23,7 +23,7 @@ from wfairl.core.planning.path import Walk
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_text, write_atomically, write_json
 from wfairl.core.worlds.simulator import ModelSimulator
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.studio.events import (
     ENVIRONMENT,
@@ -157,8 +157,9 @@ class Session:
         if not self.state.controls:
             return None
         if self.state.judge == RULE:
-            path = self.task.rule.run(self.walk.labels)
-            if path[-1] != DEAD and self.task.rule.accepting[path[-1]]:
+            rule = rule_of(self.task)
+            path = rule.run(self.walk.labels)
+            if path[-1] != DEAD and rule.accepting[path[-1]]:
                 return True
             return False if path[-1] == DEAD or self._is_over() else None
         if self.state.judge == ENVIRONMENT and self._is_over():

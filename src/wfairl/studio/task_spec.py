@@ -83,6 +83,11 @@ class TaskSpec:
         return self.environment is not None
 
     @property
+    def has_rule(self) -> bool:
+        """Whether the task itself can judge a demonstration."""
+        return not self.is_invented and self.task.rule is not None
+
+    @property
     def task(self) -> Task:
         """The task; the same object for equal specs. Raises `BadInputError` if there is no such task."""
         if not self.is_invented:

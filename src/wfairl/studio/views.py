@@ -220,7 +220,7 @@ def understanding_view(
         ],
         "propositions": _propositions_view(session),
         "judge": state.judge,
-        "judges": [one for one in JUDGES if one != RULE or not state.spec.is_invented],
+        "judges": [one for one in JUDGES if one != RULE or state.spec.has_rule],
     }
 
 

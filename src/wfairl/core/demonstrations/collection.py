@@ -24,7 +24,7 @@ from wfairl.core.support.executors import Workers
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.workers import map_on
 
@@ -101,7 +101,7 @@ def collect(
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
     if workers is None:
-        expert = PlannedPolicy("expert", task.rule, true_cost(task) if cost is None else cost, temperature)
+        expert = PlannedPolicy("expert", rule_of(task), true_cost(task) if cost is None else cost, temperature)
         succeed = partial(_attempt, task, expert, SUCCESS_SCORE)
         fail = partial(_attempt, task, RandomPolicy(), FAILURE_SCORE)
         attempt_all: AttemptAll = partial(map_in_threads, n_jobs=n_jobs)
@@ -145,7 +145,7 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
         actor = policy.actor(world, np.random.default_rng([DEMONSTRATOR, scene]))
     except UnsatisfiableTaskError as error:
         return _Unsolvable(scene, str(error))
-    episode = act(actor, ModelSimulator(world, simulator_rng(scene)), task.rule, task.horizon, scene)
+    episode = act(actor, ModelSimulator(world, simulator_rng(scene)), rule_of(task), task.horizon, scene)
     if episode.is_success != (score == SUCCESS_SCORE):
         return None
     return Demonstration.of(episode, score, scene)

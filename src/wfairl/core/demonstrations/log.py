@@ -133,7 +133,9 @@ def read_recordings(path: Path, task: Task) -> Log:
 
 def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
     """Sentences about demonstrations whose score contradicts the task's rule, by the number of each, from 1."""
-    sentences = {}
+    sentences: dict[int, str] = {}
+    if task.rule is None:
+        return sentences
     for number, demonstration in enumerate(dataset, start=1):
         fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
         if fulfilled != demonstration.is_success:
@@ -158,8 +160,13 @@ def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:
     if "score" in entry:
         return replay(world, controls, _score(entry["score"]), seed), match
     demonstration = replay(world, controls, FAILURE_SCORE, seed)
-    succeeded = task.rule.fulfilled_at(demonstration.labels) is not None
-    return replace(demonstration, score=SUCCESS_SCORE) if succeeded else demonstration, match
+    return replace(demonstration, score=score_by_rule(task, demonstration)), match
+
+
+def score_by_rule(task: Task, demonstration: Demonstration) -> float:
+    """The score of a demonstration whose source gives none: a task without a rule trusts it."""
+    is_right = task.rule is None or task.rule.fulfilled_at(demonstration.labels) is not None
+    return SUCCESS_SCORE if is_right else FAILURE_SCORE
 
 
 def _check_entry(entry: Any, task: Task) -> None:

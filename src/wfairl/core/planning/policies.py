@@ -11,7 +11,7 @@ from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.planning.agent import Agent, Status
 from wfairl.core.planning.cost import Cost, true_cost
 from wfairl.core.planning.planner import AutoPlanner, Planner
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World, available_controls
 
 
@@ -89,7 +89,7 @@ class _RandomActor:
 def expert_policy(task: Task, temperature: float) -> PlannedPolicy:
     """The paper's expert, which knows the true rule and the true cost."""
     name = "optimal" if temperature == 0 else "expert"
-    return PlannedPolicy(name, task.rule, true_cost(task), temperature)
+    return PlannedPolicy(name, rule_of(task), true_cost(task), temperature)
 
 
 REFERENCES: dict[str, Callable[[Task, float], Policy]] = {

@@ -14,7 +14,7 @@ from wfairl.core.planning.path import Path, Walk
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.policies import Actor, Policy
 from wfairl.core.worlds.simulator import Simulator
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 
 SUCCESS = "success"
 OUT_OF_TIME = "horizon"
@@ -47,12 +47,12 @@ class Trajectory(Path):
 
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:
     """One episode of a policy in the task's simulator of a scene."""
-    simulator = task.make_simulator(seed)
+    simulator, rule = task.make_simulator(seed), rule_of(task)
     try:
         actor = policy.actor(simulator.world, rng)
     except UnsatisfiableTaskError:
-        return _trajectory(Walk(simulator, task.rule), seed, [], UNSATISFIABLE)
-    return act(actor, simulator, task.rule, task.horizon, seed)
+        return _trajectory(Walk(simulator, rule), seed, [], UNSATISFIABLE)
+    return act(actor, simulator, rule, task.horizon, seed)
 
 
 def act(actor: Actor, simulator: Simulator, rule: Automaton, horizon: int, seed: int) -> Trajectory:

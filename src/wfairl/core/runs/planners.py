@@ -31,7 +31,7 @@ from wfairl.core.runs.run_directory import (
     write_config,
 )
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task import Task, rule_of
 
 
 class PlanningMethod(Method):
@@ -114,7 +114,7 @@ class NoAutomaton(PlanningMethod):
 
     def task_model(self, request: TrainingRequest) -> TaskModel:
         """See `PlanningMethod`; how well the goal alone explains the scores is part of the model's summary."""
-        goal = goal_alone(request.task.rule, request.task.propositions)
+        goal = goal_alone(rule_of(request.task), request.task.propositions)
         return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
 
 

@@ -47,7 +47,8 @@ class Task(Protocol):
         title: in tables.
         summary: one line for people.
         propositions: of the labels, the same in every scene.
-        rule: accepts the words of success. The learner never sees it; the expert and the scores come from it.
+        rule: accepts the words of success. The learner never sees it; the expert and the scores come from it. None if
+            nobody knows it: demonstrations are then trusted, and there is no expert and no verdict on episodes.
         horizon: number of steps in which an episode must succeed.
         default_cost: the kind of cost model that suits its worlds.
         true_cost: cost of a transition for the expert, by its features; None for 1 everywhere.
@@ -62,7 +63,7 @@ class Task(Protocol):
     @property
     def propositions(self) -> tuple[str, ...]: ...
     @property
-    def rule(self) -> Automaton: ...
+    def rule(self) -> Automaton | None: ...
     @property
     def horizon(self) -> int: ...
     @property
@@ -96,7 +97,7 @@ class ModelTask:
     name: str
     summary: str
     propositions: tuple[str, ...]
-    rule: Automaton
+    rule: Automaton | None
     horizon: int
     scene: Callable[[int], World[Any]]
     title: str = ""
@@ -122,6 +123,26 @@ class ModelTask:
         if self.simulator is ModelSimulator or not isinstance(world, GraphWorld) or world.source is None:
             return self.simulator(world, simulator_rng(seed))
         return NamedStateSimulator(world, self.simulator(world.source, simulator_rng(seed)))
+
+
+class NoRuleError(BadInputError):
+    """A task without a rule, where one is needed."""
+
+
+def rule_of(task: Task) -> Automaton:
+    """The rule of a task.
+
+    Raises:
+        NoRuleError: nobody knows it.
+    """
+    if task.rule is None:
+        raise NoRuleError(
+            f"the task {task.name!r} has no rule (rule=None), so that there is no expert and nobody can say whether an"
+            " episode succeeds. Import demonstrations (`wfairl demos-import`), learn the rule (`wfairl learn-task`),"
+            " plan with it (`wfairl plan --task-model`), and see how well it fits other demonstrations"
+            " (`wfairl evidence`)"
+        )
+    return task.rule
 
 
 LONGEST_HORIZON = 2**31 - 1
@@ -151,13 +172,8 @@ def check_task(task: Task, seed: int = 0) -> None:
     if missing:
         raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")
     named = f"task {task.name!r}"
-    if not isinstance(task.rule, Automaton):
-        raise BrokenLawError(f"{named}: rule: it must be an automaton, not a {type(task.rule).__name__}")
-    foreign = sorted(task.rule.propositions - set(task.propositions))
-    if foreign:
-        raise BrokenLawError(f"{named}: rule: it reads {', '.join(foreign)}, which the task does not have")
-    if task.rule.accepting[0]:
-        raise BrokenLawError(f"{named}: rule: it is fulfilled before anything happens")
+    if task.rule is not None:
+        _check_rule(task, task.rule)
     try:
         world = task.make_world(seed)
     except BadInputError:
@@ -176,6 +192,17 @@ def check_task(task: Task, seed: int = 0) -> None:
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
             f" the world of seed {seed} {', '.join(world.propositions)}"
         )
+
+
+def _check_rule(task: Task, rule: Automaton) -> None:
+    wrong = f"task {task.name!r}: rule:"
+    if not isinstance(rule, Automaton):
+        raise BrokenLawError(f"{wrong} it must be an automaton or None, not a {type(rule).__name__}")
+    foreign = sorted(rule.propositions - set(task.propositions))
+    if foreign:
+        raise BrokenLawError(f"{wrong} it reads {', '.join(foreign)}, which the task does not have")
+    if rule.accepting[0]:
+        raise BrokenLawError(f"{wrong} it is fulfilled before anything happens")
 
 
 def _check_costs(task: Task, world: World[Any]) -> None:
