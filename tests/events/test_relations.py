@@ -72,7 +72,7 @@ def reference(log, word):
     result = math.sqrt(surprise(0, len(log))) * (len(word) - len(known))
     while True:
         shares = {a: sum(w for pair, w in weights.items() if a in pair) for a in names}
-        blamed = max(shares, key=shares.get)
+        blamed = max(shares, key=lambda name: round(shares[name], 9))
         if shares[blamed] <= 1e-9:
             return result
         result += math.sqrt(shares[blamed])

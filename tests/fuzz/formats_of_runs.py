@@ -83,7 +83,7 @@ def write_journal(path: Path) -> None:
         for control in controls:
             session.do({"do": "control", "control": control})
         session.do({"do": "keep", "right": False, "by": "person"})
-    session.do({"do": "answer", "seed": session.seed, "controls": [2, 1], "right": False})
+    session.do({"do": "answer", "seed": session.state.seed, "controls": [2, 1], "right": False})
     session.do({"do": "control", "control": 1})
 
 

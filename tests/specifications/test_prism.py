@@ -72,6 +72,9 @@ class Corridor:
     def label(self, state, control, after):
         return frozenset({"end"}) if after == 2 else frozenset()
 
+    def features(self, state, control, after):
+        return np.ones(1)
+
 
 def test_names_that_prism_knows_or_cannot_read_are_replaced(tmp_path):
     product = build_product(Corridor(), visit_in_order("end"))

@@ -176,6 +176,9 @@ class Relations:
         return cls(read.propositions, read.cases, **tables)
 
 
+NO_SHARE = 1e-9
+"""Shares of surprise that differ by no more are equal."""
+
 TABLES = ("occurrences", "places", "together", "equal", "often", "follows")
 
 BEFORE, SINCE, AFTER, UNTIL, TOGETHER = range(5)
@@ -343,8 +346,10 @@ def _deviations(symbols, offsets, held, starts, unknown, of_unknown, places, equ
             for b in range(size + 2):
                 shares[a] += out[0, a, b] + (out[0, b, a] if a != b else 0.0)
         while size:
-            blamed = np.argmax(shares)
-            if shares[blamed] <= 1e-9:
+            blamed = 0
+            for a in range(size):  # of equal shares the first, whatever their last digits are
+                blamed = a if shares[a] > shares[blamed] + NO_SHARE else blamed
+            if shares[blamed] <= NO_SHARE:
                 break
             result[word] += np.sqrt(shares[blamed])
             for b in range(size):

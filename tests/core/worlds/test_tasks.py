@@ -192,7 +192,7 @@ class Plain:
     [
         ({"rule": visit_in_order("gold")}, "task 'ring': rule: it reads gold, which the task does not have"),
         ({"rule": avoid("a")}, "task 'ring': rule: it is fulfilled before anything happens"),
-        ({"rule": "visit a"}, "task 'ring': rule: it must be an automaton, not a str"),
+        ({"rule": "visit a"}, "task 'ring': rule: it must be an automaton or None, not a str"),
         ({"scene": lambda seed: 1 / 0}, r"make_world: the scene of seed 0 cannot be made \(ZeroDivisionError"),
         ({"scene": lambda seed: object()}, "contract: object has no controls"),
         ({"scene": lambda seed: ring(4, ("b", "a"))}, "propositions: the task has a, b, the world of seed 0 b, a"),
