@@ -197,3 +197,31 @@ def test_demonstrations_whose_score_and_rule_disagree_are_named(tmp_path):
     assert list(found) == [2, 4]
     assert "score 0 says failure, and the rule of doorkey is fulfilled" in found[2]
     assert "score 1 says success, and the rule of doorkey is not fulfilled" in found[4]
+
+
+class Waiting:
+    """A robot waits in any of three ways, or goes on."""
+
+    controls = ("wait", "rest", "stay", "go on")
+    propositions = ("end",)
+    initial_state = 0
+
+    def step(self, state, control):
+        return min(state + 1, 40) if control == 3 else state
+
+    def label(self, state, control, next_state):
+        return frozenset({"end"}) if next_state == 40 else frozenset()
+
+    def features(self, state, control, next_state):
+        return np.ones(1)
+
+
+def test_a_log_of_states_shows_no_preference_among_controls_that_do_the_same(tmp_path):
+    task = ModelTask("waiting", "wait", ("end",), visit_in_order("end"), 200, lambda seed: Waiting())
+    states = [one for state in range(40) for one in (state, state, state)] + [40]
+    (found,) = read_log(write(tmp_path / "log.jsonl", {"states": states}), task)
+    waits = [control for control in found.controls if control != 3]
+    assert len(waits) == 80
+    assert all(15 <= waits.count(control) <= 40 for control in range(3))
+    (again,) = read_log(tmp_path / "log.jsonl", task)
+    assert again.controls == found.controls

@@ -153,7 +153,7 @@ def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:
     if "controls" in entry:
         controls = entry["controls"]
     elif "states" in entry:
-        controls = _controls_between(world, entry["states"])
+        controls = _controls_between(world, entry["states"], np.random.default_rng(seed))
     else:
         match = _match(world, entry["path"])
         controls = list(match.controls)
@@ -188,8 +188,12 @@ def _check_entry(entry: Any, task: Task) -> None:
         raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
 
 
-def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
-    """The controls that lead from each state to the next; the first that does, where several do."""
+def _controls_between(world: World[Any], states: Sequence[Any], rng: np.random.Generator) -> list[int]:
+    """The controls that lead from each state to the next.
+
+    Where several do, with the label of the first, one of them is drawn: always to take the first would look as if the
+    demonstrator preferred it.
+    """
     if not states:
         raise MalformedLogError("states must begin with the one in which the scene starts")
     state = world.initial_state
@@ -197,16 +201,18 @@ def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
         raise MalformedLogError(f"the scene starts in {state_name(world, state)!r}, not in {json.dumps(states[0])}")
     controls = []
     for step, wanted in enumerate(states[1:]):
+        fitting = []
         for control in available_controls(world, state).nonzero()[0].tolist():
             after = world.step(state, control)
             if _equals(wanted, state_name(world, after)):
-                controls.append(control)
-                state = after
-                break
-        else:
+                fitting.append((world.label(state, control, after), control, after))
+        fitting = [one for one in fitting if one[0] == fitting[0][0]]
+        if not fitting:
             raise MalformedLogError(
                 f"step {step}: no control leads from {state_name(world, state)!r} to {json.dumps(wanted)}"
             )
+        _, control, state = fitting[rng.integers(len(fitting))]
+        controls.append(control)
     return controls
 
 
