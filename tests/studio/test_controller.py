@@ -23,6 +23,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task_registry import find_task, task_of_document
+from wfairl.minari.exchange import import_minari
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController
@@ -425,3 +426,14 @@ def test_downloads_are_the_session_and_repeat_it(controller, tmp_path):
         [sys.executable, str(tmp_path / "out" / "one" / "repeat.py")], capture_output=True, text=True, check=True
     )
     assert ran.stdout.splitlines() == ["corner, then goal", "100% of ten new scenes succeeded"]
+
+
+def test_a_session_comes_back_from_its_minari_data_set(controller, tmp_path):
+    content = finish(controller.download("minari.zip"))[0]
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path)
+    (metadata,) = tmp_path.rglob("metadata.json")
+    name = metadata.parents[1].relative_to(tmp_path).as_posix()
+    again = import_minari(name, controller.session.state.spec.task, tmp_path).dataset
+    assert [one.controls for one in again] == [one.controls for one in controller.session.dataset]
+    assert [one.score for one in again] == [one.score for one in controller.session.dataset]
