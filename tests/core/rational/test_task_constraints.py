@@ -21,16 +21,18 @@ CONSTRAINTS = (
     *(Constraint("never", p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint("needed", p, after=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", *names) for names in permutations("abc", 3)),
+    Constraint("needed", "a", instead="b"),
+    *(Constraint("needed", p, a, instead=q) for p, a, q in permutations("abc", 3)),
 )
 words = st.lists(st.integers(0, 3), max_size=9)
 
 
 def keeps(constraint, names):
     """Whether a word of single letters keeps a constraint, by its sentence."""
-    kind, p, after, until = constraint
+    kind, p, after, until, instead = constraint
     if kind == "needed":
         asked = [i for i, name in enumerate(names) if name == after] if after else [-1]
-        return all(p in names[i + 1 :] for i in asked)
+        return all({p, instead} & set(names[i + 1 :]) for i in asked)
     for i in (i for i, name in enumerate(names) if name == p):
         begun = 0 if after is None else next((k + 1 for k in range(i) if names[k] == after), None)
         if begun is None:

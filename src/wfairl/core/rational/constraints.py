@@ -1,7 +1,7 @@
 """Constraints: small rules that a task may have beside its automaton, three kinds of sentences.
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
-    p needed [after a]               p must have held when the task ends; after every a
+    p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
 A constraint reads labels as an automaton of two states does. It does not count: a label that is read twice in a row is
@@ -30,22 +30,25 @@ class Constraint(NamedTuple):
         proposition: what it is about.
         after: the proposition that sets it in force; None if it is in force from the beginning.
         until: the proposition that ends it; None if nothing does.
+        instead: the proposition that does as well, where one is needed; None if nothing does.
     """
 
     kind: Literal["never", "needed", "unseen"]
     proposition: str
     after: str | None = None
     until: str | None = None
+    instead: str | None = None
 
     def __str__(self) -> str:
-        text = f"never {self.proposition}" if self.kind == "never" else f"{self.proposition} {self.kind}"
+        what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
+        text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
         after = "" if self.after is None else f" after {self.after}"
         return text + after + ("" if self.until is None else f" until {self.until}")
 
     @property
     def propositions(self) -> tuple[str, ...]:
         """All that it names."""
-        return tuple(one for one in (self.proposition, self.after, self.until) if one is not None)
+        return tuple(one for one in (self.proposition, self.after, self.until, self.instead) if one is not None)
 
     def automaton(self) -> GuardedAutomaton:
         """Accepts the words that keep the constraint."""
@@ -55,19 +58,19 @@ class Constraint(NamedTuple):
 @lru_cache(maxsize=4096)
 def _automaton(constraint: Constraint) -> GuardedAutomaton:
     p, after, until = Guard(frozenset({constraint.proposition})), constraint.after, constraint.until
+    fulfilling = {one for one in (constraint.proposition, constraint.instead) if one is not None}
     starts_in_force = after is None
     force, rest = (0, 1) if starts_in_force else (1, 0)
     in_force: tuple[Edge, ...]
-    unless: str | None
     if constraint.kind == "needed":
-        in_force, unless = (Edge(p, rest),), constraint.proposition
+        in_force, unless = tuple(Edge(Guard(frozenset({one})), rest) for one in sorted(fulfilling)), fulfilling
     else:
-        in_force, unless = (Edge(p, DEAD),), until
+        in_force, unless = (Edge(p, DEAD),), set() if until is None else {until}
         if until is not None:
             in_force = (Edge(Guard(frozenset({until})), rest), *in_force)
     at_rest: tuple[Edge, ...] = ()
     if after is not None:
-        at_rest = (Edge(Guard(frozenset({after}), frozenset({unless} if unless else ())), force),)
+        at_rest = (Edge(Guard(frozenset({after}), frozenset(unless)), force),)
     rows = (in_force, at_rest) if starts_in_force else (at_rest, in_force)
     accepting = np.array([constraint.kind != "needed" or state == rest for state in (0, 1)])
     return GuardedAutomaton(rows, accepting)

@@ -15,6 +15,7 @@ propositions, the task has few of them, and the odds of the others fall (`REFUTE
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             odds *= _evidence_ratio(evidence, changed, chosen, LEAST_DOUBT / prior_odds)
         if odds > LEAST_DOUBT:
             kept.append((constraint, odds))
-        elif len(constraint.propositions) == 2:
+        elif len(constraint.propositions) == 2 and constraint.instead is None:
             refuted += 1
     share = REFUTED_PAIRS / (REFUTED_PAIRS + refuted)
     doubts = []
@@ -110,3 +111,9 @@ def _possible(evidence: Evidence, read: Sequence[str]) -> Iterator[tuple[Constra
     for one in phase_constraints(read):
         odds = settings.obligation_odds if one.kind == "needed" else settings.phase_odds
         yield one, odds / others ** (len(one.propositions) - 1)
+    for p, q in combinations(read, 2):
+        if evidence.is_choice(p, q):
+            yield Constraint("needed", p, instead=q), settings.needed_odds / others
+            for a in read:
+                if a not in (p, q):
+                    yield Constraint("needed", p, a, instead=q), settings.obligation_odds / others

@@ -92,6 +92,18 @@ class Evidence:
             if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
+    def is_choice(self, one: str, other: str) -> bool:
+        """Whether every demonstration reads one of two propositions, and some read the one or the other alone."""
+        one_read, other_read = self._read_propositions[one], self._read_propositions[other]
+        return bool((one_read | other_read).all() and not one_read.all() and not other_read.all())
+
+    @cached_property
+    def _read_propositions(self) -> dict[str, NDArray[np.bool_]]:
+        """Whether each demonstration reads a proposition, [scenes]."""
+        words = np.split(self._scenes.word, self._scenes.step_first[1:-1])
+        held = [frozenset().union(*(self.labels[i] for i in np.unique(word))) for word in words]
+        return {name: np.array([name in one for one in held]) for name in frozenset().union(*self.labels)}
+
     def log_probability(self, table: NDArray[np.int32]) -> float:
         """log P(observations | A)."""
         return log_mean(self.of_scenes(table).sum(axis=0)) + self.of_verdicts(table)
