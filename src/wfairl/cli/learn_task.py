@@ -275,6 +275,7 @@ def _rational_document(model: TaskModel, dataset: Dataset) -> dict[str, Any]:
         "log_posterior": None if posterior is None else posterior.log_posterior,
         "alternatives": [{"edges": one.text, "weight": one.weight} for one in alternatives],
         "doubts": [] if posterior is None else [[str(one.constraint), one.probability] for one in posterior.doubts],
+        "unforeseen": None if posterior is None else posterior.unforeseen,
         "contradicts": [] if posterior is None else contradictions(posterior.chosen.automaton, dataset),
         "look_wrong": [] if posterior is None else posterior.outliers,
         "rounds": 0 if posterior is None else posterior.rounds,
@@ -403,6 +404,7 @@ def _print_rational(dataset: Dataset, model: TaskModel, task: Task, output: Path
             table.add_row("" if i else "otherwise", f"{weight:.1%}  {rule}")
         for i, doubt in enumerate(posterior.doubts[:SHOWN_ALTERNATIVES]):
             table.add_row("" if i else "in doubt", f"{doubt.probability:.1%}  {doubt.constraint}")
+        table.add_row("none of these", f"{posterior.unforeseen:.1%}, that a new scene asks what nobody foresees")
         for sentence in contradictions(posterior.chosen.automaton, dataset):
             table.add_row("contradicts", sentence)
         table.add_row("temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely")
