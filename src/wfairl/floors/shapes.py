@@ -7,6 +7,7 @@ never too small. Paths are chains of straight segments, tested many at a time.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,6 +27,9 @@ Points = NDArray[np.float64]
 """Places, y upwards, in metres; shape [points, 2]."""
 
 Shape: TypeAlias = shapely.Polygon
+
+_GEOS = threading.Lock()
+"""Two threads at once in a prepared geometry crash the process: GEOS keeps a search's state in it."""
 
 
 class BrokenShapeError(BadInputError):
@@ -106,17 +110,20 @@ class ShapeSet:
 
     def contain(self, points: Points) -> NDArray[np.bool_]:
         """Which shapes each point is in, shape [points, shapes]."""
-        return shapely.contains_xy(self.shapes, points[:, :1], points[:, 1:2])
+        with _GEOS:
+            return shapely.contains_xy(self.shapes, points[:, :1], points[:, 1:2])
 
     def are_hit(self, chains: Chains) -> NDArray[np.bool_]:
         """Whether each path touches any shape, shape [paths]."""
-        return shapely.intersects(self._union, _lines(chains))
+        with _GEOS:
+            return shapely.intersects(self._union, _lines(chains))
 
     def metres_inside(self, chains: Chains) -> NDArray[np.float64]:
         """Metres of each path inside each shape, shape [paths, shapes]."""
         lines = _lines(chains)
-        metres = shapely.length(lines)[:, None] * shapely.covers(self.shapes, lines[:, None])
-        path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
+        with _GEOS:
+            metres = shapely.length(lines)[:, None] * shapely.covers(self.shapes, lines[:, None])
+            path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
         metres[path, shape] = shapely.length(shapely.intersection(lines[path], self.shapes[shape]))
         return metres
 
@@ -124,7 +131,8 @@ class ShapeSet:
         """How often each path crosses the outline of each shape, shape [paths, shapes]."""
         lines = _lines(chains)
         counts = np.zeros((len(lines), len(self.shapes)), np.int64)
-        path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
+        with _GEOS:
+            path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
         counts[path, shape] = shapely.get_num_geometries(shapely.intersection(lines[path], self._outlines[shape]))
         return counts
 
@@ -132,7 +140,8 @@ class ShapeSet:
         """Where a path meets outlines, ascending: the number of the segment plus the fraction of it; shape [places]."""
         path = path[:, :2]
         segments = _lines(straight_chains(path[:-1], path[1:]))
-        segment, shape = np.nonzero(shapely.intersects(self._outlines, segments[:, None]))
+        with _GEOS:
+            segment, shape = np.nonzero(shapely.intersects(self._outlines, segments[:, None]))
         met = shapely.intersection(segments[segment], self._outlines[shape])
         points, index = shapely.get_coordinates(met, return_index=True)
         start = path[segment[index]]
