@@ -10,6 +10,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational import (
+    ArrayWorld,
     DemonstratedScene,
     NothingExplainedError,
     Observations,
@@ -162,3 +163,9 @@ def test_there_must_be_a_success(errand):
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(BadInputError):
         RationalSettings(**settings)
+
+
+def test_demonstrations_without_a_proposition_explain_nothing():
+    world = ArrayWorld(np.array([[1, 0], [1, 0]], np.int32), np.zeros((2, 2), np.int16), 0, np.ones((2, 2)))
+    with pytest.raises(NothingExplainedError):
+        learn_posterior(Observations((frozenset(),), (DemonstratedScene(world, np.array([0])),)))

@@ -9,8 +9,9 @@ A is added in turn:
 
 The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
 are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
-and it may require something afterwards that nobody has shown. Where demonstrations refute many constraints on pairs of
-propositions, the task has few of them, and the odds of the others fall (`REFUTED_PAIRS`).
+and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
+one of them may be needed. Where demonstrations refute many constraints on pairs of propositions, the task has few of
+them, and the odds of the others fall (`REFUTED_PAIRS`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

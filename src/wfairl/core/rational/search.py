@@ -84,7 +84,7 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
 def _beam(candidates: Iterable[Candidate], settings: RationalSettings) -> list[Candidate]:
     """The best promising candidates that are not too far behind the best."""
     ranked = sorted((c for c in candidates if c.promising), key=lambda candidate: -candidate.log_posterior)
-    least = ranked[0].log_posterior - settings.window
+    least = ranked[0].log_posterior - settings.window if ranked else inf  # none without a proposition
     return [candidate for candidate in ranked[: settings.beam_width] if candidate.log_posterior >= least]
 
 
