@@ -24,15 +24,21 @@ def without_repeats(word):
 
 
 def fulfils_rule(word, visit, avoid):
-    """Whether some prefix of the word fulfils the rule, with nothing avoided up to its end."""
-    waiting = list(visit)
+    """Whether some prefix of the word fulfils the rule, with nothing avoided up to its end.
+
+    What follows itself has to end before it is visited again.
+    """
+    waiting, held = list(visit), None
     if not waiting:
         return True
     for label in word:
         if label & set(avoid):
             return False
-        while waiting and waiting[0] in label:
-            waiting.pop(0)
+        if held not in label:
+            held = None
+        while waiting and waiting[0] in label and waiting[0] != held:
+            last = waiting.pop(0)
+            held = last if waiting and waiting[0] == last else None
         if not waiting:
             return True
     return False

@@ -14,7 +14,7 @@ class Reader:
     """Reads clauses; a clause that it does not understand raises a ValueError."""
 
     def __init__(self, clauses):
-        self.resets, self.owed, self.bans, self.table = [], [], [], None
+        self.resets, self.owed, self.bans, self.pairs, self.limits, self.table = [], [], [], [], [], None
         if clauses[0].startswith("in stage 1,"):
             self.table = [read_stage(one) for one in clauses]
             return
@@ -30,6 +30,14 @@ class Reader:
             ),
             rf"after (the first |the initial |)({NAME}), never (.+) until ({NAME})": lambda which, a, p, b: self.ban(
                 p, a, b, which
+            ),
+            rf"never (.+) again until ({NAME})": lambda p, b: self.ban(p, None, b, "again"),
+            r"never (.+) more than (twice|three times)": lambda p, times: self.limits.extend(
+                (name, {"twice": 2, "three times": 3}[times]) for name in read_list(p)
+            ),
+            r"never (.+) again": lambda p: self.ban(p, None, None, "again"),
+            rf"never (.+) (with|without) ({NAME})": lambda p, how, q: self.pairs.extend(
+                (name, how, plain(q)) for name in read_list(p)
             ),
             rf"never (.+) after (the initial |)({NAME})": lambda p, which, a: self.ban(p, a, None, which),
             rf"never (.+) before ({NAME})": lambda p, b: self.ban(p, None, b),
@@ -89,7 +97,18 @@ class Reader:
         return False
 
     def is_kept(self, word):
+        for name, how, other in self.pairs:
+            if any(name in label and (other in label) == (how == "with") for label in word):
+                return False
+        for name, times in self.limits:
+            begins = [i for i, label in enumerate(word) if name in label and (i == 0 or name not in word[i - 1])]
+            if len(begins) > times:
+                return False
         for name, after, until, which in self.bans:
+            if which == "again":
+                if any(self.comes_again(name, until, word[i:]) for i in range(len(word)) if name in word[i]):
+                    return False
+                continue
             stretches = [(0, None)]
             if after is not None:
                 begins = [i for i, label in enumerate(word) if after in label and until not in label]
@@ -100,6 +119,12 @@ class Reader:
                 if any(name in label for label in word[begin:end]):
                     return False
         return True
+
+    def comes_again(self, name, until, word):
+        """Whether a name that holds in the first label ends and comes back, without `until` from the first label on."""
+        end = next((i for i, label in enumerate(word) if until is not None and until in label), len(word))
+        held = [name in label for label in word[:end]]
+        return False in held and True in held[held.index(False) :]
 
     def follow(self, word):
         stage = 1

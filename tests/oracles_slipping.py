@@ -32,7 +32,7 @@ class StormModel:
             state, q = pair
             self.choices[pair] = {}
             for control in range(len(world.controls)):
-                if world.is_available(state, control):
+                if not hasattr(world, "is_available") or world.is_available(state, control):
                     found = self.choices[pair][control] = []
                     for p, after in world.outcomes(state, control):
                         read = automaton.read(q, world.label(state, control, after))

@@ -7,9 +7,8 @@ from wfairl.core.rational.task_posterior import Alternative, Support, TaskPoster
 
 
 def certain_support(automaton, labels=()):
-    """A support that leaves nothing in doubt: each pair was read once."""
-    shape = automaton.states - 1, len(labels)
-    return Support(tuple(labels), np.ones(shape, int), np.full(shape, np.inf))
+    """A support that leaves nothing in doubt."""
+    return Support(tuple(labels), np.zeros((automaton.states - 1, len(labels)), bool))
 
 
 def posterior_over(*alternatives, support=None, **fields):

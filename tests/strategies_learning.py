@@ -38,7 +38,7 @@ class FeatureWorld(TableWorld):
 def scenes(draw: st.DrawFn) -> TrainingScene:
     """A demonstration of a Boltzmann policy on the product of a random world and a random automaton."""
     problem = draw(problems())
-    features = problem.rng.normal(size=(*problem.world.masks.shape, 3))
+    features = np.abs(problem.rng.normal(size=(*problem.world.masks.shape, 3)))
     world = FeatureWorld(problem.world.next_states, problem.world.masks, table=features)
     product = build_product(world, problem.automaton)
     assume(np.isfinite(cost_to_go(product.graph, unit_cost(product)).cost_to_go[0]))

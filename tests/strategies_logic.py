@@ -43,7 +43,7 @@ class LabelledWorld(ArrayWorld):
         except UnsatisfiableTaskError:
             return None
         controls, succeeded = expert.act(temperature, 200, rng)
-        return DemonstratedScene(self, np.array(controls)) if succeeded else None
+        return DemonstratedScene.along(self, controls) if succeeded else None
 
 
 def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> DemonstratedScene:
@@ -58,7 +58,7 @@ def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> Demon
     for _ in range(int(rng.integers(1, 12))):
         taken.append(int(rng.choice(np.flatnonzero(successors[state] >= 0))))
         state = successors[state, taken[-1]]
-    return DemonstratedScene(ArrayWorld(successors, label_index, 0, costs), np.array(taken))
+    return DemonstratedScene.along(ArrayWorld(successors, label_index, 0, costs), taken)
 
 
 def random_table(rng: np.random.Generator, labels: int = 4) -> np.ndarray:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.worlds.rendering import Places, Rendering
     from wfairl.core.worlds.task import ModelTask, Task, check_task
     from wfairl.core.worlds.task_registry import find_task, register_task
-    from wfairl.core.worlds.world import World, check_world
+    from wfairl.core.worlds.world import World
+    from wfairl.core.worlds.world_laws import check_world
 
 __version__ = "0.2.0"
 
@@ -67,7 +68,7 @@ __all__ = [
 
 _MODULES = {
     "World": "core.worlds.world",
-    "check_world": "core.worlds.world",
+    "check_world": "core.worlds.world_laws",
     "GraphWorld": "core.worlds.graph",
     "Rendering": "core.worlds.rendering",
     "Places": "core.worlds.rendering",

@@ -1,5 +1,7 @@
 """What people say of a task, against checkers that read a word as a person would."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,7 +28,13 @@ distinct_names = st.lists(names, min_size=1, max_size=3, unique=True)
 def test_visiting_in_order_lets_one_label_serve_several_in_a_row(visit, word):
     rule = visit_in_order(*visit)
     assert rule.accepts(word) == fulfils_rule(word, visit, ())
-    assert rule.states == len(visit) + 1
+    assert rule.states == len(visit) + 1 + sum(one == other for one, other in pairwise(visit))
+
+
+def test_a_visit_ends_before_it_is_made_again():
+    rule, at, away, home = visit_in_order("s", "s", "h"), frozenset("s"), frozenset(), frozenset("h")
+    assert not rule.accepts([at, at, home])
+    assert rule.accepts([at, away, at, home])
 
 
 @given(st.lists(names, min_size=1, max_size=3), names, words)

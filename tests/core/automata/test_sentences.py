@@ -11,14 +11,18 @@ from strategies_logic import random_automaton
 
 from experiments.rule_families.families import FAMILIES, make_problem
 from experiments.rule_families.scenes import labels_of
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
-from wfairl.core.automata.sentences import describe, join_clauses
+from wfairl.core.automata.sentences import describe, describe_state, join_clauses
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge
+from wfairl.core.rational.constraints import Constraint
 from wfairl.core.worlds.task_registry import all_tasks
 
 TASKS = [task for task in all_tasks() if not task.name.startswith("babyai")]
 A, B, C, P = "abcp"
+STAGES_OF_LABELS = ("if-at-first", "alarm", "carried", "lamps")
+"""Families of which some rules are said as stages: what holds together matters, or what holds at first."""
 
 
 def words_of(automaton, labels, seed, count=300, longest=14):
@@ -59,7 +63,7 @@ def test_random_rules_are_said(family, number):
     problem = make_problem(family, number)
     labels = list(labels_of(problem.rule, problem.propositions))
     clauses = check(problem.task.rule, labels, number)
-    assert family == "if-at-first" or not clauses[0].startswith("in stage")
+    assert family in STAGES_OF_LABELS or not clauses[0].startswith("in stage")
 
 
 @given(st.integers(0, 10**6))
@@ -89,7 +93,36 @@ def test_sentences_are_plain(rule, sentence):
     assert TaskModel.of_automaton(rule, "by hand").sentence == sentence
 
 
+@pytest.mark.parametrize(
+    ("constraint", "sentence"),
+    [
+        (Constraint("never with", "a", beside="p"), "never a with p"),
+        (Constraint("never without", "p", beside="a"), "never p without a"),
+        (Constraint("never", "p", after="p"), "never p again"),
+        (Constraint("never", "p", after="p", until="a"), "never p again until a"),
+        (Constraint("never", "p", after="p", times=2), "never p more than twice"),
+        (Constraint("never", "p", after="p", times=3), "never p more than three times"),
+    ],
+)
+def test_what_must_not_hold_together_or_again_is_said(constraint, sentence):
+    edges = CompactEdge(0, Guard(frozenset("b")), 1), CompactEdge(1, Guard(frozenset("c")), ACCEPTED)
+    rule = CompactAutomaton(2, edges, (constraint,)).to_guarded()
+    labels = [frozenset(names) for names in ("", "a", "b", "c", "p", "ap")]
+    assert check(rule, labels, 0) == ("b, then c", sentence)
+
+
 def test_only_labels_that_occur_matter():
     rule = then(visit_in_order(A), visit_in_order(B))
     assert describe(rule) == ("a, and later b",)
     assert describe(rule, [frozenset(), frozenset(A), frozenset(B)]) == ("a, then b",)
+
+
+@given(st.integers(0, 10**6))
+def test_a_state_is_described_by_what_leads_there(seed):
+    automaton = random_automaton(np.random.default_rng(seed)).to_guarded()
+    for state in range(automaton.states):
+        text = describe_state(automaton, state)
+        if not text.startswith("in state"):
+            names = [] if text == "at the beginning" else text.removeprefix("after ").split(", then ")
+            assert automaton.run(tuple(frozenset({name}) for name in names))[-1] == state
+    assert describe_state(visit_in_order("coffee", "mail", "office"), 2) == "after coffee, then mail"

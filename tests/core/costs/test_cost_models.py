@@ -7,15 +7,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_learning import loss_of_steps
-from strategies_learning import FeatureWorld, TwoPaths, doorkey_scene, scenes
-from strategies_planning import rule
+from strategies_learning import TwoPaths, doorkey_scene, scenes
 
 from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
-from wfairl.core.costs.feature_costs import LinearCost, SampledCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
-from wfairl.core.costs.scene import ExactSolver, TrainingScene
+from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.storage import COST_MODELS, BrokenCostError, load_cost, save_cost
-from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import write_tensors
@@ -23,7 +21,7 @@ from wfairl.minigrid.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.minigrid.grid_view import view_states
 
 GRID_MODELS = (PaperCost, LocalCost)
-FEATURE_MODELS = (LinearCost, SharedLinearCost, TabularCost)
+FEATURE_MODELS = (PricesCost,)
 
 
 def randomised(kind: type[CostModel], scene: TrainingScene, seed: int, activation: str = "softplus") -> CostModel:
@@ -91,23 +89,22 @@ def test_the_gradient_of_grid_costs_equals_finite_differences(kind, activation, 
     check_gradient(randomised(kind, scene, seed, activation), scene, rng)
 
 
-@pytest.mark.parametrize("kind", [*GRID_MODELS, *FEATURE_MODELS])
+@pytest.mark.parametrize("kind", GRID_MODELS)
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
-def test_every_model_starts_with_a_cost_of_1_everywhere(kind, activation):
+def test_every_network_starts_with_a_cost_of_1_everywhere(kind, activation):
     scene = doorkey_scene(0, np.random.default_rng(0))
     model = kind.for_products([scene.product], activation=activation)
     assert model.as_cost()(scene.product) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", [*GRID_MODELS, *FEATURE_MODELS])
+@pytest.mark.parametrize("kind", GRID_MODELS)
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_costs_never_fall_below_the_floor(kind, activation):
     scene = doorkey_scene(1, np.random.default_rng(1))
     model = randomised(kind, scene, 1, activation)
     with torch.no_grad():
-        last = [model.head.last.weight, model.head.last.bias] if kind in GRID_MODELS else model.parameters()
-        for parameter in last:
-            parameter *= 10
+        model.head.last.weight *= 10
+        model.head.last.bias *= 10
     costs = model.as_cost()(scene.product)
     assert costs.min() >= model.floor
     assert costs.min() < model.floor + 0.5 < costs.max()  # else the bound would not have been tried
@@ -122,7 +119,7 @@ def test_the_table_agrees_with_the_differentiable_costs(kind):
     one_by_one = [model(view, transitions[[t]]).item() for t in transitions[::17]]
     assert model(view, transitions).detach().numpy() == pytest.approx(model.table(view).reshape(-1))
     assert one_by_one == pytest.approx(model.table(view).reshape(-1)[::17])
-    assert len(np.unique(model.table(view))) > (3 if kind is SharedLinearCost else 10)
+    assert len(np.unique(model.table(view))) > 10
 
 
 def test_a_view_of_some_transitions_tabulates_those_alone():
@@ -158,32 +155,6 @@ def test_a_local_cost_carries_over_to_other_maps_and_the_papers_says_that_it_doe
         paper.as_cost()(large.product)
 
 
-def test_a_shared_cost_is_the_same_whatever_the_control_and_others_need_not_be():
-    """Two controls whose transitions have the same features, at every node of a random scene."""
-    world = FeatureWorld(np.array([[1, 1], [0, 0]]), np.array([[0, 0], [1, 1]]), table=np.ones((2, 2, 3)))
-    product = build_product(world, rule("a"))
-    scene = TrainingScene(ExactSolver(product), np.array([0, 1]), np.array([0, 0]))
-    for kind in FEATURE_MODELS:
-        costs = randomised(kind, scene, 5).as_cost()(product)
-        assert (costs[:, 0] == costs[:, 1]).all() == (kind is SharedLinearCost)
-
-
-@settings(max_examples=25)
-@given(scene=scenes(), seed=st.integers(0, 2**31))
-def test_linear_costs_are_their_formula(scene, seed):
-    for kind in (LinearCost, SharedLinearCost):
-        model = randomised(kind, scene, seed)
-        weight, bias = (part.detach().numpy() for part in (model.weight, model.bias))
-        costs = model.as_cost()(scene.product)
-        world = scene.product.world
-        for node, control in np.argwhere(scene.product.available):
-            state = scene.product.state(node)
-            phi = world.features(state, control, world.step(state, control))
-            own = (weight[:, control], bias[control]) if kind is LinearCost else (weight, bias)
-            shifted = phi @ own[0] + own[1] + np.log(np.expm1(1 - model.floor))
-            assert costs[node, control] == pytest.approx(model.floor + np.logaddexp(0, shifted), rel=1e-9)
-
-
 @pytest.mark.parametrize("kind", GRID_MODELS)
 def test_grid_costs_refuse_a_world_without_a_grid(kind):
     with pytest.raises(OtherMapError, match=r"world\.features"):
@@ -195,15 +166,6 @@ def test_feature_costs_refuse_other_features():
     for kind in FEATURE_MODELS:
         with pytest.raises(BadInputError, match="features"):
             kind.for_products([TwoPaths().product()]).view(scene.product)
-
-
-def test_a_tabular_cost_knows_nothing_of_features_that_it_never_met():
-    seen, new = (doorkey_scene(0, np.random.default_rng(0), size) for size in (5, 6))
-    model = TabularCost.for_products([seen.product])
-    with torch.no_grad():
-        model.entries += 3
-        model.known += 100  # nothing that it knows is ever met
-    assert model.as_cost()(new.product) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", sorted(COST_MODELS))
@@ -220,10 +182,10 @@ def test_a_cost_survives_its_file(kind, tmp_path):
 WITHOUT_MINIGRID = """
 import sys
 from pathlib import Path
-from wfairl.core.costs import LinearCost, load_cost, save_cost
+from wfairl.core.costs import PricesCost, load_cost, save_cost
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics, read_checkpoint, write_checkpoint
-model = LinearCost(3, 2)
+model = PricesCost(3)
 save_cost(model, Path("cost.safetensors"))
 load_cost(Path("cost.safetensors"))
 checkpoint = Checkpoint.capture(model, Adam(model, 0.0), EpochMetrics(0, 0.0, 1.0, None), None)
@@ -233,7 +195,7 @@ print({"minigrid", "pygame", "wfairl.minigrid.grid_costs"} & set(sys.modules))
 """
 
 
-def test_a_linear_cost_and_its_checkpoint_are_written_and_read_without_minigrid(tmp_path):
+def test_a_cost_over_features_and_its_checkpoint_are_written_and_read_without_minigrid(tmp_path):
     command = [sys.executable, "-c", WITHOUT_MINIGRID]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
@@ -244,10 +206,8 @@ def test_a_linear_cost_and_its_checkpoint_are_written_and_read_without_minigrid(
     [
         ("paper", {"height": 2000, "width": 2000}, "position.weight"),
         ("paper", {"height": 25, "width": 4}, "position.weight"),
-        ("linear", {"features": 2000, "controls": 2000}, "weight"),
-        ("shared-linear", {"features": 2000}, "weight"),
-        ("tabular", {"entries": 2000, "features": 2000, "controls": 1}, "known"),
-        ("tabular", {"entries": 2000, "features": 1, "controls": 2000}, "entries"),
+        ("prices", {"features": 2000}, "weight"),
+        ("auto", {"features": 2000}, "weights"),
     ],
 )
 def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything_is_made(
@@ -255,8 +215,6 @@ def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything
 ):
     model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
     padding = {"padding": torch.zeros(2000)}
-    if kind == "tabular":
-        padding["known"] = torch.zeros(2000, 1)
     header = {"kind": kind, "settings": {**model.settings, **sizes}}
     write_tensors(tmp_path / "cost.safetensors", "wfairl-cost", {**model.state_dict(), **padding}, header)
     monkeypatch.setattr(COST_MODELS[kind], "__init__", None)  # whoever makes one fails

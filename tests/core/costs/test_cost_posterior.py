@@ -9,9 +9,17 @@ from strategies_learning import walk
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.comparisons import compare
 from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
-from wfairl.core.costs.posterior import _log_likelihood_of, sample_costs
+from wfairl.core.costs.posterior import (
+    ANOTHER_TERM,
+    CONTROL_ODDS,
+    MEAN,
+    SPREAD,
+    _log_likelihood_of,
+    _walk,
+    sample_costs,
+)
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.terms import KnownPaths, Terms
+from wfairl.core.costs.terms import KnownPaths, Terms, _informative
 from wfairl.core.costs.trainer import train_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -116,14 +124,56 @@ def test_demonstrators_without_preference_get_unit_cost(count):
         lambda mud: [mud, 2.0 * mud],
         lambda mud: [-mud],
         lambda mud: [20.0 + 3.0 * mud],
+        lambda mud: [mud, 1.0 - mud, 5.0 - 2.0 * mud],
     ],
-    ids=["millimetres", "kilometres", "constant", "collinear", "negative", "shifted"],
+    ids=["millimetres", "kilometres", "constant", "collinear", "negative", "shifted", "opposite"],
 )
 def test_units_and_idle_features_change_no_cost(features_of):
     plain, other = muddy_scenes(12, 3.0), muddy_scenes(12, 3.0, features_of)
     costs = [learned(scenes).as_cost()(scenes[0].product) for scenes in (plain, other)]
     assert costs[1] / costs[1].min() == pytest.approx(costs[0] / costs[0].min(), rel=1e-6)
     assert np.ptp(costs[0]) > 0.5
+
+
+def test_of_features_that_exclude_each_other_the_commonest_is_no_term():
+    grounds = np.eye(3)[[0, 0, 0, 1, 2]]
+    counts = np.array([5, 5, 5, 2, 1])
+    columns, shifts, scales = _informative(np.append(grounds, np.ones((5, 1)), axis=1), counts, controls=1)
+    assert (columns.tolist(), shifts.tolist(), scales.tolist()) == ([1, 2], [0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("stated", [0.5, 1.5, 0.15, None])
+def test_the_interval_of_a_price_holds_it_whatever_temperature_is_stated(stated):
+    scenes = muddy_scenes(32, 3.0)
+    settings = CostSettings(cost="auto", temperature=stated)
+    model = train_cost(settings.make_model([scenes[0].product]), scenes, settings, n_jobs=1).model
+    (mud,) = [one for one in term_costs(model, scenes[0].product.world) if one.name == "feature 0"]
+    assert mud.holds(3.0)
+    assert mud.low > 1.3
+    assert 0.3 < float(model.temperatures.median()) < 0.8  # the demonstrators have 0.5
+
+
+def test_without_demonstrations_the_chain_samples_the_prior():
+    """Sizes of sets, costs and temperatures of a chain whose decisions were never taken, against the stated prior."""
+    terms, steps = 3, 60_000
+    decisions = np.zeros((1, 2)), np.array([0, 1]), np.array([0, 1, 2]), np.ones((1 + terms, 2))
+    log_odds = np.log([1.0, 1.0, CONTROL_ODDS])
+    weights = {size: ANOTHER_TERM**size for size in range(terms + 1)}
+    sets = [1.0, 2 + CONTROL_ODDS, 1 + 2 * CONTROL_ODDS, CONTROL_ODDS]
+    log_prior = np.log([weights[size] / sets[size] for size in weights])
+    rng, before = np.random.default_rng(0), np.zeros((1, terms + 1))
+    for _ in range(2):
+        states = np.empty((steps, terms + 1))
+        _walk(*decisions, np.zeros((terms, 1)), log_odds, log_prior, 0.5, 0.3, before, rng, states, np.empty(steps))
+        before = states
+    inside = states[:, :-1] != 0
+    for size, weight in weights.items():
+        assert (inside.sum(axis=1) == size).mean() == pytest.approx(weight / sum(weights.values()), abs=0.04)
+    assert inside[:, 2].mean() < 0.8 * inside[:, 0].mean()
+    logarithms = states[:, :-1][inside]
+    assert logarithms.mean() == pytest.approx(MEAN, abs=0.1)
+    assert logarithms.std() == pytest.approx(SPREAD, abs=0.1)
+    assert np.quantile(states[:, -1], [0.25, 0.75]) == pytest.approx([-0.3, 0.3], abs=0.1)  # Cauchy of scale 0.3
 
 
 def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():

@@ -6,7 +6,6 @@ from hypothesis import assume, given, settings
 from strategies_planning import slipping_problems
 
 from wfairl.core.costs.expected_paths import expect_paths
-from wfairl.core.costs.gradient import sums_along_paths, weights_along_paths
 from wfairl.core.planning import build_product
 from wfairl.core.planning.expected_cost import expected_cost_to_go
 from wfairl.core.worlds import explore_world
@@ -34,12 +33,12 @@ def test_expected_uses_are_the_derivative_of_the_expected_cost_to_go(problem):
     live = np.isfinite(Q)
 
     # Expected uses times costs, and the price of failures, are the cost-to-go itself.
-    sums = sums_along_paths(paths, costs.reshape(-1, 1)[paths.transitions])[:, :, 0] + paths.failures
+    sums = paths.sums(costs.reshape(-1, 1)[paths.transitions])[:, :, 0] + paths.failures
     assert np.allclose(sums[live], Q[live], rtol=1e-7)
 
     weights = np.where(live, rng.normal(size=Q.shape), 0.0)
     gradient = np.zeros(costs.size)
-    np.add.at(gradient, paths.transitions, weights_along_paths(paths, weights))
+    np.add.at(gradient, paths.transitions, paths.weights(weights))
     direction, step = rng.normal(size=costs.shape), 1e-6
     ahead, behind = (solve(product, costs + sign * step * direction).control_cost_to_go[nodes] for sign in (1, -1))
     change = (weights[live] * (ahead[live] - behind[live])).sum() / (2 * step)

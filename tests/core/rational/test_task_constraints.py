@@ -14,38 +14,45 @@ from wfairl.core.rational.constraints import Constraint, breaking, conjoin
 from wfairl.core.rational.doubts import Doubt
 from wfairl.core.rational.tables import intersection, read_word
 
-LABELS = tuple(map(frozenset, ("", "a", "b", "c")))
+LABELS = tuple(map(frozenset, ("", "a", "b", "c", "ab", "bc")))
 CONSTRAINTS = (
     *(Constraint(kind, "a") for kind in ("never", "needed", "unseen")),
     *(Constraint("never", p, after=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint("needed", p, after=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", *names) for names in permutations("abc", 3)),
+    *(Constraint("never", *names, is_first=True) for names in permutations("abc", 3)),
+    *(Constraint("never", "a", after="a", times=times) for times in (1, 2, 3)),
+    *(Constraint("never", p, after=p, until=q) for p, q in permutations("abc", 2)),
+    *(Constraint(f"never {how}", "a", beside="b") for how in ("with", "without")),
     Constraint("needed", "a", instead="b"),
     *(Constraint("needed", p, a, instead=q) for p, a, q in permutations("abc", 3)),
 )
-words = st.lists(st.integers(0, 3), max_size=9)
+words = st.lists(st.integers(0, len(LABELS) - 1), max_size=9)
 
 
-def keeps(constraint, names):
-    """Whether a word of single letters keeps a constraint, by its sentence."""
-    kind, p, after, until, instead = constraint
+def keeps(constraint, word):
+    """Whether a word, given as numbers of labels, keeps a constraint, by its sentence."""
+    kind, p, after, until, instead, is_first, beside, times = constraint
+    held = [LABELS[i] for i in word]
+    if times > 1:
+        return sum(p in one and (i == 0 or p not in held[i - 1]) for i, one in enumerate(held)) <= times
     if kind == "needed":
-        asked = [i for i, name in enumerate(names) if name == after] if after else [-1]
-        return all({p, instead} & set(names[i + 1 :]) for i in asked)
-    for i in (i for i, name in enumerate(names) if name == p):
-        begun = 0 if after is None else next((k + 1 for k in range(i) if names[k] == after), None)
-        if begun is None:
-            continue
-        if until is None:
-            return False
-        if after is None:
-            if until not in names[:i]:
-                return False
-            continue
-        last_after = max((k for k in range(i) if names[k] == after), default=-1)
-        last_until = max((k for k in range(i) if names[k] == until), default=-1)
-        if last_after > last_until:
+        asked = [i for i, one in enumerate(held) if after in one and not one & {p, instead}] if after else [-1]
+        return all(any(one & {p, instead} for one in held[i + 1 :]) for i in asked)
+    for i in (i for i, one in enumerate(held) if p in one):
+        if kind == "never with":
+            is_broken = beside in held[i]
+        elif kind == "never without":
+            is_broken = beside not in held[i]
+        elif after is None:
+            is_broken = not any(until in one for one in held[: i + 1])
+        else:
+            begun = [k for k in range(i) if after in held[k] and until not in held[k]]
+            begun = begun[:1] if is_first else begun
+            begun = [k for k in begun if any(p not in one for one in held[k:i])]  # if it held, it has ended meanwhile
+            is_broken = any(not any(until in one for one in held[k + 1 : i + 1]) for k in begun)
+        if is_broken:
             return False
     return True
 
@@ -53,7 +60,7 @@ def keeps(constraint, names):
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
 @given(word=words)
 def test_the_automaton_of_a_constraint_accepts_the_words_that_keep_its_sentence(constraint, word):
-    assert constraint.automaton().accepts([LABELS[i] for i in word]) == keeps(constraint, ["-abc"[i] for i in word])
+    assert constraint.automaton().accepts([LABELS[i] for i in word]) == keeps(constraint, word)
 
 
 def test_the_odds_of_a_doubt_are_finite_and_those_of_its_probability():
@@ -65,16 +72,16 @@ def test_the_odds_of_a_doubt_are_finite_and_those_of_its_probability():
 def test_a_repeated_label_changes_nothing(constraint):
     rng = np.random.default_rng(0)
     for _ in range(50):
-        word = [LABELS[i] for i in rng.integers(4, size=6)]
+        word = [LABELS[i] for i in rng.integers(len(LABELS), size=6)]
         twice = [label for label in word for _ in range(2)]
         assert constraint.automaton().accepts(word) == constraint.automaton().accepts(twice)
 
 
 def acceptance_under(constraint, table, word):
     """The step at which a table accepts while the constraint is kept; before it, what would end the task is ignored."""
-    state, names = 0, ["-abc"[i] for i in word]
+    state = 0
     for step, label in enumerate(word, start=1):
-        after, kept = int(table[state, label]), keeps(constraint, names[:step])
+        after, kept = int(table[state, label]), keeps(constraint, word[:step])
         if after == DEAD or (not kept and constraint.kind != "needed"):
             return 0
         if after == ACCEPTED and kept:
@@ -86,7 +93,7 @@ def acceptance_under(constraint, table, word):
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
 @given(word=words, seed=st.integers(0, 10**6))
 def test_a_table_under_a_constraint_accepts_when_nothing_is_needed_any_more(constraint, word, seed):
-    table = random_table(np.random.default_rng(seed))
+    table = random_table(np.random.default_rng(seed), len(LABELS))
     found = read_word(conjoin(table, constraint, LABELS), np.array(word, np.int32))
     assert found == acceptance_under(constraint, table, word)
 
@@ -94,17 +101,17 @@ def test_a_table_under_a_constraint_accepts_when_nothing_is_needed_any_more(cons
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
 @given(word=words, seed=st.integers(0, 10**6))
 def test_a_table_that_breaks_a_constraint_accepts_what_the_table_alone_accepts(constraint, word, seed):
-    table = random_table(np.random.default_rng(seed))
+    table = random_table(np.random.default_rng(seed), len(LABELS))
     word = np.array(word, np.int32)
     end = read_word(table, word)
-    is_broken = end > 0 and not keeps(constraint, ["-abc"[i] for i in word[:end]])
+    is_broken = end > 0 and not keeps(constraint, word[:end])
     assert read_word(breaking(table, constraint, LABELS), word) == (end if is_broken else 0)
 
 
 @given(word=words, seed=st.integers(0, 10**6))
 def test_an_intersection_accepts_when_both_have_accepted(word, seed):
     rng = np.random.default_rng(seed)
-    one, other, word = random_table(rng), random_table(rng), np.array(word, np.int32)
+    one, other, word = random_table(rng, len(LABELS)), random_table(rng, len(LABELS)), np.array(word, np.int32)
     ends = [read_word(one, word), read_word(other, word)]
     # Neither may be lost before the other accepts.
     lost = [is_lost(table, word[: max(ends)]) for table in (one, other)]
@@ -129,5 +136,5 @@ def test_a_compact_automaton_under_a_constraint_has_one_meaning_as_table_and_wit
     )
     table, guarded, rng = automaton.to_table(LABELS), automaton.to_guarded(), np.random.default_rng(1)
     for _ in range(200):
-        word = rng.integers(4, size=8).astype(np.int32)
+        word = rng.integers(len(LABELS), size=8).astype(np.int32)
         assert read_word(table, word) == (guarded.fulfilled_at([LABELS[i] for i in word]) or 0)

@@ -14,11 +14,7 @@ from wfairl.core.rational.doubts import Doubt
 from wfairl.core.rational.task_posterior import Rival
 
 GOAL = frozenset({"goal"})
-SUPPORT = Support(
-    (frozenset(), GOAL),
-    np.array([[1, 0]]),
-    np.array([[np.inf, 0.5]]),
-)
+SUPPORT = Support((frozenset(), GOAL), np.array([[False, True]]))
 POSTERIOR = posterior_over(
     (visit_in_order("goal"), 0.75),
     (visit_in_order("key", "goal"), 0.25),
@@ -49,7 +45,7 @@ def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"support": replace(SUPPORT, margin=np.zeros((1, 3)))}, "one number for each state and label"),
+        ({"support": replace(SUPPORT, is_untested=np.zeros((1, 3), bool))}, "one entry for each state and label"),
         ({"doubts": (Doubt(Constraint("never", "lava"), 1.5),)}, "probability"),
         ({"doubts": (Doubt(Constraint("often", "lava"), 0.5),)}, "kind"),
         ({"alternatives": ()}, "alternatives"),

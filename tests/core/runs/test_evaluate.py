@@ -104,7 +104,7 @@ def test_an_automaton_that_is_content_too_early_is_no_success():
     task = find_task("doorkey")
     only_the_key = visit_in_order("key")
     evaluation = evaluate(task, PlannedPolicy("hasty", only_the_key, unit_cost, 0.0), [5000])
-    assert evaluation.episodes[0].outcome == "stopped early"
+    assert evaluation.episodes[0].outcome == "rule not kept"
     assert evaluation.mean_return == 0
 
 

@@ -200,11 +200,11 @@ def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"cost": "magic"}, "known are auto, linear, .*paper, local"),
+        ({"cost": "magic"}, "known are auto, prices, .*paper, local"),
         ({"activation": "tanh"}, "known are softplus, relu"),
         ({"floor": 0.0}, "floor"),
         ({"floor": float("nan")}, "floor"),
-        ({"temperature": 0.0}, "above zero"),
+        ({"temperature": -1.0}, "0 or more"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         ({"epochs": -1}, "epochs"),
     ],

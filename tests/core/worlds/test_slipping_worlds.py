@@ -219,3 +219,12 @@ def test_a_graph_without_a_source_answers_for_what_happened():
     assert graph.features(a, 0, c).tolist() == [1.0]
     assert graph.features(a, 0, a).tolist() == [0.0]  # nothing leads there: that of what it tried
     assert ModelSimulator(graph).step(1) == (c, {"smoke", "fire"}, False)
+
+
+def test_a_surprise_in_an_office_is_read_by_its_marks():
+    task = find_task("office-coffee")
+    world = task.make_world(0)
+    plant = next(state for state, label in world.marks.items() if label == {"n"})
+    far = next(state for state in range(len(world.table.successors)) if plant not in world.table.successors[state])
+    assert world.label(far, 0, plant) == {"n"}
+    assert world.features(far, 0, plant).tolist() == [1.0]

@@ -9,7 +9,7 @@ proposition to avoid loses the task, even if it fulfils everything else.
 
 from collections.abc import Collection
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -22,14 +22,23 @@ MOST_IN_ANY_ORDER = 10
 
 
 def visit_in_order(*propositions: str) -> GuardedAutomaton:
-    """The propositions come true one after the other; state i has seen the first i of them."""
+    """The propositions come true one after the other; one that follows itself ends before it comes true again."""
     _check(propositions, "visit_in_order")
-    last = len(propositions)
-    rows = [
-        tuple(Edge(Guard(frozenset(propositions[visited:after])), after) for after in range(last, visited, -1))
-        for visited in range(last)
-    ]
-    return GuardedAutomaton((*rows, ()), np.arange(last + 1) == last)
+    rows: list[tuple[Edge, ...]] = []
+    for visits in _without_repeats(propositions):
+        first, count = len(rows), len(visits)
+        for visited in range(count):
+            together = range(count, visited, -1)
+            rows.append(tuple(Edge(Guard(frozenset(visits[visited:after])), first + after) for after in together))
+        rows.append((Edge(Guard(frozenset(), frozenset({visits[-1]})), first + count + 1),))
+    rows[-1] = ()
+    return GuardedAutomaton(tuple(rows), np.arange(len(rows)) == len(rows) - 1)
+
+
+def _without_repeats(propositions: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The propositions, cut where one follows itself."""
+    cuts = [i for i in range(1, len(propositions)) if propositions[i] == propositions[i - 1]]
+    return [propositions[begin:end] for begin, end in pairwise([0, *cuts, len(propositions)])]
 
 
 def visit_all(*propositions: str) -> GuardedAutomaton:

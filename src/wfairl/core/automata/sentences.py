@@ -2,22 +2,9 @@
 
     coffee and mail in any order, then office; never plant; after coffee, never stairs until lift
 
-The first clause is the goal, in stages. The others are conditions, kept until the goal is reached:
-
-    a, then b                           b holds together with a, or later
-    a, and later b                      b holds after a
-    a, then a again                     a ends, and holds once more
-    a and b in any order; either a or b; two of a, b and c
-    never p                             p does not hold before the end
-    never p before b                    p does not hold before b has held; together with b it may
-    never p after a                     p does not hold after a has held; together with a it may
-    after a, never p until b            the same after every a, until b holds; "the first a": after no other; "the
-                                        initial a": only if a holds in the very first label
-    p starts it all over                after p nothing has been visited
-    after a, z counts only once b has held     z is the last stage; b has to hold after a
-
-`describe` guesses such clauses and compares them with the automaton on all labels: what it returns has the same words.
-If no guess is right, the stages of the automaton are listed instead, one clause each, which is always possible.
+`clauses` says what each clause means. `describe` guesses clauses and compares them with the automaton on all labels:
+what it returns has the same words. If no guess is right, the stages of the automaton are listed instead, one clause
+each, which is always possible.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -28,6 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.clauses import (
+    AGAIN,
+    FIRST,
+    INITIAL,
+    TIMES,
+    WITH,
+    WITHOUT,
+    Ban,
+    Clauses,
+    Goal,
+    Stage,
+    listed,
+    quote,
+)
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import GuardedAutomaton
 
@@ -43,19 +44,7 @@ MOST_LISTED = 9
 MOST_GOALS, MOST_ORDERED = 40, 4
 """Goals for which conditions are searched; needed propositions of which all orders are tried."""
 
-WAITING, BANNED, OVER = range(3)
-"""States of a ban."""
-
-FIRST, INITIAL = "the first ", "the initial "
-"""What sets a ban in force: its first occurrence alone; that in the very first label alone."""
-
-COUNTS = ("no", "one", "two", "three", "four", "five")
-RESERVED = {*COUNTS, "and", "or", "with", "without", "then", "later", "again", "never", "before", "after", "until"}
-RESERVED |= {"either", "of", "in", "the", "just", "anything", "starts", "counts"}
-"""Words that have a meaning in sentences."""
-
 Row = tuple[int, ...]
-Clauses = tuple[str, ...]
 
 
 def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
@@ -71,6 +60,20 @@ def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Cla
 def join_clauses(clauses: Iterable[str]) -> str:
     """Clauses as one sentence."""
     return "; ".join(clauses)
+
+
+def describe_state(automaton: Automaton, state: int) -> str:
+    """When an automaton is in a state: what has held, one after the other, on a shortest way there."""
+    ways: dict[int, tuple[str, ...]] = {0: ()}
+    for q in (queue := [0]):  # which grows meanwhile
+        for name in sorted(automaton.propositions):
+            after = automaton.read(q, frozenset({name}))
+            if after not in ways and after != DEAD:
+                ways[after] = (*ways[q], quote(name))
+                queue.append(after)
+    if state not in ways:
+        return f"in state {state}"
+    return f"after {', then '.join(ways[state])}" if state else "at the beginning"
 
 
 @lru_cache(maxsize=512)
@@ -137,116 +140,6 @@ def _minimal(rows: Sequence[Row]) -> tuple[Row, ...]:
                 first[classes[after]] = len(order)
                 order.append(after)
     return tuple(tuple(a if a < 0 else first[classes[a]] for a in rows[q]) for q in order)
-
-
-class Stage(NamedTuple):
-    """Part of a goal: `needed` different ones of some names have to hold; see above for the rest."""
-
-    names: tuple[str, ...]
-    needed: int
-    later: bool = False
-    again: bool = False
-
-    def __str__(self) -> str:
-        names = [quote(name) for name in self.names]
-        if len(names) == 1:
-            return names[0] + (" again" if self.again else "")
-        if self.needed == 1:
-            return f"either {listed(names, 'or')}"
-        some = "" if self.needed == len(names) else f"{COUNTS[self.needed]} of "
-        return f"{some}{listed(names, 'and')} in any order"
-
-
-class Goal(NamedTuple):
-    """Stages one after the other, as a machine over labels.
-
-    Attributes:
-        stages: the stages.
-        resets: names after which nothing has been visited.
-        owed: pairs (a, b): after a, the last stage counts only once b has held.
-    """
-
-    stages: tuple[Stage, ...]
-    resets: tuple[str, ...] = ()
-    owed: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def start(self) -> Hashable:
-        """The stage, what was seen in it, whether what comes again has ended, and which debts are open."""
-        return 0, frozenset(), False, (False,) * len(self.owed)
-
-    def step(self, state: Any, label: Label) -> Any:
-        """The state after a label, or `ACCEPTED`."""
-        stage, seen, ended, debts = state
-        debts = tuple((b not in label) if owes else a in label for owes, (a, b) in zip(debts, self.owed, strict=True))
-        if label.intersection(self.resets):
-            return 0, frozenset(), False, debts
-        while True:
-            at = self.stages[stage]
-            if at.later and stage > state[0]:
-                return stage, frozenset(), False, debts
-            if at.again and not ended:
-                return stage, seen, at.names[0] not in label, debts
-            before, seen = seen, seen | label.intersection(at.names)
-            if len(seen) < at.needed:
-                return stage, seen, ended, debts
-            if stage == len(self.stages) - 1:
-                return (stage, before, ended, debts) if any(debts) else ACCEPTED
-            stage, seen, ended = stage + 1, frozenset(), False
-
-    @property
-    def clauses(self) -> Clauses:
-        """The goal, and what sets it back."""
-        first, *others = self.stages
-        text = str(first) + "".join(f", {'and later' if one.later else 'then'} {one}" for one in others)
-        resets = [f"{quote(name)} starts it all over" for name in self.resets]
-        last = listed([quote(name) for name in self.stages[-1].names], "or")
-        owed = [f"after {quote(a)}, {last} counts only once {quote(b)} has held" for a, b in self.owed]
-        return (text, *resets, *owed)
-
-
-class Ban(NamedTuple):
-    """A name that must not hold: at all, after another, until another, or between the two; see above."""
-
-    name: str
-    after: str | None = None
-    until: str | None = None
-    which: str = ""
-
-    @property
-    def start(self) -> int:
-        """`WAITING` for what sets it in force, `BANNED` while it is in force, `OVER` if it never will be again."""
-        return BANNED if self.after is None else WAITING
-
-    def step(self, state: int, label: Label) -> int:
-        """The state after a label, or `DEAD`."""
-        if state == BANNED:
-            if self.until is not None and self.until in label:
-                return OVER if self.which or self.after is None else WAITING
-            return DEAD if self.name in label else BANNED
-        if state == WAITING and self.after in label and self.until not in label:
-            return BANNED
-        return OVER if self.which == INITIAL else state
-
-    def text(self, names: Sequence[str]) -> str:
-        """The clause, for some names that are banned alike."""
-        never = f"never {listed([quote(name) for name in names], 'or')}"
-        if self.after is None:
-            return never if self.until is None else f"{never} before {quote(self.until)}"
-        if self.until is None:
-            return f"{never} after {self.which}{quote(self.after)}"
-        return f"after {self.which}{quote(self.after)}, {never} until {quote(self.until)}"
-
-
-def listed(names: Sequence[str], last: str) -> str:
-    """Names as a list: `a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
-
-
-def quote(name: str) -> str:
-    """A name in a sentence, in quotation marks if it could be read as something else."""
-    is_plain = not RESERVED.intersection(name.lower().split()) and not set(name) & set(",;:\"'!&|()")
-    return name if is_plain and name.strip() == name and name else f'"{name}"'
 
 
 def _guesses(table: _Table) -> Iterator[Clauses | None]:
@@ -369,6 +262,14 @@ def _kept_bans(table: _Table) -> list[Ban]:
         if name not in (after, until) or (name == after and until is not None)
         if after is None or after != until
     ]
+    candidates += [Ban(name, name, until, AGAIN) for name, until in product(losing, others) if name != until]
+    candidates += [Ban(name, name, None, AGAIN, times=times) for name, times in product(losing, TIMES)]
+    candidates += [
+        Ban(name, beside=(how, other))
+        for name, other in permutations(table.names, 2)
+        for how in ((WITH, WITHOUT) if name < other else (WITHOUT,))
+        if name in losing and any({name, other} <= label for label in table.labels)
+    ]
     for ban in sorted(candidates, key=_length):
         if not any(_implies(one, ban) for one in kept) and all(
             after == DEAD or then != DEAD for *_, (after, then) in _pairs(table, ban.start, ban.step)
@@ -379,7 +280,7 @@ def _kept_bans(table: _Table) -> list[Ban]:
 
 def _implies(one: Ban, other: Ban) -> bool:
     """Whether a ban is plainly a part of another one; some parts are not found."""
-    if one.name != other.name or one.which not in ("", other.which):
+    if one.name != other.name or one.which not in ("", other.which) or one.beside is not None:
         return False
     is_longer = one.until is None and one.after in (None, other.after)
     return is_longer or (one.after, one.until) == (other.after, other.until)
@@ -404,12 +305,13 @@ def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None
             chosen = fewer
     alike: dict[Ban, list[str]] = {}
     for one in sorted(chosen, key=_length):
-        alike.setdefault(one._replace(name=""), []).append(one.name)
+        alike.setdefault(one._replace(name="", after=None if one.which == AGAIN else one.after), []).append(one.name)
     return (*goal.clauses, *(one.text(sorted(names)) for one, names in alike.items()))
 
 
 def _length(ban: Ban) -> float:
-    return (ban.after is not None) + (ban.until is not None) + {"": 0, FIRST: 0.3, INITIAL: 0.4}[ban.which]
+    which = {"": 0, AGAIN: 0.2, FIRST: 0.3, INITIAL: 0.4}[ban.which]
+    return (ban.after is not None) + (ban.until is not None) + (ban.beside is not None) + which
 
 
 def _keeps(ban: Ban, word: Sequence[Label]) -> bool:

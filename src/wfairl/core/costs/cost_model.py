@@ -1,6 +1,6 @@
 """The contract of a learnable cost c_theta(x, u): which transitions are alike to it, and one number for each kind.
 
-A cost model defines how it is made and two things more (`SharedLinearCost` is the shortest one):
+A cost model defines how it is made and two things more (`PricesCost` is the shortest one):
 
     inputs_of(product)            the model's input for each transition; equal inputs share a row
     preactivation(inputs, rows)   one unbounded number z for each row, differentiably; or `costs`, the cost itself
@@ -32,6 +32,10 @@ from wfairl.core.support.errors import BadInputError
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"
+
+DEFAULT_TRAINING_TEMPERATURE = 0.5
+"""For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
+everywhere; at the initial costs of all models, 0.5 makes a detour of one step seven times less likely."""
 
 Activation = Callable[[Tensor, float], Tensor]
 

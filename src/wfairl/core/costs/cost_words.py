@@ -21,6 +21,9 @@ from wfairl.core.worlds.world import World, feature_names
 CLAIMED = 0.05
 """The probability of unit cost below which a preference counts as shown."""
 
+SHOWN = 0.8
+"""The probability that a term matters from which on it is named. A term that nothing is known of has up to a half."""
+
 INTERVAL = (0.05, 0.95)
 
 
@@ -60,12 +63,12 @@ class TermCost:
 
 
 def term_costs(model: SampledCost, world: World[Any]) -> tuple[TermCost, ...]:
-    """The terms that matter with a probability of at least a half, the dearest first; none if costs are all 1."""
+    """The terms that matter with a probability of at least `SHOWN`, the dearest first; none if costs are all 1."""
     weights, plain, extreme = model.weights.numpy(), model.plain.numpy(), model.extreme.numpy()
     names = (*feature_names(world, model.settings["features"]), *world.controls)
     probabilities = (weights != 0).mean(axis=0)
     found = []
-    for column in np.flatnonzero(probabilities >= 0.5):
+    for column in np.flatnonzero(probabilities >= SHOWN):
         costs = 1.0 + weights[:, column] * (extreme[column] - plain[column])
         low, middle, high = np.quantile(costs, (INTERVAL[0], 0.5, INTERVAL[1])).tolist()
         end, is_indicator = float(model.open_end[column]), (plain[column], extreme[column]) == (0.0, 1.0)

@@ -1,10 +1,7 @@
 """Costs over the features of transitions, for any world.
 
-linear          z = phi(x, u, x') . w_u + b_u      weights of its own for every control
-shared-linear   z = phi(x, u, x') . w + b          the same weights whatever the control
-prices          c = sum_i p_i phi_i                the price p of a unit of each feature, above the floor
-tabular         z = one number for each distinct phi of the training worlds and each control, 0 for others
-auto            the mean of c over samples of the posterior of a few weights, of features and of controls
+prices   c = sum_i p_i phi_i, the price p of a unit of each feature, above the floor
+auto     the mean of c over samples of the posterior of a few weights, of features and of controls
 """
 
 from collections.abc import Sequence
@@ -29,41 +26,16 @@ from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 
 
-class LinearCost(CostModel):
-    """Linear in the features of the transition, with weights of its own for every control.
+class PricesCost(CostModel):
+    """The amount of each feature in a transition, times the price of a unit of it; whatever the control.
 
-    Inputs: the features [rows, features] and the control [rows] of each row.
+    For features that are amounts, not below zero, such as metres on different ground: a transition of twice the length
+    costs twice as much, so that the cost does not depend on where a path is cut into transitions. Every price starts
+    at 1. Inputs: the features, shape [rows, features].
     """
 
-    kind = "linear"
+    kind = "prices"
     estimator = Estimator.MOST_LIKELY
-
-    def __init__(
-        self, features: int, controls: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION
-    ):
-        super().__init__(floor, activation)
-        self.settings |= {"features": features, "controls": controls}
-        self.weight = nn.Parameter(torch.zeros(features, controls))
-        self.bias = nn.Parameter(torch.zeros(controls))
-
-    @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(_width(products[0]), products[0].successors.shape[1], **settings)
-
-    @classmethod
-    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        return {"weight": (sizes["features"], sizes["controls"])}
-
-    def inputs_of(self, product: Product) -> TransitionInputs:
-        return _features_by_control(product, *self.weight.shape)
-
-    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        features, control = (part[rows] for part in inputs.parts)
-        return (features.to(self.weight.dtype) * self.weight.T[control]).sum(dim=1) + self.bias[control]
-
-
-class _FeatureWeightsCost(CostModel):
-    """One weight per feature, whatever the control. Inputs: the features, shape [rows, features]."""
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)
@@ -78,37 +50,6 @@ class _FeatureWeightsCost(CostModel):
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
         return {"weight": (sizes["features"],)}
 
-    def inputs_of(self, product: Product) -> TransitionInputs:
-        numbers, features = _distinct_features(product, len(self.weight))
-        return TransitionInputs(numbers, (torch.from_numpy(features),))
-
-
-class SharedLinearCost(_FeatureWeightsCost):
-    """Linear in the features of the transition, whatever the control."""
-
-    kind = "shared-linear"
-    estimator = Estimator.MOST_LIKELY
-
-    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
-        super().__init__(features, floor, activation)
-        self.bias = nn.Parameter(torch.zeros(()))
-
-    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        (features,) = inputs.parts
-        return features[rows].to(self.weight.dtype) @ self.weight + self.bias
-
-
-class PricesCost(_FeatureWeightsCost):
-    """The amount of each feature in a transition, times the price of a unit of it; whatever the control.
-
-    For features that are amounts, not below zero, such as metres on different ground: a transition of twice the length
-    costs twice as much, so that the cost does not depend on where a path is cut into transitions. Every price starts
-    at 1.
-    """
-
-    kind = "prices"
-    estimator = Estimator.MOST_LIKELY
-
     @property
     def prices(self) -> NDArray[np.float64]:
         """The price of a unit of each feature, shape [features]."""
@@ -120,14 +61,13 @@ class PricesCost(_FeatureWeightsCost):
         Raises:
             BadInputError: a feature is below zero, or all of a transition's are zero.
         """
-        inputs = super().inputs_of(product)
-        (features,) = inputs.parts
-        if not ((features >= 0).all() and features.any(dim=1).all()):
+        numbers, features = _distinct_features(product, len(self.weight))
+        if not ((features >= 0).all() and features.any(axis=1).all()):
             raise BadInputError(
                 f"a cost of the kind {self.kind!r} needs features that are amounts: none below zero, and in every"
                 " transition one above"
             )
-        return inputs
+        return TransitionInputs(numbers, (torch.from_numpy(features),))
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
         (features,) = inputs.parts
@@ -135,60 +75,6 @@ class PricesCost(_FeatureWeightsCost):
 
     def _prices(self) -> Tensor:
         return ACTIVATIONS[self.activation](self.weight, self.floor)
-
-
-class TabularCost(CostModel):
-    """One cost for each distinct vector of features and each control.
-
-    Inputs: the number of the vector, or one past the end for an unknown one, and the control; shape [rows] each.
-
-    Attributes:
-        known: the vectors of features that it has entries for, shape [entries, features].
-    """
-
-    kind = "tabular"
-    estimator = Estimator.MOST_LIKELY
-    known: Tensor
-
-    def __init__(
-        self,
-        entries: int,
-        features: int,
-        controls: int,
-        floor: float = DEFAULT_FLOOR,
-        activation: str = DEFAULT_ACTIVATION,
-    ):
-        super().__init__(floor, activation)
-        self.settings |= {"entries": entries, "features": features, "controls": controls}
-        self.register_buffer("known", torch.zeros(entries, features, dtype=torch.float64))
-        self.entries = nn.Parameter(torch.zeros(entries, controls))
-
-    @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """A table with an entry for every transition of these products."""
-        width = _width(products[0])
-        distinct = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
-        model = cls(len(distinct), width, products[0].successors.shape[1], **settings)
-        model.known.copy_(torch.from_numpy(distinct))
-        return model
-
-    @classmethod
-    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        entries = sizes["entries"]
-        return {"known": (entries, sizes["features"]), "entries": (entries, sizes["controls"])}
-
-    def inputs_of(self, product: Product) -> TransitionInputs:
-        inputs = _features_by_control(product, self.known.shape[1], self.entries.shape[1])
-        features, control = inputs.parts
-        # Adding zero turns -0 into 0: equal vectors have equal bytes.
-        numbers = {row.tobytes(): number for number, row in enumerate(self.known.double().numpy() + 0.0)}
-        entries = [numbers.get(row.tobytes(), len(numbers)) for row in features.numpy() + 0.0]
-        return TransitionInputs(inputs.numbers, (torch.tensor(entries, dtype=torch.int64), control))
-
-    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        number, control = (part[rows] for part in inputs.parts)
-        unknown = self.entries.new_zeros(1, self.entries.shape[1])
-        return torch.cat([self.entries, unknown])[number, control]
 
 
 ABOUT_PLAIN, CLEARLY = 1.1, 1.5

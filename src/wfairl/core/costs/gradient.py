@@ -16,7 +16,7 @@ which is the gradient of `log_likelihood`.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -25,12 +25,41 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.costs.expected_paths import ExpectedPaths
 from wfairl.core.planning.shortest_path import CostToGo
 from wfairl.core.support.compiling import njit
 
 END = -1
 """In the tree of optimal paths: acceptance comes next, or there is no path."""
+
+
+class Paths(Protocol):
+    """The optimal paths from some nodes under every control, expected where the world slips (`expected_paths`).
+
+    Attributes:
+        transitions: node * controls + control of everything on the paths, where one may occur twice.
+        control_cost_to_go: Q of the start nodes, shape [starts, controls].
+        failures: the expected price of failures, shape [starts, controls].
+    """
+
+    @property
+    def transitions(self) -> NDArray[np.int64]: ...
+
+    @property
+    def control_cost_to_go(self) -> NDArray[np.float64]: ...
+
+    @property
+    def failures(self) -> NDArray[np.float64]: ...
+
+    def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """dL/dc of `transitions`, for dL/dQ of the start nodes, 0 where Q is inf; shape [starts, controls]."""
+        ...
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of values of `transitions`, [transitions, columns], along the paths; costs add up to Q less failures.
+
+        Shape [starts, controls, columns]; for a control that leads nowhere, its own values.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +78,24 @@ class OptimalPaths:
     entry: NDArray[np.int64]
     following: NDArray[np.int64]
     control_cost_to_go: NDArray[np.float64]
+
+    @property
+    def failures(self) -> NDArray[np.float64]:
+        """None."""
+        return np.zeros(self.control_cost_to_go.shape)
+
+    def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Paths`."""
+        first = np.ascontiguousarray(weights, np.float64).reshape(-1)
+        return np.concatenate([first, _accumulate_weights(first, self.entry, self.following)])
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Paths`."""
+        starts, controls = self.control_cost_to_go.shape
+        tree = _accumulate_sums(values[starts * controls :], self.following)
+        padded = np.append(tree, np.zeros_like(values[:1]), axis=0)
+        beyond = np.where(self.entry[:, None] == END, 0.0, padded[self.entry])
+        return (values[: starts * controls] + beyond).reshape(starts, controls, -1)
 
 
 def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArray[np.int64]) -> OptimalPaths:
@@ -70,44 +117,6 @@ def trace_best(
     entry, tree, following = _trace(successors, best, nodes)
     first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
     return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
-
-
-Paths = OptimalPaths | ExpectedPaths
-"""The optimal paths from some nodes under every control, expected where the world slips."""
-
-
-def weights_along_paths(paths: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """dL/dc of the transitions on the paths, for dL/dQ of the start nodes.
-
-    Args:
-        paths: the optimal paths.
-        weights: dL/dQ, 0 where Q is inf; shape [starts, controls].
-
-    Returns:
-        One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
-    """
-    if isinstance(paths, ExpectedPaths):
-        return paths.weights(weights)
-    first = np.ascontiguousarray(weights, np.float64).reshape(-1)
-    return np.concatenate([first, _accumulate_weights(first, paths.entry, paths.following)])
-
-
-def sums_along_paths(paths: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums along the path from every start node under every control, such as of features; costs add up to Q.
-
-    Args:
-        paths: the optimal paths.
-        values: of `paths.transitions`, shape [transitions, features].
-
-    Returns:
-        The sums, shape [starts, controls, features]; for a control that leads nowhere, its own values.
-    """
-    if isinstance(paths, ExpectedPaths):
-        return paths.sums(values)
-    starts, controls = paths.control_cost_to_go.shape
-    tree = _accumulate_sums(values[starts * controls :], paths.following)
-    beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
-    return (values[: starts * controls] + beyond).reshape(starts, controls, -1)
 
 
 def control_cost_to_go(costs: Tensor, paths: Paths) -> Tensor:
@@ -146,10 +155,10 @@ class _ControlCostToGo(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return torch.from_numpy(weights_along_paths(ctx.paths, gradients[0].numpy())).to(ctx.dtype), None
+        return torch.from_numpy(ctx.paths.weights(gradients[0].numpy())).to(ctx.dtype), None
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _trace(
     successors: NDArray[np.int32], best_control: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -197,11 +206,12 @@ def _accumulate_weights(
     return passing
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _accumulate_sums(values: NDArray[np.float64], following: NDArray[np.int64]) -> NDArray[np.float64]:
     """The sum of values from every node of the tree to acceptance, shape [tree, features]."""
     sums = values.copy()
     for node in range(len(following)):  # the next node has a lower number
         if following[node] != END:
-            sums[node] += sums[following[node]]
+            for feature in range(sums.shape[1]):  # to compile an assignment of rows takes a second
+                sums[node, feature] += sums[following[node], feature]
     return sums

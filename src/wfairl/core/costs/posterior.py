@@ -11,7 +11,8 @@ temperature are identified: a plain transition costs 1, and the temperature is f
 trainer, the Boltzmann policy on the product of each scene.
 
 A chain of Metropolis-Hastings runs on the paths that are known. Searches at samples of the chain add paths, round after
-round.
+round, until they change no likelihood. A state of the chain is the logarithm of each term's cost, 0 for terms outside
+the set, and the logarithm of the temperature, relative to the stated one.
 """
 
 import math
@@ -23,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.costs.comparisons import Comparison
-from wfairl.core.costs.cost_model import DEFAULT_FLOOR
+from wfairl.core.costs.cost_model import DEFAULT_FLOOR, DEFAULT_TRAINING_TEMPERATURE
 from wfairl.core.costs.scene import TrainingScene
-from wfairl.core.costs.terms import KnownPaths, Terms
+from wfairl.core.costs.terms import Decisions, KnownPaths, Terms
 from wfairl.core.support.compiling import njit
 
 MEAN, SPREAD = 0.7, 1.5
@@ -34,8 +35,9 @@ MEAN, SPREAD = 0.7, 1.5
 ANOTHER_TERM = 0.8
 """How much less likely a set of one more term is."""
 
-TEMPERATURE_SPREAD = 0.3
-"""Scale of the logarithm of the temperature."""
+STATED, UNKNOWN, OPTIMAL, LEAST_TEMPERATURE = 0.3, 1.0, 0.05, 0.02
+"""Scale of the logarithm of the temperature if it is stated, and if it is not; the temperature of demonstrators who are
+said to be optimal; and the least one: below it, all demonstrators are alike."""
 
 CONTROL_ODDS = 0.25
 """How much less likely it is that a control matters than that a feature does, which somebody named on purpose."""
@@ -46,18 +48,22 @@ LARGEST = 6.0
 UNDECIDED_NATS = 1.35
 """By how much less likely the end of a one-sided interval of 95 % is, half of the 90 % quantile of chi-squared."""
 
-RESCALED = 0.9
-"""Moves of the chain above this number change the temperature along with all costs."""
-
 LIKELIEST = 20
 """Samples from which the end of an interval is sought."""
 
-ROUNDS, SEARCHES = 4, 6
-"""Chains, each after searches at so many samples of the one before."""
+MOST_ROUNDS, SEARCHES, KNOWN_NATS = 6, 6, 0.1
+"""Chains before the last one, each followed by searches at so many of its samples; the change of log likelihood below
+which all paths that matter are known."""
 
-LEAST_STEPS, MOST_STEPS, WORK, WORK_OF_PAIR = 3_000, 40_000, 60_000_000, 8
+LEAST_STEPS, MOST_STEPS, WORK, WORK_OF_PAIR = 8_000, 40_000, 120_000_000, 8
 """Of the last chain. Few demonstrations leave much open, and a step is fast: its work is that of a path for each path
 and of some more for each pair of a step and a control."""
+
+SHORT = 0.25
+"""Steps of the other chains, as a share."""
+
+NEGLIGIBLE = 30.0
+"""Temperatures that a control costs more than the best one, above which it counts as never chosen: one in 10^13."""
 
 KEPT = 200
 """Samples that are kept."""
@@ -93,7 +99,7 @@ class CostSamples:
 
 def sample_costs(
     scenes: Sequence[TrainingScene],
-    temperature: float,
+    temperature: float | None,
     rng: np.random.Generator,
     n_jobs: int = 2,
     comparisons: Sequence[Comparison] = (),
@@ -102,7 +108,7 @@ def sample_costs(
 
     Args:
         scenes: the demonstrations on their products.
-        temperature: of the demonstrators, as far as it is known.
+        temperature: of the demonstrators, as stated; 0 for optimal ones, None if unknown.
         rng: draws the samples.
         n_jobs: scenes to search at once; it changes nothing in the result.
         comparisons: of paths, by the demonstrators.
@@ -112,83 +118,89 @@ def sample_costs(
     chain = _Chain(terms, paths, temperature, rng)
     alone = np.eye(len(terms))
     paths.search([np.zeros(len(terms)), *alone * math.expm1(SPREAD), *alone * math.expm1(-SPREAD)])
-    for _ in range(ROUNDS - 1 if len(terms) else 0):
-        weights = chain.run(1 / ROUNDS)[0]
-        paths.search(list(weights[rng.choice(len(weights), SEARCHES)]))
-    states = [one[len(one) // 5 :] for one in chain.run(1.0)]
-    weights, log_temperatures, log_likelihoods = (one[np.linspace(0, len(one) - 1, KEPT).astype(int)] for one in states)
-    constant, weight = terms.to_features(states[0].mean(axis=0, keepdims=True))
+    for _ in range(MOST_ROUNDS if len(terms) else 0):
+        chain.run(SHORT)
+        if chain.search() < KNOWN_NATS:
+            break
+    states, log_likelihoods = (one[len(one) // 5 :] for one in chain.run(1.0))
+    kept = np.linspace(0, len(states) - 1, KEPT).astype(int)
+    constant, weight = terms.to_features(np.expm1(states[:, :-1]).mean(axis=0, keepdims=True))
     return CostSamples(
         constant,
         weight[0],
-        terms.to_features(weights)[1],
-        temperature * np.exp(log_temperatures),
+        terms.to_features(np.expm1(states[kept, :-1]))[1],
+        chain.temperature * np.exp(states[kept, -1]),
         terms.spread(terms.shifts),
         terms.spread(terms.shifts + terms.scales),
-        terms.spread(chain.open_ends(weights, log_temperatures, log_likelihoods)),
+        terms.spread(chain.open_ends(states[kept], log_likelihoods[kept])),
         paths.searches,
     )
 
 
 class _Chain:
-    """Metropolis-Hastings over sets, costs and temperature; it goes on where it stood, with all paths known by then."""
+    """Metropolis-Hastings over sets, costs and temperature; it goes on where it stood, with all paths known by then.
 
-    def __init__(self, terms: Terms, paths: KnownPaths, temperature: float, rng: np.random.Generator):
-        self.terms, self.paths, self.temperature, self.rng = terms, paths, temperature, rng
-        self.log_costs = np.zeros(len(terms))  # 0 for terms outside the set
-        self.log_temperature = np.zeros(1)
+    Attributes:
+        states: of the last run, shape [steps, terms + 1].
+    """
+
+    def __init__(self, terms: Terms, paths: KnownPaths, temperature: float | None, rng: np.random.Generator):
+        self.terms, self.paths, self.rng = terms, paths, rng
+        self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature or OPTIMAL
+        self.spread = UNKNOWN if temperature is None else STATED
+        self.states = np.zeros((1, len(terms) + 1))
         self.log_odds = np.where(terms.is_control, math.log(CONTROL_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)
 
-    def run(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Weights of terms, logarithms of temperatures and log likelihoods of states, a share of a whole chain."""
+    def run(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """States [steps, terms + 1] and log likelihoods [steps], a share of a whole chain."""
         decisions = self.paths.decisions()
         work = decisions.sums.shape[1] + WORK_OF_PAIR * decisions.counts.size
         steps = int(share * min(max(WORK // work, LEAST_STEPS), MOST_STEPS))
-        record = np.empty((steps, len(self.terms))), np.empty(steps), np.empty(steps)
-        _walk(
-            *decisions,
-            np.ascontiguousarray(self.terms.kinds.T),
-            self.temperature,
-            self.log_odds,
-            self.log_prior,
-            self.log_costs,
-            self.log_temperature,
-            self.rng,
-            *record,
-        )
-        return record
+        before, self.states, log_likelihoods = self.states, np.empty((steps, len(self.terms) + 1)), np.empty(steps)
+        prior = self.log_odds, self.log_prior, self.temperature, self.spread
+        kinds = np.ascontiguousarray(self.terms.kinds.T)
+        _walk(*decisions, kinds, *prior, before, self.rng, self.states, log_likelihoods)
+        return self.states, log_likelihoods
 
-    def open_ends(
-        self, weights: NDArray[np.float64], log_temperatures: NDArray[np.float64], log_likelihoods: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def search(self) -> float:
+        """Add the paths at samples of the last run; the largest change of their log likelihoods."""
+        samples = self.states[self.rng.choice(len(self.states), SEARCHES)]
+        before = [self._log_likelihood(self.paths.decisions(), one) for one in samples]
+        self.paths.search(list(np.expm1(samples[:, :-1])))
+        decisions = self.paths.decisions()
+        return max(abs(self._log_likelihood(decisions, one) - was) for one, was in zip(samples, before, strict=True))
+
+    def open_ends(self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64]) -> NDArray[np.float64]:
         """1 for terms that may as well cost any amount more, by the likelihood alone, -1 for next to nothing, else 0.
 
         The cost of a term has no end if samples remain about as likely as the likeliest with that cost at its limit.
         """
-        ends, limits = np.zeros(len(self.terms)), {1.0: math.expm1(LARGEST), -1.0: DEFAULT_FLOOR - 1.0}
+        ends, limits = np.zeros(len(self.terms)), {1.0: LARGEST, -1.0: math.log(DEFAULT_FLOOR)}
+        costs = states[:, :-1]
         asked = [
-            (term, 1.0 if (weights[:, term] > 0).mean() >= 0.5 else -1.0)
-            for term in np.flatnonzero((weights != 0).mean(axis=0) >= 0.5).tolist()
+            (term, 1.0 if (costs[:, term] > 0).mean() >= 0.5 else -1.0)
+            for term in np.flatnonzero((costs != 0).mean(axis=0) >= 0.5).tolist()
         ]
-        changed = [_replaced(weights, term, limits[end]) for term, end in asked]
-        self.paths.search([np.median(one, axis=0) for one in changed])
+        changed = [_replaced(states, term, limits[end]) for term, end in asked]
+        self.paths.search([np.expm1(np.median(one[:, :-1], axis=0)) for one in changed])
         decisions, kinds = self.paths.decisions(), self.terms.kinds
+        likely = np.argsort(-log_likelihoods)[:LIKELIEST]
         for (term, end), one in zip(asked, changed, strict=True):
-            likely = np.argsort(-log_likelihoods)[:LIKELIEST]
-            reached = [
-                _log_likelihood_of(*decisions, np.log1p(one[i]), self.temperature * math.exp(log_temperatures[i]))
-                for i in likely[(1.0 + kinds @ one[likely].T).min(axis=0) >= DEFAULT_FLOOR - 1e-9]
-            ]
+            is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= DEFAULT_FLOOR - 1e-9
+            reached = [self._log_likelihood(decisions, one[i]) for i in likely[is_positive]]
             ends[term] = end * (max(reached, default=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS)
         return ends
 
+    def _log_likelihood(self, decisions: Decisions, state: NDArray[np.float64]) -> float:
+        return float(_log_likelihood_of(*decisions, state[:-1], self.temperature * math.exp(state[-1])))
 
-def _replaced(weights: NDArray[np.float64], term: int, weight: float) -> NDArray[np.float64]:
-    replaced = weights.copy()
-    replaced[:, term] = weight
+
+def _replaced(states: NDArray[np.float64], term: int, log_cost: float) -> NDArray[np.float64]:
+    replaced = states.copy()
+    replaced[:, term] = log_cost
     return replaced
 
 
@@ -199,111 +211,138 @@ def _walk(
     first: NDArray[np.int64],
     sums: NDArray[np.float64],
     kinds: NDArray[np.float64],
-    temperature: float,
     log_odds: NDArray[np.float64],
     log_prior: NDArray[np.float64],
-    log_costs: NDArray[np.float64],
-    log_temperature: NDArray[np.float64],
+    temperature: float,
+    spread: float,
+    before: NDArray[np.float64],
     rng: np.random.Generator,
-    weights: NDArray[np.float64],
-    log_temperatures: NDArray[np.float64],
+    states: NDArray[np.float64],
     log_likelihoods: NDArray[np.float64],
 ) -> None:
-    """Fill the last three arrays with states of the chain, and leave its state in `log_costs`, `log_temperature`.
+    """Fill the last two arrays with a chain that goes on from the last of the states before.
 
     Args:
         counts, pairs, first, sums: see `Decisions`.
         kinds: of transitions, shape [terms, kinds].
-        temperature: as stated.
         log_odds: of each term against a feature, shape [terms].
         log_prior: of a set of each size, shape [terms + 1].
+        temperature: as stated.
+        spread: scale of the logarithm of the temperature.
+        before: states of an earlier chain, whose differences are proposed; shape [states, terms + 1].
     """
-    Q = np.full(counts.shape, np.inf)
-    count = len(log_costs)
-    after, after_Q = log_costs.copy(), Q.copy()
-    now_likelihood = -np.inf
-    for step in range(len(weights)):
-        if step == 0:
-            t, ratio, is_new = log_temperature[0], 0.0, True
-        else:
-            after[:] = log_costs
-            t, ratio, is_new = _propose(after, log_temperature[0], log_odds, log_prior, rng)
-        if ratio > -np.inf and is_new:
+    Q, after_Q = np.full(counts.shape, np.inf), np.full(counts.shape, np.inf)
+    now, after = before[-1].copy(), before[-1].copy()
+    now_density, now_likelihood, width = 0.0, -np.inf, len(now)
+    for step in range(len(states)):
+        for i in range(width):  # here and below: to compile an assignment of rows takes a second
+            after[i] = now[i]
+        ratio, is_new = (_propose(after, before, rng) if step else 0.0), step == 0
+        for i in range(width - 1):
+            is_new = is_new or after[i] != now[i]
+        density = ratio + _log_prior(after, log_odds, log_prior, temperature, spread)
+        if density > -np.inf and is_new:
             if _is_positive(kinds, after):
                 _cost_to_go(sums, first, pairs, after, after_Q)
             else:
-                ratio = -np.inf
-        elif not is_new:
-            after_Q[:] = Q
-        if ratio > -np.inf:
-            likelihood = _log_likelihood(after_Q, counts, temperature * np.exp(t))
-            if math.log(rng.random()) < likelihood - now_likelihood + ratio:
-                log_costs[:], log_temperature[0], now_likelihood = after, t, likelihood
-                Q[:] = after_Q
-        for term in range(count):
-            weights[step, term] = math.expm1(log_costs[term])
-        log_temperatures[step], log_likelihoods[step] = log_temperature[0], now_likelihood
+                density = -np.inf
+        if density > -np.inf:
+            likelihood = _log_likelihood(after_Q if is_new else Q, counts, temperature * np.exp(after[-1]))
+            if math.log(rng.random()) < likelihood + density - now_likelihood - now_density:
+                now_likelihood, now_density = likelihood, density - ratio
+                for i in range(width):
+                    now[i] = after[i]
+                if is_new:
+                    Q, after_Q = after_Q, Q
+        for i in range(width):
+            states[step, i] = now[i]
+        log_likelihoods[step] = now_likelihood
 
 
 @njit(cache=True, nogil=True)
-def _propose(
-    log_costs: NDArray[np.float64],
-    log_temperature: float,
+def _log_prior(
+    state: NDArray[np.float64],
     log_odds: NDArray[np.float64],
     log_prior: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> tuple[float, float, bool]:
-    """Change the state; the temperature, log ratio of prior times proposal, whether costs have changed."""
-    count = len(log_costs)
-    size = 0
-    for term in range(count):
-        size += log_costs[term] != 0.0
-    move = rng.random()
-    if move < 0.1 or count == 0:
-        t = log_temperature + 0.3 * rng.normal()
-        return t, _temperature_density(t) - _temperature_density(log_temperature), False
-    if move < 0.45:  # a term joins, with a cost of the prior, or leaves
-        term = int(rng.random() * count)
-        if log_costs[term] == 0.0:
-            log_costs[term] = MEAN + SPREAD * rng.normal()
-            return log_temperature, log_prior[size + 1] - log_prior[size] + log_odds[term], True
-        log_costs[term] = 0.0
-        return log_temperature, log_prior[size - 1] - log_prior[size] - log_odds[term], True
-    if size == 0:
-        return log_temperature, -np.inf, False
-    if move > RESCALED:  # all differences of costs and the temperature change by the same factor
-        change = 0.5 * rng.normal()
-        ratio = _temperature_density(log_temperature + change) - _temperature_density(log_temperature)
-        for term in range(count):
-            if log_costs[term] != 0.0:
-                rest = math.expm1(log_costs[term]) * math.exp(change)
-                if rest <= -1.0:
-                    return log_temperature, -np.inf, False
-                before, log_costs[term] = log_costs[term], math.log1p(rest)
-                # the last part is the logarithm of the derivative of the new cost by the old one
-                ratio += _density(log_costs[term]) - _density(before) + before + change - log_costs[term]
-        return log_temperature + change, ratio, True
-    term = _draw(log_costs, True, size, rng)
-    if move < 0.6 and size < count:  # another term takes its place, as dear or as cheap
-        joining = _draw(log_costs, False, count - size, rng)
-        sign = 1.0 if rng.random() < 0.5 else -1.0
-        log_costs[joining], ratio = sign * log_costs[term], log_odds[joining] - log_odds[term]
-        ratio += _density(log_costs[joining]) - _density(log_costs[term])
-        log_costs[term] = 0.0
-        return log_temperature, ratio, True
-    before = log_costs[term]
-    log_costs[term] += (0.15 if rng.random() < 0.5 else 0.6) * rng.normal()
-    t = log_temperature + 0.05 * rng.normal()
-    ratio = _density(log_costs[term]) - _density(before)
-    return t, ratio + _temperature_density(t) - _temperature_density(log_temperature), True
+    temperature: float,
+    spread: float,
+) -> float:
+    """The logarithm of the prior of a state, up to a constant."""
+    if temperature * math.exp(state[-1]) < LEAST_TEMPERATURE:
+        return -np.inf
+    total, size = -math.log1p((state[-1] / spread) ** 2), 0
+    for term in range(len(log_odds)):
+        if state[term] != 0.0:
+            size += 1
+            total += log_odds[term] + _density(state[term])
+    return total + log_prior[size]
 
 
 @njit(cache=True, nogil=True)
-def _draw(log_costs: NDArray[np.float64], is_inside: bool, count: int, rng: np.random.Generator) -> int:
+def _density(log_cost: float) -> float:
+    """The logarithm of the prior density of a term's cost."""
+    if log_cost > LARGEST:
+        return -np.inf
+    return -((log_cost - MEAN) ** 2) / (2 * SPREAD**2) - math.log(SPREAD * math.sqrt(2 * math.pi))
+
+
+@njit(cache=True, nogil=True)
+def _propose(state: NDArray[np.float64], before: NDArray[np.float64], rng: np.random.Generator) -> float:
+    """Change the state; the logarithm of the chance of the way back over that of the way there."""
+    count = len(state) - 1
+    size = 0
+    for term in range(count):
+        size += state[term] != 0.0
+    move = rng.random()
+    if move < 0.05 or count == 0:
+        state[-1] += 0.3 * rng.normal()
+        return 0.0
+    if move < 0.3:  # a term joins, with a cost of the prior, or leaves
+        term = int(rng.random() * count)
+        left, state[term] = state[term], 0.0 if state[term] != 0.0 else MEAN + SPREAD * rng.normal()
+        return _density(left) if left != 0.0 else -_density(state[term])
+    if size == 0:
+        return -np.inf
+    if move < 0.38 and size < count:  # another term takes the place of one, as dear or as cheap
+        leaving, joining = _draw(state, True, size, rng), _draw(state, False, count - size, rng)
+        state[joining], state[leaving] = state[leaving] if rng.random() < 0.5 else -state[leaving], 0.0
+        return 0.0
+    if move < 0.45:
+        return _rescale(state, 0.5 * rng.normal())
+    if move < 0.55 or len(before) == 1:
+        state[_draw(state, True, size, rng)] += (0.15 if rng.random() < 0.5 else 0.6) * rng.normal()
+        state[-1] += 0.05 * rng.normal()
+        return 0.0
+    # As two earlier states differ, which knows the scale of each cost and how costs go together (ter Braak 2006).
+    one, other = before[int(rng.random() * len(before))], before[int(rng.random() * len(before))]
+    factor = 1.0 if rng.random() < 0.1 else 2.38 / math.sqrt(2.0 * (size + 1))
+    for i in range(count + 1):
+        if i == count or (state[i] != 0.0 and one[i] != 0.0 and other[i] != 0.0):
+            state[i] += factor * (one[i] - other[i]) + 0.01 * rng.normal()
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def _rescale(state: NDArray[np.float64], change: float) -> float:
+    """Change the temperature and what costs differ from 1 by the same factor: see `_propose`."""
+    ratio = 0.0
+    state[-1] += change
+    for term in range(len(state) - 1):
+        if state[term] != 0.0:
+            rest = math.expm1(state[term]) * math.exp(change)
+            if rest <= -1.0:
+                return -np.inf
+            before, state[term] = state[term], math.log1p(rest)
+            ratio += before + change - state[term]  # the logarithm of the derivative of the new by the old one
+    return ratio
+
+
+@njit(cache=True, nogil=True)
+def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.random.Generator) -> int:
     """One of the terms inside the set, or outside, of which there are so many."""
     left = int(rng.random() * count)
-    for term in range(len(log_costs)):
-        if (log_costs[term] != 0.0) == is_inside:
+    for term in range(len(state) - 1):
+        if (state[term] != 0.0) == is_inside:
             if left == 0:
                 return term
             left -= 1
@@ -311,22 +350,10 @@ def _draw(log_costs: NDArray[np.float64], is_inside: bool, count: int, rng: np.r
 
 
 @njit(cache=True, nogil=True)
-def _density(log_cost: float) -> float:
-    """The logarithm of the prior of a term's cost, up to a constant."""
-    return -np.inf if log_cost > LARGEST else -((log_cost - MEAN) ** 2) / (2 * SPREAD**2)
-
-
-@njit(cache=True, nogil=True)
-def _temperature_density(log_temperature: float) -> float:
-    """The logarithm of the prior of the temperature, up to a constant."""
-    return -math.log1p((log_temperature / TEMPERATURE_SPREAD) ** 2)
-
-
-@njit(cache=True, nogil=True)
 def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64]) -> bool:
     """Whether all transitions cost at least the floor."""
     costs = np.ones(kinds.shape[1])
-    for term in range(len(log_costs)):
+    for term in range(len(kinds)):
         if log_costs[term] != 0.0:
             costs += math.expm1(log_costs[term]) * kinds[term]
     return costs.min() >= DEFAULT_FLOOR
@@ -342,7 +369,7 @@ def _cost_to_go(
 ) -> None:
     """Set Q of each pair to the least cost of its paths."""
     costs = sums[0].copy()
-    for term in range(len(log_costs)):
+    for term in range(len(sums) - 1):
         if log_costs[term] != 0.0:
             costs += math.expm1(log_costs[term]) * sums[1 + term]
     flat = Q.reshape(-1)
@@ -376,7 +403,8 @@ def _log_likelihood(Q: NDArray[np.float64], counts: NDArray[np.float64], tempera
         least = Q[one].min()
         mass = 0.0
         for control in range(Q.shape[1]):
-            mass += np.exp((least - Q[one, control]) / temperature)
+            if Q[one, control] - least < NEGLIGIBLE * temperature:
+                mass += np.exp((least - Q[one, control]) / temperature)
         log_mass = np.log(mass)
         for control in range(Q.shape[1]):
             if counts[one, control] > 0:

@@ -18,6 +18,7 @@ from wfairl.core.costs.expected_paths import expect_paths
 from wfairl.core.costs.gradient import Paths, trace_paths
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
+from wfairl.core.planning.path import SurpriseError
 from wfairl.core.planning.planner import own_planning, planning_of_large_world
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -113,6 +114,36 @@ class ExactSolver:
         # A plain transition costs 1 before anything is learned; a failure costs as much under every cost.
         solution = expected_cost_to_go(self.product.graph, chances, costs, failure=DEFAULT_PRICE)
         return [expect_paths(successors, chances, solution, scene.nodes) for scene in scenes]
+
+
+WORTH_THREADS = 200_000
+"""Transitions of all products from which on threads save more time than they cost."""
+
+
+def solve_scenes(
+    scenes: Sequence[TrainingScene], costs_of: Callable[[Product], NDArray[np.float64]], n_jobs: int = 2
+) -> list[Paths]:
+    """The optimal paths from the nodes of each scene, by one search for each product.
+
+    Args:
+        scenes: in any order.
+        costs_of: the costs of a product, shape [nodes, controls].
+        n_jobs: products to solve at once; it changes nothing in the result.
+    """
+    numbers: dict[Product, list[int]] = {}
+    for number, scene in enumerate(scenes):
+        numbers.setdefault(scene.product, []).append(number)
+
+    def solve(product: Product) -> Sequence[Paths]:
+        on_product = [scenes[number] for number in numbers[product]]
+        return on_product[0].solver.solve(costs_of(product), on_product)
+
+    worth_threads = sum(product.successors.size for product in numbers) >= WORTH_THREADS
+    solved = map_in_threads(solve, numbers, n_jobs if worth_threads else 1)
+    found = dict(
+        pair for group, paths in zip(numbers.values(), solved, strict=True) for pair in zip(group, paths, strict=True)
+    )
+    return [found[number] for number in range(len(scenes))]
 
 
 @dataclass(frozen=True)
@@ -211,7 +242,10 @@ def _follow(demonstration: Demonstration, solver: Solver) -> TrainingScene | str
     Raises:
         ContradictionError: the labels of the world differ from the demonstration's, or a control is not available.
     """
-    nodes = solver.nodes(demonstration)
+    try:
+        nodes = solver.nodes(demonstration)
+    except SurpriseError as error:
+        return str(error)
     steps = len(nodes) - 1
     controls = demonstration.controls[:steps]
     if nodes[-1] == ACCEPTED:

@@ -7,15 +7,17 @@ from typing import Self
 
 import torch
 
-from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
+from wfairl.core.costs.cost_model import (
+    DEFAULT_ACTIVATION,
+    DEFAULT_FLOOR,
+    DEFAULT_TRAINING_TEMPERATURE,
+    CostModel,
+    check_output,
+)
 from wfairl.core.costs.storage import find_cost_model
 from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
-
-DEFAULT_TRAINING_TEMPERATURE = 0.5
-"""For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
-everywhere; at the initial costs of all models, 0.5 makes a detour of one step seven times less likely."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,16 @@ class CostSettings:
     """How to learn a cost.
 
     Attributes:
-        cost: kind of cost model: auto, shared-linear, linear, prices or tabular; in MiniGrid also the networks local
-            and paper. The task's own unless given, which is auto for most.
+        cost: kind of cost model: auto or prices; in MiniGrid also the networks local and paper. The task's own unless
+            given, which is auto for most.
         floor: least cost of a transition.
         activation: output of the cost model: softplus, or relu as in the paper.
         epochs: passes over the demonstrations, of a network; 0 keeps any model as it is, 1 everywhere.
         batch_size: scenes per Adam step.
         learning_rate: initial learning rate of Adam, with cosine decay to zero.
         weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
-        temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
+        temperature: of the demonstrators, 0 if they are optimal; that of the demonstrations unless given. At 0, or if
+            it is unknown, other models than auto are trained at 0.5.
         held_out: fraction of the demonstrations that only choose the epoch of a network; 0 keeps the last epoch.
         seed: random seed of the split and of the order of scenes.
     """
@@ -50,11 +53,8 @@ class CostSettings:
     def __post_init__(self) -> None:
         check_output(self.floor, self.activation)
         check_bounds(self)
-        if self.temperature is not None and not 0 < self.temperature < math.inf:
-            raise BadInputError(
-                f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
-                " policy does not change with the cost, almost everywhere, and nothing can be learned"
-            )
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise BadInputError(f"the temperature of demonstrators is 0 or more and finite, not {self.temperature:g}")
         if self.cost is not None:
             find_cost_model(self.cost)
 
@@ -64,7 +64,7 @@ class CostSettings:
 
     def for_demonstrations(self, temperature: float | None) -> Self:
         """The same settings with the temperature of the demonstrations, where none was given."""
-        return self if self.temperature is not None else replace(self, temperature=training_temperature(temperature))
+        return self if self.temperature is not None else replace(self, temperature=temperature)
 
     def make_model(self, products: Sequence[Product]) -> CostModel:
         """An untrained cost model, the same for the same seed; torch's global generator stays as it is."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SampledCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.support.bounds import Whole
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
@@ -19,7 +19,7 @@ from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 FORMAT = "wfairl-cost"
 
 COST_MODELS: Registry[type[CostModel]] = Registry(
-    "cost model", {model.kind: model for model in (SampledCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)}
+    "cost model", {model.kind: model for model in (SampledCost, PricesCost)}
 )
 
 

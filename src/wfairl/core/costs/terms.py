@@ -24,19 +24,15 @@ from numpy.typing import NDArray
 
 from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
-from wfairl.core.costs.expected_paths import ExpectedPaths
-from wfairl.core.costs.gradient import Paths, sums_along_paths
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.scene import TrainingScene, solve_scenes
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.parallel import map_in_threads
-
-WORTH_THREADS = 200_000
-"""Transitions of all scenes from which on threads save more time than they cost."""
-
 
 COMMON = 0.25
 """The share of transitions from which on those that lack a feature are common."""
+
+LEAST_DIFFERENCE = 1e-6
+"""Of a term from those that it may follow from, where its largest amount is 1."""
 
 
 class Terms:
@@ -72,7 +68,7 @@ class Terms:
         table = np.concatenate([kinds, np.tile(np.eye(controls), (len(distinct), 1))], axis=1)
         occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]
         counts = np.bincount(np.concatenate(occurring), minlength=len(table))
-        self.columns, self.shifts, self.scales = _informative(table, counts)
+        self.columns, self.shifts, self.scales = _informative(table, counts, controls)
         self.is_control = self.columns >= len(distinct[0])
         self.design = (table[:, self.columns] - self.shifts) / self.scales
         self.kinds = np.unique(self.design[counts > 0], axis=0)
@@ -102,28 +98,42 @@ def check_features(features: NDArray[np.float64]) -> None:
 
 
 def _informative(
-    table: NDArray[np.float64], counts: NDArray[np.int64]
+    table: NDArray[np.float64], counts: NDArray[np.int64], controls: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """The columns that vary, one of those that are the same up to shift and scale, with their shifts and scales.
+    """The columns that say something of their own, with their shifts and scales.
+
+    A feature that follows from others is left out: one that is constant, another one in other units, the rest of some
+    that exclude each other. Of such features those stay that plain transitions lack, and the rarest ones. A control is
+    left out only if it is the same as another column.
 
     Args:
-        table: features and controls of the rows, shape [rows, width].
+        table: features and then controls of the rows, shape [rows, width].
         counts: how often each row occurs, shape [rows].
+        controls: how many columns at the end are controls.
     """
-    kept: dict[bytes, tuple[bool, int, float, float]] = {}
-    for column, values in enumerate(table[counts > 0].T):
-        low, high = values.min(), values.max()
-        if high - low <= 1e-9 * max(abs(low), abs(high)):
-            continue
-        relative = np.round((values - low) / (high - low), 9)
-        key = min((relative + 0.0).tobytes(), (np.round(1.0 - relative, 9) + 0.0).tobytes())
-        plain = _plain_value(values, counts[counts > 0])
-        scale = high - plain if high - plain >= plain - low else low - plain
-        candidate = plain != 0, column, plain, scale  # of two that mean the same, the one that plain transitions lack
-        kept[key] = min(kept.get(key, candidate), candidate)
-    chosen = sorted(one[1:] for one in kept.values())
-    columns, shifts, scales = (np.array([one[i] for one in chosen], float) for i in range(3))
-    return columns.astype(np.int64), shifts, scales
+    occurring, counts = table[counts > 0], counts[counts > 0]
+    candidates = []
+    for column, values in enumerate(occurring.T):
+        plain = _plain_value(values, counts)
+        scale = max(values.max() - plain, values.min() - plain, key=abs)
+        if abs(scale) > 1e-9 * abs(values).max():
+            is_control, share = column >= table.shape[1] - controls, float(counts @ (values != plain))
+            candidates.append((is_control, plain != 0, share, column, plain, scale))
+    kept: dict[int, tuple[float, float]] = {}
+    terms: list[NDArray[np.float64]] = []
+    for is_control, *_, column, plain, scale in sorted(candidates):
+        term = (occurring[:, column] - plain) / scale
+        if not any(_follows(term, others) for others in ([[one] for one in terms] if is_control else [terms])):
+            terms.append(term)
+            kept[column] = plain, scale
+    shifts, scales = np.array([kept[column] for column in sorted(kept)]).reshape(-1, 2).T
+    return np.array(sorted(kept), np.int64), shifts, scales
+
+
+def _follows(term: NDArray[np.float64], others: Sequence[NDArray[np.float64]]) -> bool:
+    """Whether a term is a linear function of others."""
+    known = np.stack([np.ones(len(term)), *others], axis=1)
+    return bool(np.abs(term - known @ np.linalg.lstsq(known, term)[0]).max() < LEAST_DIFFERENCE)
 
 
 def _plain_value(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
@@ -167,15 +177,9 @@ class KnownPaths:
     def __init__(
         self, scenes: Sequence[TrainingScene], terms: Terms, n_jobs: int, comparisons: Sequence[Comparison] = ()
     ):
-        self.terms, self.searches = terms, 0
-        groups: dict[Product, list[TrainingScene]] = {}
-        for scene in scenes:
-            groups.setdefault(scene.product, []).append(scene)
-        self.groups = list(groups.values())
-        self.n_jobs = n_jobs if sum(product.successors.size for product in groups) >= WORTH_THREADS else 1
-        ordered = [scene for group in self.groups for scene in group]
-        self.width = len(ordered[0].product.world.controls)
-        self.controls = np.concatenate([scene.controls for scene in ordered])
+        self.scenes, self.terms, self.n_jobs, self.searches = scenes, terms, n_jobs, 0
+        self.width = len(scenes[0].product.world.controls)
+        self.controls = np.concatenate([scene.controls for scene in scenes])
         self.values = np.concatenate([np.ones((len(terms.design), 1)), terms.design], axis=1)
         # Numbers that tell sums apart: sums of the same terms in another order differ by rounding alone.
         self.print = np.random.default_rng(0).uniform(1, 2, self.values.shape[1])
@@ -195,16 +199,15 @@ class KnownPaths:
         for one in weights:
             self.searches += 1
             costs = np.maximum(1.0 + self.terms.design @ one, DEFAULT_FLOOR)
+            solved = solve_scenes(self.scenes, partial(self._costs_of, costs), self.n_jobs)
             first = 0
-            for solved in map_in_threads(partial(self._solve, costs), self.groups, self.n_jobs):
-                for rows, paths in solved:
-                    finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
-                    pairs.append(first + finite)
-                    along = sums_along_paths(paths, self.values[rows])
-                    if isinstance(paths, ExpectedPaths):
-                        along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
-                    sums.append(along.reshape(-1, along.shape[-1])[finite])
-                    first += paths.control_cost_to_go.size
+            for scene, paths in zip(self.scenes, solved, strict=True):
+                finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
+                pairs.append(first + finite)
+                along = paths.sums(self.values[self.terms.row_of[scene.product][paths.transitions]])
+                along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
+                sums.append(along.reshape(-1, along.shape[-1])[finite])
+                first += paths.control_cost_to_go.size
         self._keep(np.concatenate(pairs), np.concatenate(sums))
 
     def decisions(self) -> Decisions:
@@ -241,11 +244,6 @@ class KnownPaths:
         is_new[1:] = (np.diff(pairs) > 0) | (np.diff(prints) > 1e-9 * (1.0 + np.abs(prints[1:])))
         self.pairs, self.sums = pairs[is_new], sums[order[is_new]]
 
-    def _solve(
-        self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]
-    ) -> list[tuple[NDArray[np.int32], Paths]]:
-        """The best paths of the scenes of a product, each with the rows of its transitions."""
-        product = scenes[0].product
-        row_of = self.terms.row_of[product]
-        solved = scenes[0].solver.solve(costs[row_of].reshape(product.successors.shape), scenes)
-        return [(row_of[paths.transitions], paths) for paths in solved]
+    def _costs_of(self, costs: NDArray[np.float64], product: Product) -> NDArray[np.float64]:
+        """Of a product, by the costs of rows."""
+        return costs[self.terms.row_of[product]].reshape(product.successors.shape)

@@ -23,14 +23,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor
-from torch.nn.utils import vector_to_parameters
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import (
@@ -45,24 +43,18 @@ from wfairl.core.costs.checkpoint import (
 from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import CostModel, Estimator, View
 from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
-from wfairl.core.costs.feature_costs import PricesCost, SampledCost
+from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.gradient import Paths, control_cost_to_go, log_likelihood
+from wfairl.core.costs.most_likely import most_likely
 from wfairl.core.costs.posterior import sample_costs
-from wfairl.core.costs.scene import TrainingScene
-from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
+from wfairl.core.costs.scene import TrainingScene, solve_scenes
+from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 
-WORTH_THREADS = 200_000
-"""Transitions of a batch from which on threads save more time than they cost."""
-
 WEIGHT_SPREAD = 3.0
-"""Standard deviation of the prior of a weight, of a feature whose largest amount is 1."""
-
-MOST_ITERATIONS = 100
-"""Of L-BFGS."""
+"""Standard deviation of the prior of a weight."""
 
 PLANNED_WITH = 0.9
 """The probability of unit cost from which on nothing else is planned with. Below, the mean over the samples weighs a
@@ -116,7 +108,7 @@ def train_cost(
     Args:
         model: the initial model; it is not changed.
         scenes: the demonstrations on their products.
-        settings: how to train; `CostSettings.for_demonstrations` sets the temperature, which is 0.5 otherwise.
+        settings: how to train; `CostSettings.for_demonstrations` sets the temperature, which is unknown otherwise.
         directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
         resume: resume from the checkpoint in `directory`, if there is one.
         n_jobs: scenes to plan in at once; it changes nothing in the result.
@@ -157,7 +149,7 @@ class CostTraining:
     def run(self, n_jobs: int = 2) -> TrainingResult:
         """Learn the cost."""
         settings, directory = self.settings, self.directory
-        temperature = settings.temperature or DEFAULT_TRAINING_TEMPERATURE
+        temperature = training_temperature(settings.temperature)
         if self.model.estimator is not Estimator.ADAM and settings.epochs:
             return self._estimate(temperature, n_jobs)
         model = copy.deepcopy(self.model)
@@ -185,7 +177,7 @@ class CostTraining:
         """A cost over features, from all demonstrations."""
         before = EpochMetrics(0, 0.0, _mean_loss(self.model, self.examples, temperature, n_jobs), None)
         if isinstance(self.model, SampledCost):
-            model: CostModel = self._sample(self.model, temperature, n_jobs)
+            model: CostModel = self._sample(self.model, n_jobs)
         else:
             model = _most_likely(self.model, self.examples, temperature, n_jobs)
         examples = _view_scenes(model, [example.scene for example in self.examples])
@@ -198,12 +190,11 @@ class CostTraining:
         is_unit = isinstance(model, SampledCost) and not model.weights.any()
         return TrainingResult(model, 0 if is_unit else 1, (before, after))
 
-    def _sample(self, model: SampledCost, temperature: float, n_jobs: int) -> CostModel:
+    def _sample(self, model: SampledCost, n_jobs: int) -> CostModel:
         """Samples of the posterior, or unit cost if that is next to sure."""
-        scenes = [example.scene for example in self.examples]
+        scenes, rng = [example.scene for example in self.examples], np.random.default_rng(self.settings.seed)
         return model.with_samples(
-            sample_costs(scenes, temperature, np.random.default_rng(self.settings.seed), n_jobs, self.comparisons),
-            PLANNED_WITH,
+            sample_costs(scenes, self.settings.temperature, rng, n_jobs, self.comparisons), PLANNED_WITH
         )
 
 
@@ -258,44 +249,22 @@ def _split(examples: Sequence[_Example], settings: CostSettings) -> tuple[list[_
 
 
 def _most_likely(initial: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> CostModel:
-    """The weights of greatest posterior density, by L-BFGS on the exact subgradient."""
-    model = copy.deepcopy(initial)
-    parameters = dict(model.named_parameters())
-    scales = {name: _scale(model, name, examples) for name in parameters}
+    """The weights of greatest posterior density, for a normal prior."""
+    model = copy.deepcopy(initial).double()
+    parameters = list(model.parameters())
 
     def objective(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        vector_to_parameters(torch.from_numpy(point), list(scaled.values()))
-        with torch.no_grad():
-            for name, parameter in parameters.items():
-                parameter.copy_(scaled[name] / scales[name])
+        vector_to_parameters(torch.from_numpy(point), parameters)
         likelihoods = _log_likelihoods(model, examples, temperature, n_jobs)
         loss = _finite(-likelihoods.mean(), "loss")
-        gradients = torch.autograd.grad(loss, list(parameters.values()), materialize_grads=True)
-        flat = torch.cat(
-            [(gradient / scales[name]).reshape(-1) for name, gradient in zip(parameters, gradients, strict=True)]
-        )
+        gradients = torch.autograd.grad(loss, parameters, materialize_grads=True)
         precision = 1 / (WEIGHT_SPREAD**2 * len(likelihoods))
         value = loss.item() + precision / 2 * float(point @ point)
-        if value < best[0]:
-            best[:] = [value, point.copy()]
-        return value, flat.double().numpy() + precision * point
+        return value, parameters_to_vector(gradients).numpy() + precision * point
 
-    scaled = {name: torch.zeros_like(parameter, dtype=torch.float64) for name, parameter in parameters.items()}
-    start = torch.cat([(parameters[name] * scales[name]).reshape(-1) for name in parameters]).detach().double().numpy()
-    best: list[Any] = [math.inf, start]
-    minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_ITERATIONS, "ftol": 1e-7})
-    objective(best[1])
-    return model
-
-
-def _scale(model: CostModel, name: str, examples: Sequence[_Example]) -> Tensor:
-    """What the unit of a weight is divided by, so that the prior does not depend on the unit of its feature."""
-    parameter = dict(model.named_parameters())[name]
-    if name != "weight" or isinstance(model, PricesCost):
-        return torch.ones((), dtype=parameter.dtype)
-    largest = torch.stack([example.view.inputs.parts[0].abs().amax(dim=0) for example in examples]).amax(dim=0)
-    largest = torch.where(largest > 0, largest, 1.0).to(parameter.dtype)
-    return largest[:, None] if parameter.dim() == 2 else largest
+    best = most_likely(objective, parameters_to_vector(parameters).detach().numpy().copy())
+    vector_to_parameters(torch.from_numpy(best), parameters)
+    return model.to(next(initial.parameters()).dtype)
 
 
 def _mean_loss(model: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> float:
@@ -349,26 +318,16 @@ def _log_likelihoods(model: CostModel, batch: Sequence[_Example], temperature: f
 
 
 def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[Paths]:
-    """The optimal paths from the nodes of each demonstration, under the current cost; one search per product."""
-    groups: dict[View, list[int]] = {}
-    for i, example in enumerate(examples):
-        groups.setdefault(example.view, []).append(i)
-    worth_threads = sum(len(view.transitions) for view in groups) >= WORTH_THREADS
-    grouped = [[examples[i].scene for i in group] for group in groups.values()]
-    planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
-    paths: dict[int, Paths] = {}
-    for group, paths_of_group in zip(groups.values(), planned, strict=True):
-        paths |= zip(group, paths_of_group, strict=True)
-    return [paths[i] for i in range(len(examples))]
+    """The optimal paths from the nodes of each demonstration, under the current cost."""
+    views = {example.scene.product: example.view for example in examples}
 
+    def costs_of(product: Product) -> NDArray[np.float64]:
+        table = model.table(views[product])
+        if not np.isfinite(table).all():
+            raise DivergedError(_advice("cost of a transition"))
+        return table
 
-def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Paths]:
-    """The optimal paths of scenes that share a product."""
-    view, scenes = group
-    table = model.table(view)
-    if not np.isfinite(table).all():
-        raise DivergedError(_advice("cost of a transition"))
-    return list(scenes[0].solver.solve(table, scenes))
+    return solve_scenes([example.scene for example in examples], costs_of, n_jobs)
 
 
 def _describe(metrics: EpochMetrics) -> str:

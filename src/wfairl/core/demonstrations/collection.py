@@ -24,7 +24,7 @@ from wfairl.core.support.executors import Workers
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
-from wfairl.core.worlds.task import Task, rule_of
+from wfairl.core.worlds.task import ModelTask, Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.workers import map_on
 
@@ -139,13 +139,19 @@ def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: f
 
 
 def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
-    """An episode in the model of a scene, if it succeeds or fails as the score requires."""
-    world = task.make_world(scene)
+    """An episode in a scene, if it succeeds or fails as the score requires.
+
+    It happens in the simulator of a task of the user's own. The model of any other task does what its simulator does.
+    """
+    if isinstance(task, ModelTask):
+        simulator = task.make_simulator(scene)
+    else:
+        simulator = ModelSimulator(task.make_world(scene), simulator_rng(scene))
     try:
-        actor = policy.actor(world, np.random.default_rng([DEMONSTRATOR, scene]))
+        actor = policy.actor(simulator.world, np.random.default_rng([DEMONSTRATOR, scene]))
     except UnsatisfiableTaskError as error:
         return _Unsolvable(scene, str(error))
-    episode = act(actor, ModelSimulator(world, simulator_rng(scene)), rule_of(task), task.horizon, scene)
+    episode = act(actor, simulator, rule_of(task), task.horizon, scene)
     if episode.is_success != (score == SUCCESS_SCORE):
         return None
     return Demonstration.of(episode, score, scene)

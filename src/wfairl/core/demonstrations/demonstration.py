@@ -1,7 +1,7 @@
 """One demonstration, and a data set of them: frozen records that are checked when they are made.
 
-A demonstration holds controls and labels; where the world slips, it also holds what happened, the effects. Its states
-follow from the world of its scene, whatever their type, and are replayed where they are needed.
+A demonstration holds controls and labels; where the world slips or did what its model does not foresee, it also holds
+what happened, the effects. Its states follow from the world of its scene, and are replayed where they are needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.planning.path import BadControlError, Path, Transitions, effects_along, follow, nodes_along
+from wfairl.core.planning.path import (
+    BadControlError,
+    Path,
+    SurpriseError,
+    Transitions,
+    effects_along,
+    follow,
+    nodes_along,
+)
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
@@ -44,8 +52,8 @@ class Demonstration:
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
         score: 1 for success and 0 for failure of collected ones, any finite number in data of others.
         seed: the scene of the task.
-        effects: what happened in each step, by the number of the effect (`worlds.chances`); empty where the world does
-            not slip, since the effects are then the controls.
+        effects: what happened in each step, by the number of the effect, or a `surprise` (`worlds.chances`); empty
+            where every control did what it always does, since the effects are then the controls.
     """
 
     controls: tuple[int, ...]
@@ -100,13 +108,13 @@ class Demonstration:
         """The demonstration of a path.
 
         Raises:
-            SurpriseError: the path goes where nothing leads in the model of a world that slips.
+            SurpriseError: the path goes where nothing leads in a world whose states have no numbers.
         """
         return cls(path.controls, path.labels, float(score), seed, effects_along(path))
 
     @property
     def happened(self) -> tuple[int, ...]:
-        """The effect of each step: the control where the world does not slip."""
+        """The effect of each step: the control where nothing else happened."""
         return self.effects or self.controls
 
     def nodes(self, product: Transitions) -> tuple[int, ...]:
@@ -114,13 +122,17 @@ class Demonstration:
 
         Raises:
             ContradictionError: the world gives other labels, or cannot follow it.
+            SurpriseError: a surprise leads to a pair of states that is no node.
         """
         try:
             nodes = nodes_along(product, self.controls, effects=self.effects)
         except BadControlError as error:
             raise ContradictionError(f"seed {self.seed}: {error}") from None
-        steps = zip(nodes[:-1], self.happened, strict=False)
-        self._check_labels([product.labels[product.label_index[node, effect]] for node, effect in steps])
+        except SurpriseError as error:
+            raise SurpriseError(f"seed {self.seed}: {error}") from None
+        steps = zip(nodes[:-1], self.happened, self.labels, strict=False)
+        # The label of a surprise is in no table: `follow` checks it.
+        self._check_labels([one if e < 0 else product.labels[product.label_index[node, e]] for node, e, one in steps])
         return nodes
 
     def _check_labels(self, labels: Sequence[Label]) -> None:

@@ -3,24 +3,24 @@
     {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}
     {"states": [[2, false], [3, false], [3, true]]}
     {"states": [{"floor": 2, "door": "open"}, {"floor": 2, "door": "closed"}]}
+    {"states": [[2, false], [3, false], [3, true]], "controls": ["right", "take"], "battery": 0.8}
     {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2], [1.8, 2.3]]}
 
-An episode is given by its controls, each a name or an index, or by its states, as the world has them: tuples and sets
-as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value. The control between two
-states is then the one that leads from the first to the second. On a roadmap, an episode may be given by the path of the
-robot, its places (x, y) or (x, y, heading) in order, which is matched to the roadmap; the log reports how far apart
-they are.
+An episode is given by its controls, each a name or an index, by its states, or by both. States are written as the world
+has them: tuples and sets as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value.
+Without controls, the control between two states is the one that leads from the first to the second. With both, the log
+tells what really happened, and reports where the model is wrong (`recorded_states`). On a roadmap, an episode may be
+given by the path of the robot, its places (x, y) or (x, y, heading) in order, which is matched to the roadmap; the log
+reports how far apart they are.
 
 The seed is that of the scene, 0 by default. Without a score, the task's rule decides: 1 for success, 0 for failure. An
-`environment_id` must be the task's.
+`environment_id` must be the task's. Other fields are ignored, and named in the report.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import Enum
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,17 +34,21 @@ from wfairl.core.demonstrations.demonstration import (
     Demonstration,
     replay,
 )
+from wfairl.core.demonstrations.recorded_states import Recording, read_states
 from wfairl.core.support.bounds import LARGEST_SEED
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import parse_json, read_text
 from wfairl.core.support.progress import track
 from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.graph import GraphWorld, state_name
+from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
 GIVEN_BY = ("controls", "states", "path")
+
+KEPT_WORLDS = 8
+"""Worlds that are kept for later episodes in the same scene."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,14 @@ class Log:
     Attributes:
         dataset: its episodes.
         matches: of paths to a roadmap, by the number of the episode.
+        recordings: of states, by the number of the episode.
+        ignored: the names of fields that were not read.
     """
 
     dataset: Dataset
     matches: Mapping[int, PathMatch]
+    recordings: Mapping[int, Recording]
+    ignored: tuple[str, ...] = ()
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
@@ -117,18 +125,24 @@ def read_recordings(path: Path, task: Task) -> Log:
     entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
         raise MalformedLogError(f"{path}: there is no episode in it")
-    demonstrations, matches = [], {}
-    for number, (line, entry) in enumerate(track(entries, "log", total=len(entries))):
+    episodes: list[_Episode] = []
+    ignored: dict[str, None] = {}
+    make_world = lru_cache(KEPT_WORLDS)(task.make_world)
+    for line, entry in track(entries, "log", total=len(entries)):
         try:
-            demonstration, match = _episode(entry() if callable(entry) else entry, task)
+            content = entry() if callable(entry) else entry
+            episodes.append(_episode(content, task, make_world))
+            ignored |= dict.fromkeys(name for name in content if name not in FIELDS)
         except BadInputError as error:
             raise MalformedLogError(f"{path}: line {line}: {error}") from None
         except RecursionError:
             raise MalformedLogError(f"{path}: line {line}: nested too deeply") from None
-        demonstrations.append(demonstration)
-        if match is not None:
-            matches[number] = match
-    return Log(Dataset(task.name, tuple(demonstrations)), matches)
+    return Log(
+        Dataset(task.name, tuple(one.demonstration for one in episodes)),
+        {i: one.match for i, one in enumerate(episodes) if one.match is not None},
+        {i: one.recording for i, one in enumerate(episodes) if one.recording is not None},
+        tuple(ignored),
+    )
 
 
 def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
@@ -146,21 +160,29 @@ def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
     return sentences
 
 
-def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:
+@dataclass(frozen=True, eq=False)
+class _Episode:
+    """A demonstration, and how it was read."""
+
+    demonstration: Demonstration
+    match: PathMatch | None = None
+    recording: Recording | None = None
+
+
+def _episode(entry: Any, task: Task, make_world: Callable[[int], World[Any]]) -> _Episode:
     _check_entry(entry, task)
-    seed, match = entry.get("seed", 0), None
-    world = task.make_world(seed)
-    if "controls" in entry:
-        controls = entry["controls"]
-    elif "states" in entry:
-        controls = _controls_between(world, entry["states"], np.random.default_rng(seed))
+    seed, match, recording = entry.get("seed", 0), None, None
+    world, controls = make_world(seed), entry.get("controls")
+    if "states" in entry:
+        recording = read_states(world, entry["states"], controls, np.random.default_rng(seed))
+        demonstration = Demonstration.of(recording.path, FAILURE_SCORE, seed)
     else:
-        match = _match(world, entry["path"])
-        controls = list(match.controls)
-    if "score" in entry:
-        return replay(world, controls, _score(entry["score"]), seed), match
-    demonstration = replay(world, controls, FAILURE_SCORE, seed)
-    return replace(demonstration, score=score_by_rule(task, demonstration)), match
+        if controls is None:
+            match = _match(world, entry["path"])
+            controls = list(match.controls)
+        demonstration = replay(world, controls, FAILURE_SCORE, seed)
+    score = _score(entry["score"]) if "score" in entry else score_by_rule(task, demonstration)
+    return _Episode(replace(demonstration, score=score), match, recording)
 
 
 def score_by_rule(task: Task, demonstration: Demonstration) -> float:
@@ -172,12 +194,13 @@ def score_by_rule(task: Task, demonstration: Demonstration) -> float:
 def _check_entry(entry: Any, task: Task) -> None:
     if not isinstance(entry, dict):
         raise MalformedLogError('an episode is an object with a list "controls", "states" or "path"')
-    unknown = sorted(set(entry) - set(FIELDS))
-    if unknown:
-        raise MalformedLogError(f"unknown field {unknown[0]!r}; there are {', '.join(FIELDS)}")
+    for name in sorted(set(entry) - set(FIELDS)):
+        meant = did_you_mean(name, FIELDS, similarity=0.8)
+        if meant:
+            raise MalformedLogError(f"unknown field {name!r}{meant}")
     given = [name for name in GIVEN_BY if name in entry]
-    if len(given) != 1 or not isinstance(entry[given[0]], list):
-        raise MalformedLogError('an episode has either a list "controls" or a list "states" or a list "path"')
+    if not given or ("path" in given and len(given) > 1) or not all(isinstance(entry[name], list) for name in given):
+        raise MalformedLogError('an episode has a list "controls" or a list "states" or both, or a list "path"')
     environment_id = getattr(task, "environment_id", None)
     if "environment_id" in entry and entry["environment_id"] != environment_id:
         raise MalformedLogError(
@@ -186,34 +209,6 @@ def _check_entry(entry: Any, task: Task) -> None:
     seed = entry.get("seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
         raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
-
-
-def _controls_between(world: World[Any], states: Sequence[Any], rng: np.random.Generator) -> list[int]:
-    """The controls that lead from each state to the next.
-
-    Where several do, with the label of the first, one of them is drawn: always to take the first would look as if the
-    demonstrator preferred it.
-    """
-    if not states:
-        raise MalformedLogError("states must begin with the one in which the scene starts")
-    state = world.initial_state
-    if not _equals(states[0], state_name(world, state)):
-        raise MalformedLogError(f"the scene starts in {state_name(world, state)!r}, not in {json.dumps(states[0])}")
-    controls = []
-    for step, wanted in enumerate(states[1:]):
-        fitting = []
-        for control in available_controls(world, state).nonzero()[0].tolist():
-            after = world.step(state, control)
-            if _equals(wanted, state_name(world, after)):
-                fitting.append((world.label(state, control, after), control, after))
-        fitting = [one for one in fitting if one[0] == fitting[0][0]]
-        if not fitting:
-            raise MalformedLogError(
-                f"step {step}: no control leads from {state_name(world, state)!r} to {json.dumps(wanted)}"
-            )
-        _, control, state = fitting[rng.integers(len(fitting))]
-        controls.append(control)
-    return controls
 
 
 def _match(world: World[Any], path: Sequence[Any]) -> PathMatch:
@@ -231,19 +226,6 @@ def _match(world: World[Any], path: Sequence[Any]) -> PathMatch:
 def _is_number(value: Any) -> bool:
     """Whether it is a finite number of ordinary size."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def _equals(value: Any, state: Any) -> bool:
-    """Whether a value of JSON represents a state."""
-    names = [one.name for one in fields(state)] if is_dataclass(state) else getattr(state, "_fields", ())
-    parts = [getattr(state, name) for name in names] or state
-    if isinstance(value, dict):
-        return value.keys() == set(names) and all(map(_equals, (value[name] for name in names), parts))
-    if isinstance(value, list) and isinstance(state, frozenset):
-        return len(value) == len(state) and all(any(_equals(one, member) for member in state) for one in value)
-    if isinstance(value, list):
-        return isinstance(parts, list | tuple) and len(value) == len(parts) and all(map(_equals, value, parts))
-    return value in (state.name, state.value) if isinstance(state, Enum) else bool(value == state)
 
 
 def _score(score: Any) -> float:

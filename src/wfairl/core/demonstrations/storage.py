@@ -8,7 +8,7 @@ The header holds `task`, `temperature` and `labels`, the distinct labels as list
     scores       [N] of float64
     controls     [sum T_n] of uint16
     label_index  [sum T_n] of uint16     which of the header's labels held after each control
-    effects      [sum T_n] of uint16     what happened; only where the world slips
+    effects      [sum T_n] of int32      what happened, with surprises below zero; only where it differs from controls
 
 States are not stored: they follow from the controls in the world of the seed, or from the effects where it slips.
 """
@@ -37,7 +37,7 @@ ARRAYS = _PER_DEMONSTRATION | _PER_STEP
 """The arrays of a file, and their types."""
 
 EFFECTS = "effects"
-"""An array that only files of worlds that slip have."""
+"""An array that only some files have."""
 
 
 class BrokenDatasetError(BadInputError):
@@ -97,7 +97,7 @@ def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray
     }
     arrays = {name: np.asarray(values[name], kind) for name, kind in ARRAYS.items()}
     if any(item.effects for item in dataset):
-        arrays[EFFECTS] = np.array([effect for item in dataset for effect in item.happened], np.uint16)
+        arrays[EFFECTS] = np.array([effect for item in dataset for effect in item.happened], np.int32)
     return arrays
 
 
@@ -121,7 +121,9 @@ def _parse_header(path: Path, header: dict[str, Any]) -> _Header:
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse arrays of other types, or whose shapes do not fit each other."""
-    kinds = ARRAYS | ({EFFECTS: np.uint16} if EFFECTS in arrays else {})
+    if EFFECTS in arrays and arrays[EFFECTS].dtype == np.uint16:  # before surprises
+        arrays[EFFECTS] = arrays[EFFECTS].astype(np.int32)
+    kinds = ARRAYS | ({EFFECTS: np.int32} if EFFECTS in arrays else {})
     for name, kind in kinds.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")

@@ -43,7 +43,7 @@ TOLERANCE = 1e-9
 
 MOST_SWEEPS = 1_000_000
 
-SWEEPS_PER_POLICY = 4
+SWEEPS_PER_POLICY = 10
 """One sweep in so many looks for the best control of every node."""
 
 

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.words import Word, compress
+from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import find_effect, state_after
+from wfairl.core.worlds.chances import find_effect, state_after, surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS
+from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.simulator import ModelSimulator, Observation, Simulator
 from wfairl.core.worlds.world import World, available_controls, slips
 
@@ -127,7 +129,7 @@ def follow(
         controls: T of them.
         automaton: it reads the labels.
         start: a world state and an automaton state, the initial ones unless given.
-        effects: what happened, T of them, where the world slips.
+        effects: what happened, T of them, where the world slips, or a surprise happened.
 
     Raises:
         BadControlError: a control is none of the world's, or is not available in its state; or the world slips, and
@@ -139,7 +141,7 @@ def follow(
     walk = Walk(simulator, automaton, start)
     simulator.state = walk.states[0]
     for step, control in enumerate(controls):
-        number = _number(world, control, step)
+        number = control_number(world, control, step)
         if not available_controls(world, walk.states[-1])[number]:
             raise _unavailable(world, number, step)
         walk.take(number)
@@ -159,16 +161,20 @@ class _Replay(ModelSimulator):
 
 
 def effects_along(path: Path) -> tuple[int, ...]:
-    """What happened along a path: the effect of each step; empty in a world that does not slip.
+    """What happened along a path: the effect of each step; empty if each is what its control always does.
 
     Raises:
-        SurpriseError: a step leads where nothing leads in the model.
+        SurpriseError: a step leads where nothing leads in the model, and states of the world have no numbers.
     """
-    if not slips(path.world):
+    world = path.world
+    if not slips(world) and (
+        not isinstance(world, GraphWorld)
+        or np.array_equal(world.table.successors[path.states[:-1], path.controls], path.states[1:])
+    ):
         return ()
     found = []
     for step, (state, control, after) in enumerate(zip(path.states, path.controls, path.states[1:], strict=False)):
-        effect = find_effect(path.world, state, control, after)
+        effect = find_effect(world, state, control, after)
         if effect is None:
             raise SurpriseError(f"step {step}: nothing leads from {state!r} to {after!r} in the model")
         found.append(effect)
@@ -184,19 +190,34 @@ def nodes_along(
 
     Raises:
         BadControlError: a control is none of the world's, or is not available in its state.
+        SurpriseError: a surprise leads to a pair of states that is no node.
     """
     nodes = [start]
     for step, control in enumerate(controls):
         if nodes[-1] < 0:
             break
-        effect = effects[step] if effects else _number(product.world, control, step)
-        nodes.append(int(product.successors[nodes[-1], effect]))
+        effect = effects[step] if effects else control_number(product.world, control, step)
+        if effect < 0:
+            nodes.append(_after_surprise(product, nodes[-1], control, surprise(effect), step))
+        else:
+            nodes.append(int(product.successors[nodes[-1], effect]))
         if nodes[-1] == UNAVAILABLE:
             raise _unavailable(product.world, control, step)
     return tuple(nodes)
 
 
-def _number(world: World[Any], control: int | str, step: int) -> int:
+def _after_surprise(product: Transitions, node: int, control: int, state: int, step: int) -> int:
+    """The node after something led to a state that the model does not foresee."""
+    assert isinstance(product, Product)  # only its states have numbers
+    label = product.world.label(product.state(node), control, state)
+    automaton_state = int(product.automaton.column_with_acceptance(label)[product.automaton_states[node]])
+    found = automaton_state if automaton_state < 0 else product.find(state, automaton_state)
+    if found is None:
+        raise SurpriseError(f"step {step}: a surprise led where the task cannot lead in the model")
+    return found
+
+
+def control_number(world: World[Any], control: int | str, step: int) -> int:
     """The index of a control."""
     names = list(world.controls)
     if isinstance(control, str) and control in names:

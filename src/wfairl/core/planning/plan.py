@@ -1,6 +1,6 @@
 """The cheapest path through a product to acceptance, or why there is none."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Label
 from wfairl.core.planning.expected_cost import success_probability
 from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
-from wfairl.core.planning.shortest_path import CostToGo, cost_to_go, reverse_graph
+from wfairl.core.planning.shortest_path import NO_CONTROL, CostToGo, cost_to_go, reverse_graph
 from wfairl.core.support.errors import FailedRunError
+from wfairl.core.worlds.chances import state_after
 
 LEAST_LENGTH = 1e-6
 """Added to -log p of every step of a path, so that shorter ones of two equally probable paths are preferred."""
@@ -21,6 +22,25 @@ LEAST_LENGTH = 1e-6
 
 class UnsatisfiableTaskError(FailedRunError):
     """No controls fulfil the task in this world."""
+
+
+@dataclass(frozen=True)
+class Detour:
+    """Where a policy goes if something else happens than along its most probable path.
+
+    Attributes:
+        step: of the path after which it leaves the path.
+        probability: of leaving it so, given that the path was followed so far.
+        state: of the world then.
+        control: what the policy does there; None if the task is done, or can no longer be.
+        success: the probability that it still succeeds.
+    """
+
+    step: int
+    probability: float
+    state: Any
+    control: int | None
+    success: float
 
 
 @dataclass(frozen=True)
@@ -33,6 +53,7 @@ class Plan:
         lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
         statistics: the size of the search, by name.
         success: the probability that the policy fulfils the task; 1 where nothing slips.
+        detours: where the policy goes otherwise, in the order of the steps.
     """
 
     path: Path
@@ -40,6 +61,7 @@ class Plan:
     lower_bound: float
     statistics: Mapping[str, int] = field(default_factory=dict)
     success: float = 1.0
+    detours: tuple[Detour, ...] = ()
 
     @property
     def is_optimal(self) -> bool:
@@ -91,7 +113,23 @@ class ProductSolution:
         controls = [int(self.solution.best_control[node]) for node, _ in steps]
         effects = () if product.chances is None else [effect for _, effect in steps]
         path = follow(product.world, controls, product.automaton, product.start, effects)
-        return Plan(path, cost, cost, {"product_states": len(product)}, success)
+        return Plan(path, cost, cost, {"product_states": len(product)}, success, tuple(self._detours(steps)))
+
+    def _detours(self, steps: Sequence[tuple[int, int]]) -> Iterator[Detour]:
+        """What else may happen along the nodes and effects of a path; effects that lead to one node count together."""
+        product, chances = self.product, self.product.chances
+        for step, (node, taken) in enumerate(steps if chances is not None else ()):
+            assert chances is not None
+            found: dict[tuple[int, Any], float] = {}
+            for effect, probability in chances.lottery(node, int(self.solution.best_control[node])):
+                after = int(product.successors[node, effect])
+                if after != product.successors[node, taken]:
+                    key = after, state_after(product.world, product.state(node), effect)
+                    found[key] = found.get(key, 0.0) + probability
+            for (after, state), probability in found.items():
+                control = int(self.solution.best_control[after]) if after >= 0 else NO_CONTROL
+                success = float(self.success[after]) if after >= 0 else float(after == ACCEPTED)
+                yield Detour(step, probability, state, None if control == NO_CONTROL else control, success)
 
     @cached_property
     def success(self) -> NDArray[np.float64]:

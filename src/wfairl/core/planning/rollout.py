@@ -19,7 +19,7 @@ from wfairl.core.worlds.task import Task, rule_of
 SUCCESS = "success"
 OUT_OF_TIME = "horizon"
 LOST = "lost"
-STOPPED_EARLY = "stopped early"
+NOT_FULFILLED = "rule not kept"
 UNSATISFIABLE = "unsatisfiable"
 """How an episode ended: it succeeded; it reached the horizon; the agent's automaton can no longer accept, or the
 simulator ended the episode; the agent's automaton accepted without success; the agent found no plan."""
@@ -71,7 +71,7 @@ def act(actor: Actor, simulator: Simulator, rule: Automaton, horizon: int, seed:
         if success or ended:
             return _trajectory(walk, seed, probabilities, SUCCESS if success else LOST)
         status = actor.observe(state, label)
-    outcomes = {Status.RUNNING: OUT_OF_TIME, Status.LOST: LOST, Status.ACCEPTED: STOPPED_EARLY}
+    outcomes = {Status.RUNNING: OUT_OF_TIME, Status.LOST: LOST, Status.ACCEPTED: NOT_FULFILLED}
     return _trajectory(walk, seed, probabilities, outcomes[status])
 
 

@@ -164,7 +164,7 @@ def check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDA
     return costs, float(least)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _reverse(
     successors: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
@@ -231,7 +231,7 @@ def _typical(costs: NDArray[np.float64], graph: ReversedGraph) -> float:
 
 
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _search(
     first: NDArray[np.uint32],
     source: NDArray[np.uint32],
@@ -333,11 +333,12 @@ def _split(
 @njit(cache=True, nogil=True)
 def _grown(pile: NDArray[np.generic]) -> NDArray[np.generic]:
     grown = np.empty(2 * len(pile), pile.dtype)
-    grown[: len(pile)] = pile
+    for i in range(len(pile)):  # to compile an assignment of slices takes a second
+        grown[i] = pile[i]
     return grown
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], V: NDArray[np.float64]) -> float:
     """Fill in V by node; its greatest finite value."""
     V[:] = np.inf
@@ -348,7 +349,7 @@ def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], V: NDArra
     return greatest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _look_ahead(
     successors: NDArray[np.int32],
     costs: NDArray[np.float64],

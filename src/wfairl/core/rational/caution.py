@@ -85,7 +85,7 @@ class Reason(NamedTuple):
 
     Attributes:
         probability: that it is asked.
-        text: a sentence.
+        text: a sentence, or the text of an alternative; see `TaskPosterior.in_words`.
         table: the most probable automaton that also fulfils it, over the labels of a scene; [states, labels].
         forms: automata that fulfil it. A scene in which none of them can be satisfied speaks against it.
     """
@@ -178,7 +178,7 @@ class CautiousPolicy:
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
             return Choice(self.automaton, self.cost)
         if best.doubt > self.largest_doubt:
-            raise _refusal(best)
+            raise _refusal(best, posterior)
         return best._replace(automaton=to_automaton(scene.enforced(best.table, best.words), scene.hypotheses.labels))
 
     def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
@@ -228,7 +228,7 @@ class _Hypotheses(NamedTuple):
         tables = [canonical_table(live_table(one.automaton, labels)) for one in automata]
         chosen, left = tables[0], 1.0 - sum(one.weight for one in posterior.alternatives[:first])
         reasons = [
-            Reason(one.weight / left, f"the task may be '{one.text}'", intersection(chosen, table), (table,))
+            Reason(one.weight / left, one.text, intersection(chosen, table), (table,))
             for one, table in zip(automata[1:], tables[1:], strict=True)
         ]
         probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
@@ -306,9 +306,14 @@ class _Scene:
         return self._is_possible[one.text]
 
 
-def _refusal(best: Choice) -> DoubtfulPlanError:
+def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
-    reasons = [one.text for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON]
+    automata = {one.text: one for one in posterior.alternatives}
+    reasons = [
+        f"the task may be '{posterior.sentence(automata[one.text])}'" if one.text in automata else one.text
+        for one in best.reasons
+        if one.probability > LEAST_PROBABILITY_OF_REASON
+    ]
     return DoubtfulPlanError(
         f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: "
         f"{', and '.join(reasons) or 'it is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "

@@ -1,23 +1,28 @@
-"""Constraints: small rules that a task may have beside its automaton, three kinds of sentences.
+"""Constraints: small rules that a task may have beside its automaton, a few kinds of sentences.
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
+    never p after the first a until b        the same, until b has held once
+    never p again [until b]          p must not begin to hold once more after it has ended; unless b has held since
+    never p more than twice          p must not begin to hold a third time; likewise for three times
+    never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
-A constraint reads labels as an automaton of two states does. It does not count: a label that is read twice in a row is
-read once. What holds at the same time as b, or as p that is needed, comes in time. While something is still needed the
-task does not end: what would end it changes nothing, and may be done again afterwards.
+A constraint reads labels as a small automaton does. A label that is read twice in a row is read once. What holds at the
+same time as b, or as p that is needed, comes in time. While something is still needed the task does not end: what would
+end it changes nothing, and may be done again afterwards.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.clauses import TIMES
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.compiling import njit
 
@@ -28,27 +33,45 @@ class Constraint(NamedTuple):
     Attributes:
         kind: what is said about the proposition.
         proposition: what it is about.
-        after: the proposition that sets it in force; None if it is in force from the beginning.
+        after: the proposition that sets it in force; None if it is in force from the beginning. If that is the
+            proposition itself, the constraint is in force once the proposition has held and ended `times` times.
         until: the proposition that ends it; None if nothing does.
         instead: the proposition that does as well, where one is needed; None if nothing does.
+        is_first: whether it is in force once only: what sets it in force does not do so again.
+        beside: the proposition that must not hold at the same time, or must, where the kind says so.
+        times: how often the proposition may hold, where it must not hold again.
     """
 
-    kind: Literal["never", "needed", "unseen"]
+    kind: Literal["never", "never with", "never without", "needed", "unseen"]
     proposition: str
     after: str | None = None
     until: str | None = None
     instead: str | None = None
+    is_first: bool = False
+    beside: str | None = None
+    times: int = 1
 
     def __str__(self) -> str:
         what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
+        if self.beside is not None:
+            return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
         text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
-        after = "" if self.after is None else f" after {self.after}"
-        return text + after + ("" if self.until is None else f" until {self.until}")
+        if self.times > 1:
+            return f"{text} more than {TIMES[self.times]}"
+        if self.after is not None:
+            text += " again" if self.after == self.proposition else f" after {'the first ' * self.is_first}{self.after}"
+        return text + ("" if self.until is None else f" until {self.until}")
 
     @property
     def propositions(self) -> tuple[str, ...]:
         """All that it names."""
-        return tuple(one for one in (self.proposition, self.after, self.until, self.instead) if one is not None)
+        return tuple(one for one in self if isinstance(one, str))[1:]
+
+    @property
+    def is_order(self) -> bool:
+        """Whether it is about two propositions, one after or until the other."""
+        other = self.until if self.after is None else self.after
+        return len(self.propositions) == 2 and other not in (None, self.proposition)
 
     def automaton(self) -> GuardedAutomaton:
         """Accepts the words that keep the constraint."""
@@ -57,23 +80,49 @@ class Constraint(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _automaton(constraint: Constraint) -> GuardedAutomaton:
-    p, after, until = Guard(frozenset({constraint.proposition})), constraint.after, constraint.until
-    fulfilling = {one for one in (constraint.proposition, constraint.instead) if one is not None}
-    starts_in_force = after is None
-    force, rest = (0, 1) if starts_in_force else (1, 0)
-    in_force: tuple[Edge, ...]
     if constraint.kind == "needed":
-        in_force, unless = tuple(Edge(Guard(frozenset({one})), rest) for one in sorted(fulfilling)), fulfilling
-    else:
-        in_force, unless = (Edge(p, DEAD),), set() if until is None else {until}
-        if until is not None:
-            in_force = (Edge(Guard(frozenset({until})), rest), *in_force)
-    at_rest: tuple[Edge, ...] = ()
-    if after is not None:
-        at_rest = (Edge(Guard(frozenset({after}), frozenset(unless)), force),)
-    rows = (in_force, at_rest) if starts_in_force else (at_rest, in_force)
-    accepting = np.array([constraint.kind != "needed" or state == rest for state in (0, 1)])
-    return GuardedAutomaton(rows, accepting)
+        return _needed(constraint)
+    kind, p, after, until, beside = *constraint[:4], constraint.beside
+    if p == after:
+        return _never_again(p, until, constraint.times)
+    besides = frozenset(() if beside is None else {beside})
+    true, false = (frozenset(), besides) if kind == "never without" else (besides, frozenset[str]())
+    dead = Edge(Guard(true | {p}, false), DEAD)
+    if after is None:
+        return GuardedAutomaton(((*_when(until, 1), dead), ()), np.array([True, True]))
+    # States: waiting for `after`; in force; if p held by then, waiting for p to end; over, where that is for good.
+    begun, unless = frozenset({after}), frozenset(() if until is None else {until})
+    waiting = Edge(Guard(begun | {p}, unless), 2), Edge(Guard(begun, unless), 1)
+    ended = Edge(Guard(frozenset(), frozenset({p})), 1)
+    over = _when(until, 3 if constraint.is_first else 0)
+    rows = waiting, (*over, dead), (*over, ended), *(((),) if constraint.is_first else ())
+    return GuardedAutomaton(rows, np.full(len(rows), True))
+
+
+def _never_again(p: str, until: str | None, times: int) -> GuardedAutomaton:
+    """State 2 n: p has held and ended n times; state 2 n + 1: p holds for another time."""
+    over, unless = _when(until, 0), frozenset(() if until is None else {until})
+    rows = list[tuple[Edge, ...]]()
+    for ended in range(times + 1):
+        begun = Edge(Guard(frozenset({p}), unless), DEAD if ended == times else 2 * ended + 1)
+        rows += [(*over, begun), (*over, Edge(Guard(frozenset(), frozenset({p})), 2 * ended + 2))]
+    return GuardedAutomaton(tuple(rows[:-1]), np.full(len(rows) - 1, True))
+
+
+def _needed(constraint: Constraint) -> GuardedAutomaton:
+    """Two states: something is needed, and nothing is; the initial one depends on `after`."""
+    fulfilling = sorted({constraint.proposition, constraint.instead or constraint.proposition})
+    rest, force = (1, 0) if constraint.after is None else (0, 1)
+    in_force = tuple(Edge(Guard(frozenset({one})), rest) for one in fulfilling)
+    if constraint.after is None:
+        return GuardedAutomaton((in_force, ()), np.array([False, True]))
+    begun = Edge(Guard(frozenset({constraint.after}), frozenset(fulfilling)), force)
+    return GuardedAutomaton(((begun,), in_force), np.array([True, False]))
+
+
+def _when(name: str | None, target: int) -> tuple[Edge, ...]:
+    """The edge that a proposition takes, none without one."""
+    return () if name is None else (Edge(Guard(frozenset({name})), target),)
 
 
 @lru_cache(maxsize=4096)
@@ -83,7 +132,7 @@ def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32
 
 
 def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
-    """The table of an automaton that also keeps a constraint: its states in either state of the constraint.
+    """The table of an automaton that also keeps a constraint: its states in each state of the constraint.
 
     What the automaton would accept before the constraint is fulfilled does not change its state. [states, labels]
     """
@@ -101,10 +150,10 @@ def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Labe
 def breaking(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
     """The table of an automaton that accepts only the words that break a constraint."""
     rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
-    count = len(table)  # states: those of the table in either state of the constraint, then after it was broken
+    count = len(table)  # states: those of the table in each state of the constraint, then after it was broken
     parts = []
     for row in (*rows, np.full(len(labels), DEAD)):
-        after = np.where(row == DEAD, 2, row)
+        after = np.where(row == DEAD, len(rows), row)
         is_broken = (row == DEAD) | ~accepting[row]
         parts.append(np.where(table >= 0, after * count + table, np.where(is_broken, table, DEAD)))
     return np.ascontiguousarray(np.concatenate(parts), np.int32)
@@ -112,12 +161,25 @@ def breaking(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Lab
 
 def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
     """The constraints that are in force at times, about some propositions."""
+    for p in propositions:
+        yield from (Constraint("never", p, after=p, times=times) for times in (1, *TIMES))
     for p, a in permutations(propositions, 2):
+        yield Constraint("never", p, after=p, until=a)
         yield Constraint("never", p, after=a)
         yield Constraint("never", p, until=a)
         yield Constraint("needed", p, after=a)
     for p, a, b in permutations(propositions, 3):
         yield Constraint("never", p, after=a, until=b)
+
+
+def joint_constraints(propositions: Sequence[str], labels: Sequence[Label]) -> Iterator[Constraint]:
+    """The constraints on what holds at the same time, about pairs of which some labels have both."""
+    for p, q in combinations(propositions, 2):
+        if any({p, q} <= label for label in labels):
+            yield Constraint("never with", p, beside=q)
+            for one, other in ((p, q), (q, p)):
+                if any(one in label and other not in label for label in labels):
+                    yield Constraint("never without", one, beside=other)
 
 
 def words_that_keep(
@@ -127,7 +189,7 @@ def words_that_keep(
     return int(_count_kept(_rows(constraint, labels), _automaton(constraint).accepting, first, word))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _count_kept(
     rows: NDArray[np.int32], accepting: NDArray[np.bool_], first: NDArray[np.int64], word: NDArray[np.int32]
 ) -> int:

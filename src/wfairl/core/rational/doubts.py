@@ -10,19 +10,20 @@ A is added in turn:
 The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
 are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
 and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
-one of them may be needed. Where demonstrations refute many constraints on pairs of propositions, the task has few of
-them, and the odds of the others fall (`REFUTED_PAIRS`).
+one of them may be needed. Where demonstrations refute many constraints on the order of two propositions, the task has
+few of them, and the odds of the others fall (`REFUTED_PAIRS`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton
-from wfairl.core.rational.constraints import Constraint, conjoin, phase_constraints
+from wfairl.core.rational.constraints import Constraint, conjoin, joint_constraints, phase_constraints
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.settings import RationalSettings
@@ -35,7 +36,7 @@ LEAST_DOUBT = 1e-4
 LARGEST_LOG_ODDS = 50.0
 
 REFUTED_PAIRS = 20.0
-"""So many refuted constraints on two propositions halve the odds of the others: this task has few of them."""
+"""So many refuted constraints on the order of two propositions halve the odds of the others."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
     kept: list[tuple[Constraint, float]] = []  # with their odds
     refuted = 0
-    for constraint, prior_odds in _possible(evidence, sorted(read)):
+    for constraint, prior_odds in _possible(evidence, sorted(read), _phases(automaton)):
         changed = canonical_table(conjoin(table, constraint, labels))
         if changed.tobytes() == known:
             continue
@@ -68,7 +69,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             odds *= _evidence_ratio(evidence, changed, chosen, LEAST_DOUBT / prior_odds)
         if odds > LEAST_DOUBT:
             kept.append((constraint, odds))
-        elif len(constraint.propositions) == 2 and constraint.instead is None:
+        elif constraint.is_order:
             refuted += 1
     share = REFUTED_PAIRS / (REFUTED_PAIRS + refuted)
     doubts = []
@@ -100,8 +101,29 @@ def _unread(proposition: str, settings: RationalSettings) -> Iterator[tuple[Cons
     yield Constraint("unseen", proposition), settings.unseen_odds
 
 
-def _possible(evidence: Evidence, read: Sequence[str]) -> Iterator[tuple[Constraint, float]]:
-    """The constraints in question, with their prior odds; `read` are the propositions that demonstrations read."""
+def _phases(automaton: CompactAutomaton) -> list[tuple[str, str]]:
+    """What begins a state of an automaton and what ends it."""
+    found = {
+        (begins, ends)
+        for entering in automaton.edges
+        for leaving in automaton.edges
+        if entering.target == leaving.source and leaving.target != DEAD
+        for begins in entering.guard.true
+        for ends in leaving.guard.true - {begins}
+    }
+    return sorted(found)
+
+
+def _possible(
+    evidence: Evidence, read: Sequence[str], phases: Collection[tuple[str, str]]
+) -> Iterator[tuple[Constraint, float]]:
+    """The constraints in question, with their prior odds.
+
+    Args:
+        evidence: of the observations.
+        read: the propositions that demonstrations read.
+        phases: what begins a state of the automaton and what ends it: a time in which something may be deadly.
+    """
     settings = evidence.settings
     for p in sorted(frozenset().union(*evidence.labels).difference(read)):
         yield from _unread(p, settings)
@@ -109,9 +131,13 @@ def _possible(evidence: Evidence, read: Sequence[str]) -> Iterator[tuple[Constra
         yield Constraint("never", p), settings.deadly_odds
         yield Constraint("needed", p), settings.needed_odds
     others = max(len(read) - 1, 1)
-    for one in phase_constraints(read):
+    for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
         odds = settings.obligation_odds if one.kind == "needed" else settings.phase_odds
         yield one, odds / others ** (len(one.propositions) - 1)
+    for a, b in phases:
+        for p in read:
+            if p not in (a, b):
+                yield Constraint("never", p, a, b, is_first=True), settings.phase_odds / len(phases)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), settings.needed_odds / others

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.rational.constraints import Constraint, phase_constraints, words_that_keep
+from wfairl.core.rational.constraints import Constraint, joint_constraints, phase_constraints, words_that_keep
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.settings import RationalSettings
@@ -66,7 +66,7 @@ class Evidence:
         self.temperatures = np.ascontiguousarray(temperatures, np.float64)
         self.log_uniform = np.array([scene.log_uniform for scene in observations.scenes])
         self.log_outlier = np.log(settings.outlier_probability) + self.log_uniform
-        self._scenes = pack_scenes(
+        self._scenes, self._slipping = pack_scenes(
             observations.scenes,
             len(observations.labels),
             settings.max_world_states,
@@ -81,14 +81,14 @@ class Evidence:
 
     @cached_property
     def possible_constraints(self) -> tuple[Constraint, ...]:
-        """Constraints in force at times, on what somebody reads, that nearly all demonstrations keep."""
+        """Constraints on what somebody reads, at times or on two at once, that nearly all demonstrations keep."""
         seen, packed = self.observations, self._scenes
         words = [packed.word, *seen.failures, *(one.word for one in seen.answers)]
-        read = frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist())))
+        read = sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist()))))
         least = LEAST_KEPT * len(seen.scenes)
         return tuple(
             one
-            for one in phase_constraints(sorted(read))
+            for one in (*phase_constraints(read), *joint_constraints(read, self.labels))
             if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
@@ -114,13 +114,13 @@ class Evidence:
         """evidence_i of every scene at every temperature of the grid, or of another; [scenes, temperatures]."""
         temperatures = self.temperatures if temperatures is None else temperatures
         result = np.empty((len(self.observations.scenes), len(temperatures)))
-        fill_evidence(table, self._scenes, temperatures, -np.inf, result)
+        fill_evidence(table, self._scenes, self._slipping, temperatures, -np.inf, result)
         return result
 
     def of_scenes_if(self, table: NDArray[np.int32], needed: float) -> NDArray[np.float64] | None:
         """As `of_scenes`; None if the log of its mean over temperatures must stay below `needed`."""
         result = np.empty((len(self.observations.scenes), len(self.temperatures)))
-        return result if fill_evidence(table, self._scenes, self.temperatures, needed, result) else None
+        return result if fill_evidence(table, self._scenes, self._slipping, self.temperatures, needed, result) else None
 
     def of_verdicts(self, table: NDArray[np.int32]) -> float:
         """log P(failures | A) + log P(answers | A)."""

@@ -67,10 +67,17 @@ def observe(
         if product is None:
             failures.append(numbered(one.labels))
         else:
-            one.nodes(product)  # checks every step
-            effects = np.array(one.effects, np.int32) if one.effects else None
-            arrays = to_arrays(product, cost, numbers)
-            scenes.append(DemonstratedScene(arrays, np.array(one.controls, np.int32), effects))
+            world, nodes = to_arrays(product, cost, numbers), np.array(one.nodes(product), np.int32)
+            visited = np.full(len(one) + 1, len(world.successors) - 1, np.int32)
+            visited[: len(nodes)] = np.where(nodes == ACCEPTED, visited[-1], nodes)
+            # A surprise is taken to cost what its control costs.
+            effects = np.where(np.array(one.happened) < 0, one.controls, one.happened).astype(np.int32)
+            scenes.append(
+                DemonstratedScene(
+                    world, np.array(one.controls, np.int32), visited, numbered(one.labels),
+                    world.costs[visited[:-1], effects],
+                )
+            )  # fmt: skip
     judged = tuple(JudgedWord(numbered(one.labels), one.is_right, one.weight) for one in answers)
     return Observations(tuple(numbers.labels), tuple(scenes), tuple(failures), judged)
 

@@ -50,7 +50,6 @@ class PackedScenes(NamedTuple):
         log_outlier: log of e times the probability of an outlier, [scenes].
         log_follows: log(1 - e), where e is the probability that a demonstration follows no task.
         step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
-        slipping: the effects in all states, and their chances; empty where the worlds do not slip.
         successor: state after each control in a step, or -1; [steps, controls] of int32.
         label: index of its label, [steps, controls] of int16.
         cost: of the control, [steps, controls] of float64.
@@ -65,7 +64,6 @@ class PackedScenes(NamedTuple):
     log_outlier: NDArray[np.float64]
     log_follows: float
     step_first: NDArray[np.int64]
-    slipping: SlippingWorlds
     successor: NDArray[np.int32]
     label: NDArray[np.int16]
     cost: NDArray[np.float64]
@@ -80,8 +78,12 @@ def pack_scenes(
     max_states: int,
     log_outlier: NDArray[np.float64],
     log_follows: float,
-) -> PackedScenes:
-    """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration."""
+) -> tuple[PackedScenes, SlippingWorlds | None]:
+    """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration.
+
+    Returns:
+        The demonstrations; and the effects in all states with their chances, None where the worlds do not slip.
+    """
     worlds, steps, states, transitions = [], [], [0], 0
     width = max(scene.world.successors.shape[1] for scene in scenes)
     slip, near_states = any(scene.world.chances is not None for scene in scenes), []
@@ -106,22 +108,16 @@ def pack_scenes(
         )
         states.append(states[-1] + len(near))
         transitions += len(packed.source)
-    return PackedScenes(
+    packed_scenes = PackedScenes(
         PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
         np.array(states, np.int64),
         np.array([bool((packed.cost == 1).all()) and not slip for packed in worlds]),
         log_outlier,
         log_follows,
         np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
-        pack_slipping(near_states, width) if slip else NONE_SLIPS,
         *(np.concatenate(arrays) for arrays in zip(*steps, strict=True)),
     )
-
-
-NONE_SLIPS = SlippingWorlds(
-    0, np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int16), np.zeros((0, 0)), np.zeros(0, np.int64),
-    np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int32), np.zeros(0),
-)  # fmt: skip
+    return packed_scenes, pack_slipping(near_states, width) if slip else None
 
 
 def pack_slipping(
@@ -158,7 +154,7 @@ def _widened(table: NDArray[Any], width: int, value: float) -> NDArray[Any]:
     return np.ascontiguousarray(np.pad(table, ((0, 0), (0, missing)), constant_values=value)) if missing else table
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], most: int) -> NDArray[np.int32]:
     """The states nearest to some starts, in the order of their distance in steps; shape [kept].
 
@@ -194,6 +190,7 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
 def fill_evidence(
     table: NDArray[np.int32],
     scenes: PackedScenes,
+    slipping: SlippingWorlds | None,
     temperatures: NDArray[np.float64],
     needed: float,
     result: NDArray[np.float64],
@@ -201,7 +198,8 @@ def fill_evidence(
     """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
 
     It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
-    a scene that is not yet planned counts with 0, and no probability has a larger logarithm.
+    a scene that is not yet planned counts with 0, and no probability has a larger logarithm. Where `slipping` is None,
+    Numba leaves out what is only for worlds that slip.
     """
     count, grid = result.shape
     total = np.zeros(grid)
@@ -228,15 +226,14 @@ def fill_evidence(
         if not accepted[i]:
             continue
         world = _world(scenes, i, table.shape[1])
-        if len(scenes.slipping.kind):
-            failure = scenes.slipping.failure[i]
+        if slipping is not None:
             tolerance = EXPECTED_TOLERANCE * temperatures[0]
-            expected_cost_to_go(automaton, world, scenes.slipping, scenes.state_first[i], failure, tolerance, V)
+            expected_cost_to_go(automaton, world, slipping, scenes.state_first[i], slipping.failure[i], tolerance, V)
         elif scenes.unit[i]:
             unit_cost_to_go(automaton, world, _nodes(table, scenes, i), V, queue)
         else:
             general_cost_to_go(automaton, world, V)
-        _fill_log_likelihoods(table, V, scenes, i, temperatures, weight, follows)
+        _fill_log_likelihoods(table, V, scenes, slipping, i, temperatures, weight, follows)
         for k in range(grid):
             total[k] -= result[i, k]
             high = max(scenes.log_follows + follows[k], scenes.log_outlier[i])
@@ -281,6 +278,7 @@ def _fill_log_likelihoods(
     table: NDArray[np.int32],
     V: NDArray[np.float64],
     scenes: PackedScenes,
+    slipping: SlippingWorlds | None,
     i: int,
     temperatures: NDArray[np.float64],
     weight: NDArray[np.float64],
@@ -291,8 +289,9 @@ def _fill_log_likelihoods(
     log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
     sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
     """
-    slips = len(scenes.slipping.kind) > 0
-    grid, controls = len(temperatures), scenes.slipping.controls if slips else scenes.successor.shape[1]
+    grid, controls = len(temperatures), scenes.successor.shape[1]
+    if slipping is not None:
+        controls = slipping.controls
     states = scenes.state_first[i + 1] - scenes.state_first[i]
     Q, gap_sum, partition = np.empty(controls), np.zeros(grid), np.ones(grid)
     ahead = np.empty(scenes.successor.shape[1])
@@ -300,11 +299,11 @@ def _fill_log_likelihoods(
     q = 0
     for t in range(scenes.step_first[i], scenes.step_first[i + 1]):
         least = np.inf
-        if slips:
+        if slipping is not None:
             row = scenes.state_first[i] + scenes.visited[t]
-            _fill_expected(table, scenes.slipping, row, q, states, scenes.slipping.failure[i], V, ahead, Q)
+            _fill_expected(table, slipping, row, q, states, slipping.failure[i], V, ahead, Q)
         for u in range(controls):
-            if not slips:
+            if slipping is None:
                 Q[u] = np.inf
                 if scenes.successor[t, u] >= 0:
                     after = table[q, scenes.label[t, u]]

@@ -57,6 +57,7 @@ def neighbours(
         _change_guard(automaton, propositions, max_literals),
         _retarget(automaton),
         _merge(automaton),
+        _fuse(automaton, max_literals),
         _add_edge(automaton, guards, labels),
     ]
     if automaton.states < max_states:
@@ -77,13 +78,17 @@ def neighbours(
 
 
 def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> Iterator[CompactAutomaton]:
-    """The automaton with a constraint less, or with one of the possible ones more."""
+    """The automaton with a constraint less, with a possible one more, or with one in force at other times."""
     kept = automaton.constraints
-    for i in range(len(kept)):
-        yield automaton._replace(constraints=kept[:i] + kept[i + 1 :])
-    for one in possible:
-        if one not in kept:
-            yield automaton._replace(constraints=tuple(sorted((*kept, one), key=str)))
+    new = [one for one in possible if one not in kept]
+    for i, old in enumerate(kept):
+        others = kept[:i] + kept[i + 1 :]
+        yield automaton._replace(constraints=others)
+        for one in new:
+            if one[:2] == old[:2]:
+                yield automaton._replace(constraints=tuple(sorted((*others, one), key=str)))
+    for one in new:
+        yield automaton._replace(constraints=tuple(sorted((*kept, one), key=str)))
 
 
 def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
@@ -155,6 +160,16 @@ def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
     for state in range(automaton.states):
         for other in range(state + 1, automaton.states):
             yield _renamed(automaton, other, state)
+
+
+def _fuse(automaton: CompactAutomaton, max_literals: int) -> Iterator[Edges]:
+    """Two events in a row become one: both must hold at the same time."""
+    for i, first in enumerate(automaton.edges):
+        for second in automaton.edges:
+            true, false = first.guard.true | second.guard.true, first.guard.false | second.guard.false
+            can_hold = true.isdisjoint(false) and len(true) + len(false) <= max_literals
+            if first.target == second.source and first.target >= 0 and second.target != DEAD and can_hold:
+                yield _replaced(automaton, i, CompactEdge(first.source, Guard(true, false), second.target))
 
 
 def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Edges]:

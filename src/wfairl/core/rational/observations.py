@@ -5,8 +5,9 @@ so it does of a path that a person judged in an answer. Labels are numbers into 
 `exploration` makes the observations of a data set.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,45 +68,38 @@ class ArrayWorld:
 
 @dataclass(frozen=True, eq=False)
 class DemonstratedScene:
-    """A successful demonstration, controls [steps] from the initial state of a world.
+    """A successful demonstration from the initial state of a world.
 
-    Where the world slips, it has the effects, what happened, [steps]; elsewhere they are the controls.
+    Attributes:
+        world: the world.
+        controls: [steps].
+        visited: the states s_0, ..., s_T, [steps + 1]. Where the world slips, or did what its model does not foresee,
+            they do not follow from the controls.
+        word: index of the label of every step, [steps].
+        costs: of every step, [steps].
     """
 
     world: ArrayWorld
-    controls: NDArray[np.integer]
-    effects: NDArray[np.integer] | None = None
+    controls: NDArray[np.int32]
+    visited: NDArray[np.int32]
+    word: NDArray[np.int32]
+    costs: NDArray[np.float64]
 
     def __post_init__(self) -> None:
         if not len(self.controls):
             raise BadSceneError("a demonstration needs at least one control")
-        if self.world.chances is not None and (self.effects is None or len(self.effects) != len(self.controls)):
-            raise BadSceneError("a demonstration in a world that slips needs what happened in each step")
         if not self.world.available[self.visited[:-1], self.controls].all():
             raise BadSceneError("the demonstration takes a control where it is not available")
 
-    @property
-    def happened(self) -> NDArray[np.integer]:
-        """The effect of each step, shape [steps]."""
-        return self.controls if self.effects is None else self.effects
-
-    @cached_property
-    def visited(self) -> NDArray[np.int32]:
-        """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
-        states = [self.world.start]
-        for effect in self.happened:
-            states.append(int(self.world.successors[states[-1], effect]))
-        return np.array(states, np.int32)
-
-    @property
-    def word(self) -> NDArray[np.int32]:
-        """Index of the label of every step, shape [steps]."""
-        return self.world.label_index[self.visited[:-1], self.happened].astype(np.int32)
-
-    @property
-    def costs(self) -> NDArray[np.float64]:
-        """The cost of every step, shape [steps]."""
-        return self.world.costs[self.visited[:-1], self.happened]
+    @classmethod
+    def along(cls, world: ArrayWorld, controls: Sequence[int], effects: Sequence[int] | None = None) -> Self:
+        """The demonstration of controls, and of what happened where the world slips."""
+        happened = np.array(controls if effects is None else effects, np.int32)
+        visited = [world.start]
+        for effect in happened:
+            visited.append(int(world.successors[visited[-1], effect]))
+        at, word = np.array(visited, np.int32), world.label_index[visited[:-1], happened].astype(np.int32)
+        return cls(world, np.array(controls, np.int32), at, word, world.costs[visited[:-1], happened])
 
     @property
     def log_uniform(self) -> float:
@@ -142,6 +136,7 @@ class Observations:
         is_possible = np.zeros(len(self.labels), bool)
         for scene in self.scenes:
             is_possible[scene.world.possible_labels] = True
+            is_possible[scene.word] = True
         for word in (*self.failures, *(answer.word for answer in self.answers)):
             is_possible[word] = True
         if is_possible.all():
@@ -149,7 +144,8 @@ class Observations:
         number = np.maximum(np.cumsum(is_possible) - 1, 0).astype(np.int16)  # any number for an impossible transition
 
         def renumbered(scene: DemonstratedScene) -> DemonstratedScene:
-            return replace(scene, world=replace(scene.world, label_index=number[scene.world.label_index]))
+            world = replace(scene.world, label_index=number[scene.world.label_index])
+            return replace(scene, world=world, word=number[scene.word].astype(np.int32))
 
         return Observations(
             tuple(label for label, is_kept in zip(self.labels, is_possible, strict=True) if is_kept),

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
-from wfairl.core.planning.expected_cost import SWEEPS_PER_POLICY
 from wfairl.core.support.compiling import njit
+
+SWEEPS_PER_POLICY = 4
+"""Where worlds slip, one sweep in so many looks for the best control of every node."""
 
 SLACK_STEPS = 10.0
 """After it has reached every state of a demonstration, the breadth-first search goes on for so many steps. A control
@@ -71,7 +73,7 @@ def pack_world(
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _sort_transitions(
     successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
@@ -179,7 +181,7 @@ def unit_cost_to_go(
 
 
 class SlippingWorlds(NamedTuple):
-    """The effects of worlds that slip, one world after another, and their chances; empty where none slips.
+    """The effects of worlds that slip, one world after another, and their chances.
 
     Attributes:
         controls: how many there are.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.policy import sample_control
-from wfairl.core.rational.likelihood import NONE_SLIPS, pack_slipping
+from wfairl.core.rational.likelihood import pack_slipping
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import expected_cost_to_go, general_cost_to_go, pack_world, reverse_table
 
@@ -78,8 +78,7 @@ class TablePlan:
             automaton_state = int(self.table[automaton_state, self.world.label_index[state, effect]])
             state = int(self.world.successors[state, effect])
             if automaton_state == ACCEPTED:
-                happened = None if chances is None else np.array(effects, np.int32)
-                return DemonstratedScene(self.world, np.array(controls, np.int32), happened)
+                return DemonstratedScene.along(self.world, controls, effects)
             if automaton_state < 0:
                 return None
         return None
@@ -91,7 +90,7 @@ class TablePlanner:
     def __init__(self, world: ArrayWorld, labels: int) -> None:
         self._world = world
         self._packed = pack_world(world.successors, world.label_index, world.costs, labels)
-        self._slipping = NONE_SLIPS
+        self._slipping = None
         if world.chances is not None:
             every = np.arange(len(world.successors), dtype=np.int32)
             self._slipping = pack_slipping([(world, every, np.append(every, NO_SUCCESSOR))], world.successors.shape[1])
@@ -100,7 +99,7 @@ class TablePlanner:
         """The cost-to-go on the product with an automaton."""
         V = np.empty(len(table) * len(self._world.successors))
         automaton, failure = reverse_table(table), np.inf
-        if self._world.chances is None:
+        if self._slipping is None:
             general_cost_to_go(automaton, self._packed, V)
         else:
             failure = float(self._slipping.failure[0])

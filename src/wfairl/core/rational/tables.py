@@ -55,7 +55,7 @@ def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def mark_reads(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether a word reads a label in a state, [words, states, labels]; word i lies from first[i] to first[i + 1]."""
     reads = np.zeros((len(first) - 1, *table.shape), np.bool_)

@@ -23,9 +23,6 @@ from wfairl.core.support.bounds import Count, NotNegative, Part
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 
-LEAST_MARGIN = 1.0
-"""Nats of evidence below which the demonstrations hardly determine where a label leads."""
-
 LEAST_WEIGHT = 0.01
 """The posterior below which an alternative is not worth telling."""
 
@@ -55,27 +52,20 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The evidence for every pair of a state and a label of an automaton.
+    """Which pairs of a state and a label of an automaton no demonstration tells about.
 
     Attributes:
         labels: those that occur in the scenes.
-        visits: how many demonstrations read the label in the state, [states, labels].
-        margin: nats of log evidence by which the target of the label beats the next best target; [states, labels].
+        is_untested: pairs that no demonstration reads or is evidence about, [states, labels].
     """
 
     labels: tuple[Label, ...]
-    visits: NDArray[np.int64]
-    margin: NDArray[np.float64]
+    is_untested: NDArray[np.bool_]
 
     @cached_property
     def number(self) -> dict[Label, int]:
         """The index of each label."""
         return {label: i for i, label in enumerate(self.labels)}
-
-    @property
-    def is_untested(self) -> NDArray[np.bool_]:
-        """Pairs that no demonstration reads or is evidence about, [states, labels]."""
-        return (self.visits == 0) & (self.margin < LEAST_MARGIN)
 
     def is_untested_in(self, state: int, label: Label) -> bool:
         """Whether the demonstrations are no evidence of where a label leads in a state; true if no scene has it."""
@@ -96,7 +86,7 @@ class TaskPosterior:
 
     Attributes:
         alternatives: the most probable automata with their weights, the chosen one first.
-        support: the evidence for every pair of state and label of the chosen one.
+        support: what no demonstration tells about the chosen one.
         temperature: the demonstrators' most likely temperature.
         log_posterior: of the chosen automaton, up to a constant.
         log_prior: minus the description length of the chosen automaton, in nats.
@@ -173,19 +163,17 @@ class TaskPosterior:
         return [
             step
             for step, (state, label) in enumerate(zip(states, labels, strict=False), start=1)
-            if 0 <= state < len(self.support.visits) and self.support.is_untested_in(state, label)
+            if 0 <= state < len(self.support.is_untested) and self.support.is_untested_in(state, label)
         ]
 
     def to_document(self) -> dict[str, Any]:
-        support = self.support
         return {
             **vars(self),
             "kind": self.kind,
             "alternatives": [{**vars(one), "automaton": one.automaton.to_document()} for one in self.alternatives],
             "support": {
-                "labels": [sorted(label) for label in support.labels],
-                "visits": support.visits.tolist(),
-                "margin": [[one if np.isfinite(one) else None for one in row] for row in support.margin.tolist()],
+                "labels": [sorted(label) for label in self.labels],
+                "is_untested": self.support.is_untested.tolist(),
             },
             "outlier_probabilities": self.outlier_probabilities.tolist(),
             "demonstrated_words": [[sorted(label) for label in word] for word in self.demonstrated_words],
@@ -204,17 +192,12 @@ class TaskPosterior:
         chosen = alternatives[0].automaton
         if automaton is None or chosen.to_document() != automaton.to_document():
             raise BadInputError("the posterior of another automaton")
-        if len(support.visits) != chosen.states - 1:
+        if len(support.is_untested) != chosen.states - 1:
             raise BadInputError("the support of another automaton")
-        margin = np.array(support.margin, np.float64)  # null becomes NaN
         fields = {
             **vars(stored),
             "alternatives": alternatives,
-            "support": Support(
-                support.labels,
-                np.array(support.visits, np.int64),
-                np.where(np.isnan(margin), np.inf, margin),
-            ),
+            "support": Support(support.labels, np.array(support.is_untested, bool)),
             "outlier_probabilities": np.array(stored.outlier_probabilities, np.float64),
         }
         del fields["kind"]
@@ -230,16 +213,14 @@ class _StoredAlternative:
 
 @dataclass(frozen=True)
 class _StoredSupport:
-    """`Support` on disk; a margin that is not finite is null."""
+    """`Support` on disk."""
 
     labels: tuple[Label, ...]
-    visits: tuple[tuple[Count, ...], ...]
-    margin: tuple[tuple[float | None, ...], ...]
+    is_untested: tuple[tuple[bool, ...], ...]
 
     def __post_init__(self) -> None:
-        shapes = [[len(row) for row in table] for table in (self.visits, self.margin)]
-        if shapes != [[len(self.labels)] * len(self.visits)] * 2:
-            raise ValueError("tables that are not of one number for each state and label")
+        if any(len(row) != len(self.labels) for row in self.is_untested):
+            raise ValueError("a table that has not one entry for each state and label")
 
 
 @dataclass(frozen=True)

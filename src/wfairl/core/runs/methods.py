@@ -62,13 +62,11 @@ class Trained:
         facts: as plain JSON.
         lines: the same as rows of a table: a name and a text.
         warnings: why the user should not trust it as it is.
-        validation_return: mean return on validation scenes, by which variants are compared; None if there was none.
     """
 
     facts: Mapping[str, Any]
     lines: Sequence[tuple[str, str]]
     warnings: Sequence[str] = ()
-    validation_return: float | None = None
 
 
 class Method(ABC):
@@ -80,7 +78,6 @@ class Method(ABC):
         summary: one line for people.
         needs_task_model: whether a task model must be given.
         learns_cost: whether its runs hold an automaton and a cost, so that `plan --cost` and figures of them work.
-        expected_seconds: a first guess at the duration of a training, for progress displays.
     """
 
     name: ClassVar[str]
@@ -88,7 +85,6 @@ class Method(ABC):
     summary: ClassVar[str]
     needs_task_model: ClassVar[bool] = False
     learns_cost: ClassVar[bool] = False
-    expected_seconds: ClassVar[float] = 30.0
 
     @abstractmethod
     def settings_type(self) -> type[Any]:

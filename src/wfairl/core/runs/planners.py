@@ -9,7 +9,7 @@ from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.comparisons import comparisons_of
 from wfairl.core.costs.cost_model import Estimator
-from wfairl.core.costs.cost_words import cost_sentences, term_costs
+from wfairl.core.costs.cost_words import cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.scene import TrainingScenes, prepare_scenes
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
@@ -97,7 +97,6 @@ class WfaIrl(PlanningMethod):
     title = "WFA-IRL"
     summary = "plan with a learned automaton and a learned cost"
     needs_task_model = True
-    expected_seconds = 10.0
 
     def task_model(self, request: TrainingRequest) -> TaskModel:
         if request.task_model is None:
@@ -179,6 +178,5 @@ def describe(model: TaskModel, settings: CostSettings, training: TrainingResult,
         "left_out": [asdict(one) for one in left_out],
     }
     if isinstance(training.model, SampledCost):
-        terms = term_costs(training.model, prepared.scenes[0].product.world)
-        facts |= {"no_preference": float(training.model.unit), "plain_steps": [asdict(one) for one in terms]}
+        facts["no_preference"] = float(training.model.unit)
     return Trained(facts, lines, warnings)

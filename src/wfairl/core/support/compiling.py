@@ -1,8 +1,11 @@
-"""Numba's compiler, with a cache that is never older than the code.
+"""Numba's compiler, with a cache that is never older than the code, and an interpreter for a first small call.
 
 Numba compiles a kernel again when its own file has changed. But a compiled kernel also contains code and constants of
 imported modules, and the cache would miss an update of those. So every module has its own cache directory, whose name
 is a digest of its source and of all that it imports from this package.
+
+To compile takes seconds, and a first plan in a small world takes half a second in Python's own interpreter. So a kernel
+that gives the same bits there (`exact`) is interpreted until that has taken long, or its arrays are large.
 """
 
 import re
@@ -12,9 +15,13 @@ from contextlib import contextmanager
 from functools import cache as memoized
 from hashlib import sha256
 from pathlib import Path
+from time import thread_time
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
+import numpy as np
+from numba.core.registry import CPUDispatcher
 
 from wfairl.core.support.imports import import_without
 
@@ -25,17 +32,86 @@ PACKAGE = Path(__file__).parents[2]
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
 
 
-def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.njit`, also where no cache can be written (Numba refuses `cache` there); then every process compiles."""
+PATIENCE = 1.0
+"""Seconds of processor in the interpreter after which a kernel is compiled."""
+
+LARGEST_INTERPRETED = 1 << 19
+"""Entries of a kernel's arrays above which it is compiled at once; the interpreter takes a microsecond for each."""
+
+
+def njit(*, cache: bool, exact: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit`, also where no cache can be written (Numba refuses `cache` there); then every process compiles.
+
+    Args:
+        cache: whether to keep the compiled code.
+        exact: whether the kernel computes with integers, sums and comparisons alone, none of which overflows in NumPy
+            and not when compiled. Then its first small calls are interpreted.
+        options: of Numba.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
             with _directory_of(Path(function.__code__.co_filename)):
-                return _ignore_literals(numba.njit(cache=cache, **options)(function))
+                kernel = numba.njit(cache=cache, no_cfunc_wrapper=True, **options)(function)
         except RuntimeError:
-            return _ignore_literals(numba.njit(**options)(function))
+            kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
+        if exact:
+            kernel.__class__, kernel.interpreted_for = _Interpreted, 0.0
+        return _ignore_literals(kernel)
 
     return compiled
+
+
+class _Interpreted(CPUDispatcher):
+    """A kernel that is interpreted as yet when Python calls it; other kernels call it compiled."""
+
+    def __call__(self, *args: Any) -> Any:
+        begin = thread_time()
+        if (self.interpreted_for == 0 and _is_kept(self)) or self.interpreted_for > PATIENCE or not _are_small(args):
+            self.__class__ = CPUDispatcher
+            return self(*args)
+        with np.errstate(over="ignore"):  # hashes overflow, and are meant to
+            result = _plain(self)(*args)
+        self.interpreted_for += thread_time() - begin
+        return tuple(map(_as_python, result)) if type(result) is tuple else _as_python(result)
+
+
+def _is_kept(kernel: CPUDispatcher) -> bool:
+    """Whether an earlier process has compiled a kernel."""
+    return any(Path(kernel.stats.cache_path or ".").glob(f"*.{kernel.py_func.__qualname__}-*.nbi"))
+
+
+def _are_small(args: tuple[Any, ...]) -> bool:
+    return sum(map(_entries, args)) <= LARGEST_INTERPRETED
+
+
+def _entries(value: Any) -> int:
+    return sum(map(_entries, value)) if isinstance(value, tuple) else getattr(value, "size", 1)
+
+
+@memoized
+def _plain(kernel: CPUDispatcher) -> FunctionType:
+    """The Python function of a kernel, which calls the Python functions of other kernels."""
+    function = kernel.py_func
+    names = function.__code__.co_names
+    known = {name: _plain_value(function.__globals__[name], names) for name in names if name in function.__globals__}
+    known["__builtins__"] = function.__globals__["__builtins__"]
+    return FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+
+
+def _plain_value(value: Any, names: tuple[str, ...]) -> Any:
+    """What a global name of a kernel stands for in its Python function; of a module, the names that the kernel uses."""
+    if isinstance(value, CPUDispatcher):
+        return _plain(value)
+    if isinstance(value, ModuleType) and value.__name__.startswith(PACKAGE.name):
+        used = {name: getattr(value, name) for name in names if hasattr(value, name)}
+        return SimpleNamespace(**{name: _plain_value(one, names) for name, one in used.items()})
+    return value
+
+
+def _as_python(value: Any) -> Any:
+    """A number of NumPy as compiled code returns it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _ignore_literals(kernel: Any) -> Any:

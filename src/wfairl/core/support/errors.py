@@ -50,13 +50,13 @@ NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrat
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that there is no memory left; torch has no class for that."""
-    return isinstance(error, MemoryError) or "allocate memory" in str(error)
+    """Whether an error means that there is no memory left; torch has no class for that, nor has a thread."""
+    return isinstance(error, MemoryError) or any(said in str(error) for said in ("allocate memory", "start new thread"))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """A question about the known name that is nearest to a given one, in brackets; empty if none is near."""
     from difflib import get_close_matches  # only for a message
 
-    near = get_close_matches(name, list(known), n=1)
+    near = get_close_matches(name, list(known), n=1, cutoff=similarity)
     return f" (did you mean {near[0]!r}?)" if near else ""

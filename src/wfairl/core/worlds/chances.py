@@ -124,8 +124,20 @@ def _slip_lotteries(available: NDArray[np.bool_], probability: float) -> list[Lo
     ]
 
 
+def surprise(state: int) -> int:
+    """What stands for an effect where something led to a state, by its number, that the model does not foresee.
+
+    The same function gives the state back.
+    """
+    return -1 - state
+
+
 def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:
-    """The effect that led from a state to another: one of the control if there is one, None if nothing leads there."""
+    """The effect that led from a state to another: one of the control if there is one.
+
+    Where the control does not lead there, a world whose states have numbers gives a `surprise`. Elsewhere it is an
+    effect of another control, or None.
+    """
     find = getattr(world, "find_effect", None)
     if find is not None:
         found: int | None = find(state, control, next_state)

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import Lottery, chances_or_none, effects_of, slip_chances
+from wfairl.core.worlds.chances import Lottery, chances_or_none, effects_of, slip_chances, surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.core.worlds.rendering import Rendering, offered_rendering
 from wfairl.core.worlds.transitions import BrokenGraphError, FeatureNumbers, TransitionTable, as_label, edge_ranks
-from wfairl.core.worlds.world import BrokenLawError, Outcomes, World, check_world
+from wfairl.core.worlds.world import BrokenLawError, Outcomes, World
+from wfairl.core.worlds.world_laws import check_world
 
 DEFAULT_MAX_STATES = 5_000_000
 
@@ -47,8 +48,8 @@ class GraphWorld:
         propositions: of the labels.
         initial_state: where the scene starts.
         marks: propositions that hold on arriving in a state, besides the label of the transition.
-        source: the world in plain Python that was explored, if any; it renders the states if it can. Without one, the
-            graph is drawn where the table has positions.
+        source: the world in plain Python that was explored, or what renders the states, if any. Without one, the graph
+            is drawn where the table has positions.
     """
 
     table: TransitionTable
@@ -169,6 +170,11 @@ class GraphWorld:
     def controls(self) -> Sequence[str]:
         return self.table.controls
 
+    @property
+    def plain(self) -> World[Any] | None:
+        """The world in plain Python that was explored, if there is one."""
+        return self.source if hasattr(self.source, "label") else None
+
     def scene(
         self, start: Hashable | None = None, marks: Mapping[Hashable, str | Collection[str]] | None = None
     ) -> GraphWorld:
@@ -254,16 +260,22 @@ class GraphWorld:
             )
 
     def after(self, state: int, effect: int) -> int:
-        """The state after an effect."""
-        return int(self.table.successors[state, effect])
+        """The state after an effect, or after a surprise."""
+        if effect >= 0:
+            return int(self.table.successors[state, effect])
+        if surprise(effect) >= len(self.table.successors):
+            raise BadInputError(f"{surprise(effect)} is none of the {len(self.table.successors)} states")
+        return surprise(effect)
 
-    def find_effect(self, state: int, control: int, next_state: int) -> int | None:
-        """The effect that led to a state: the most probable one, or one of another control, None if there is none."""
+    def find_effect(self, state: int, control: int, next_state: int) -> int:
+        """The most probable effect of a control that led to a state, or a surprise."""
         own = self._own_effect(state, control, next_state)
-        if own is not None:
-            return own
-        others = np.flatnonzero(self.table.successors[state] == next_state)
-        return int(others[0]) if len(others) else None
+        return surprise(next_state) if own is None else own
+
+    def _effect_to(self, state: int, next_state: int) -> int | None:
+        """An effect of any control that leads to a state."""
+        found = np.flatnonzero(self.table.successors[state] == next_state)
+        return int(found[0]) if len(found) else None
 
     def _own_effect(self, state: int, control: int, next_state: int) -> int | None:
         """The most probable effect of a control that leads to a state."""
@@ -279,10 +291,10 @@ class GraphWorld:
         leads there, or the empty label.
         """
         effect = self._own_effect(state, control, next_state)
-        if effect is None and self.source is not None:
-            label = frozenset(self.source.label(self.name(state), control, self.name(next_state)))
+        if effect is None and self.plain is not None:
+            label = frozenset(self.plain.label(self.name(state), control, self.name(next_state)))
         else:
-            effect = self.find_effect(state, control, next_state)
+            effect = self._effect_to(state, next_state) if effect is None else effect
             label = frozenset() if effect is None else self.table.labels[self.table.label_index[state, effect]]
         return label | self.marks[next_state] if next_state in self.marks else label
 
@@ -293,9 +305,9 @@ class GraphWorld:
         that leads there, or of the one that the control should have made.
         """
         effect = self._own_effect(state, control, next_state)
-        if effect is None and self.source is not None:
-            return np.asarray(self.source.features(self.name(state), control, self.name(next_state)), np.float64)
-        effect = self.find_effect(state, control, next_state)
+        if effect is None and self.plain is not None:
+            return np.asarray(self.plain.features(self.name(state), control, self.name(next_state)), np.float64)
+        effect = self._effect_to(state, next_state) if effect is None else effect
         if effect is None:
             effect = self._own_effect(state, control, self.step(state, control))
         return self.table.features[self.table.feature_index[state, effect]]

@@ -30,7 +30,7 @@ class LabelledGraph(NamedTuple):
     rows: NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def explore_pairs(
     graph: LabelledGraph, start: int, max_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], int]:
@@ -81,5 +81,7 @@ def explore_pairs(
 @njit(cache=True, nogil=True)
 def _with_room(table: NDArray[np.generic], room: int) -> NDArray[np.generic]:
     larger = np.empty((room, table.shape[1]), table.dtype)
-    larger[: len(table)] = table
+    for row in range(len(table)):  # to compile an assignment of slices takes a second
+        for column in range(table.shape[1]):
+            larger[row, column] = table[row, column]
     return larger

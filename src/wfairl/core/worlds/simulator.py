@@ -12,6 +12,7 @@ also offer
     succeeded     whether the task is fulfilled; without it, or where it is None, the task's rule decides
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -82,6 +83,18 @@ class ModelSimulator:
         outcomes = outcomes_of(self.world, self.state, control)
         cumulative = np.cumsum([probability for probability, _ in outcomes])
         return outcomes[int((cumulative / cumulative[-1] <= self._rng.random()).sum())][1]
+
+
+MakeSimulator = Callable[[World[Any], np.random.Generator], Simulator]
+"""From the world as its author wrote it and random numbers to the simulator of an episode."""
+
+
+def simulate(world: World[Any], make: MakeSimulator, seed: int) -> Simulator:
+    """The simulator of a scene, in the terms of its model."""
+    rng = simulator_rng(seed)
+    if make is ModelSimulator or not isinstance(world, GraphWorld) or world.plain is None:
+        return make(world, rng)
+    return NamedStateSimulator(world, make(world.plain, rng))
 
 
 class UnknownStateError(FailedRunError):

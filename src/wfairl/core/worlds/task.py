@@ -25,8 +25,9 @@ from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
 from wfairl.core.worlds.graph import GraphWorld, explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
-from wfairl.core.worlds.simulator import ModelSimulator, NamedStateSimulator, Observation, Simulator, simulator_rng
-from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world, outcomes_of
+from wfairl.core.worlds.simulator import MakeSimulator, ModelSimulator, Observation, Simulator, simulate
+from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
+from wfairl.core.worlds.world_laws import attempt, check_world
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
@@ -104,7 +105,7 @@ class ModelTask:
     default_cost: str = "auto"
     true_cost: FeatureCost | None = None
     nominal_cost: FeatureCost | None = None
-    simulator: Callable[[World[Any], np.random.Generator], Simulator] = ModelSimulator
+    simulator: MakeSimulator = ModelSimulator
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "propositions", tuple(self.propositions))
@@ -119,10 +120,37 @@ class ModelTask:
             raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
 
     def make_simulator(self, seed: int) -> Simulator:
-        world = self.make_world(seed)
-        if self.simulator is ModelSimulator or not isinstance(world, GraphWorld) or world.source is None:
-            return self.simulator(world, simulator_rng(seed))
-        return NamedStateSimulator(world, self.simulator(world.source, simulator_rng(seed)))
+        return simulate(self.make_world(seed), self.simulator, seed)
+
+
+def slipping_task(task: Task, probability: float) -> ModelTask:
+    """A task in worlds that slip: with some probability a control is replaced by another one that is available.
+
+    If the task has a simulator of its own, what that does is what really happens, and only the model slips.
+    """
+    if not 0 < probability < 1:
+        raise BadInputError(f"a control slips with a probability between 0 and 1, not {probability}")
+
+    def scene(seed: int) -> World[Any]:
+        slipping = getattr(task.make_world(seed), "slipping", None)
+        if slipping is None:
+            raise BadInputError(f"the worlds of the task {task.name!r} cannot be made to slip")
+        world: World[Any] = slipping(probability)
+        return world
+
+    return ModelTask(
+        name=f"{task.name}-slip-{probability:g}",
+        title=f"{task.title}, slip {probability:g}",
+        summary=f"{task.summary}; a control is replaced by another in {probability:.3g} of the steps",
+        propositions=task.propositions,
+        rule=task.rule,
+        horizon=task.horizon,
+        scene=scene,
+        default_cost=task.default_cost,
+        true_cost=task.true_cost,
+        nominal_cost=getattr(task, "nominal_cost", None),
+        simulator=getattr(task, "simulator", ModelSimulator),
+    )
 
 
 class NoRuleError(BadInputError):

@@ -18,8 +18,7 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.support.files import read_json, seems
 from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.slipping_task import SlippingTask
-from wfairl.core.worlds.task import Task, check_task, missing_attributes
+from wfairl.core.worlds.task import Task, check_task, missing_attributes, slipping_task
 
 ENTRY_POINTS = "wfairl.tasks"
 
@@ -52,7 +51,7 @@ def find_task(name: str) -> Task:
     """
     slipping = SLIPPING_NAME.fullmatch(name)
     if slipping is not None and name not in _registered():
-        return SlippingTask(find_task(slipping[1]), float(slipping[2]))
+        return slipping_task(find_task(slipping[1]), float(slipping[2]))
     return _registered().find(name)
 
 

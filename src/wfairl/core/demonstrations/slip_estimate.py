@@ -1,0 +1,85 @@
+"""How often controls slip, by logs of states and controls in worlds that do not slip in the model.
+
+If a control is replaced by another available one with probability p, all others alike, a step in a world that does not
+slip has the likelihood
+
+    (1 - p) [its control leads there] + p (share of the other controls that lead there)
+
+The estimate of p is the mean of its posterior, from all p alike. A step to which no control leads says nothing about p.
+Where a control is clearly replaced by some others more often than by the rest, by a G-test, there is no such p.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfairl.core.demonstrations.recorded_states import Recording
+from wfairl.core.support.errors import BadInputError
+
+GRID = (np.arange(10_000) + 0.5) / 10_000
+"""Probabilities of a slip that are compared."""
+
+LARGEST_UNEXPLAINED = 0.1
+"""Share of the slips that other controls may leave unexplained."""
+
+CLEARLY = 4.0
+"""Standard deviations by which the statistic of the G-test exceeds its mean."""
+
+
+class NoSlipError(BadInputError):
+    """There is no slip to estimate, or it is of another kind."""
+
+
+@dataclass(frozen=True)
+class SlipEstimate:
+    """How often controls slip: the mean, and the interval of 95 %."""
+
+    probability: float
+    low: float
+    high: float
+    steps: int  # that say something about it
+
+
+def estimate_slip(recordings: Iterable[Recording]) -> SlipEstimate:
+    """How often controls slip.
+
+    Raises:
+        NoSlipError: no step tells, or controls are not replaced by all others alike.
+    """
+    recordings = list(recordings)
+    kinds = Counter(kind for one in recordings for kind in one.slips)
+    _check_replaced(recordings, kinds)
+    telling = {(own, share): count for (own, share), count in kinds.items() if own != share and (own or share)}
+    if not telling:
+        raise NoSlipError(
+            "no step tells how often controls slip: the log must give states and controls, of a world that does not"
+            " slip in the model"
+        )
+    log_likelihood = np.zeros(len(GRID))
+    for (own, share), count in telling.items():
+        log_likelihood += count * np.log((1 - GRID) * own + GRID * share)
+    posterior = np.exp(log_likelihood - log_likelihood.max())
+    posterior /= posterior.sum()
+    low, high = GRID[np.searchsorted(posterior.cumsum(), (0.025, 0.975))]
+    return SlipEstimate(float(posterior @ GRID), float(low), float(high), sum(telling.values()))
+
+
+def _check_replaced(recordings: Sequence[Recording], kinds: Counter[tuple[bool, float]]) -> None:
+    """Refuse slips that no other control explains, or in which some others replace a control clearly more often."""
+    controls = [str(name) for one in recordings[:1] for name in one.path.world.controls]
+    seen = Counter((one.control, one.like) for read in recordings for one in read.surprises)
+    often = ", ".join(f"{control}: {like} {count} times" for (control, like), count in seen.most_common(6))
+    advice = (
+        "Say so in the world, with `outcomes` instead of `step`. Without --estimate-slip the log can be used as it is"
+    )
+    if kinds[False, 0.0] > LARGEST_UNEXPLAINED * seen.total():
+        raise NoSlipError(f"no other control explains {kinds[False, 0.0]} of {seen.total()} slips: {often}. {advice}")
+    alike = Counter({kind: count for kind, count in seen.items() if kind[1] in controls})
+    taken = Counter(control for control, _ in alike.elements())
+    others = len(controls) - 1
+    statistic = 2 * sum(count * np.log(count * others / taken[control]) for (control, _), count in alike.items())
+    freedom = len(taken) * (others - 1)
+    if freedom > 0 and statistic > freedom + CLEARLY * np.sqrt(2 * freedom):
+        raise NoSlipError(f"controls do not slip alike: {often}. {advice}")
