@@ -171,11 +171,10 @@ def test_demonstrations_whose_labels_the_world_contradicts(refused, corridor_dem
         ),
         ({"controls": [7]}, "line 1: seed 0: step 0: 7 is not a control"),
         ({"states": [[3, False]]}, "line 1: the scene starts in (1, False), not in [3, false]"),
-        ({"states": [[1, False], [4, False]]}, "line 1: step 0: no control leads from (1, False) to [4, false]"),
         ({"states": []}, "states must begin with the one in which the scene starts"),
-        ({"states": [[1, False]], "controls": []}, 'either a list "controls" or a list "states"'),
-        ({"seed": 0}, 'either a list "controls" or a list "states"'),
-        ({"controls": [0], "reward": 1}, "unknown field 'reward'"),
+        ({"states": [[1, False]], "path": []}, 'a list "controls" or a list "states" or both'),
+        ({"seed": 0}, 'a list "controls" or a list "states" or both'),
+        ({"controls": [0], "scores": 1}, "unknown field 'scores' (did you mean 'score'?)"),
     ],
 )
 def test_a_log_that_does_not_fit_the_world(refused, tmp_path, entry, message):

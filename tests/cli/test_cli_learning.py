@@ -148,7 +148,7 @@ def bad_inputs(tmp_path, demos, task_model):
             (demos, "--task-model", task_model, "--seed", 10**23),
             "seed must be at least 0 and at most 9,223",
         ),
-        "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
+        "temperature": ((demos, "--task-model", task_model, "--temperature", -1), "0 or more"),
         "method": ((demos, "--method", "magic"), "unknown method 'magic'"),
         "no task model": ((demos,), "plans with a task model (--task-model)"),
         "idle task model": (

@@ -59,12 +59,9 @@ def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
     demos, model = collected
     run = folder / method
     needed = ("--task-model", model) if method == "wfa-irl" else ()
-    told = json.loads(
-        command("train", demos, "--method", method, "-o", run, *needed, "--cost", "shared-linear", "--json")
-    )
+    told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, "--json"))
     assert (told["task"], told["method"]) == (name, method)
-    assert list(told["weights"])[-1] == "constant"
-    assert {"corridor": "carries", "warehouse": "into a crowd"}[name] in told["weights"]
+    assert name == "corridor" or "into a crowd" in told["plain_steps"]
     evaluate = ("evaluate", name, "--policy", run, "--seeds", "5000:5002")
     result = json.loads(command(*evaluate, "--save", "--json"))
     assert [episode["seed"] for episode in result["episodes"]] == [5000, 5001]
@@ -113,3 +110,42 @@ def test_logs_without_a_seed_are_imported_as_controls_and_as_states(own):
     assert list(result["evaluations"]) == ["optimal", "random", "learned, greedy"]
     page = (folder / "from-a-log" / "report.html").read_text()
     assert f"--demos {folder / 'log.safetensors'}" in page  # the command that makes the run again
+
+
+COURIER = """
+import numpy as np
+from wfairl import ModelTask, visit_in_order
+
+class Courier:
+    controls, propositions, initial_state = ("up", "right", "down", "left"), ("parcel", "home"), (2, 2)
+    def step(self, state, control):
+        moved = state[0] + (0, 1, 0, -1)[control], state[1] + (-1, 0, 1, 0)[control]
+        return tuple(min(max(one, 0), 4) for one in moved)
+    def label(self, state, control, next_state):
+        return frozenset({"parcel"} if next_state == (4, 0) else {"home"} if next_state == (0, 4) else ())
+    def features(self, state, control, next_state):
+        return np.ones(1)
+
+TASK = ModelTask("courier-of-logs", "fetch", Courier.propositions, visit_in_order("parcel", "home"), 60,
+                 lambda seed: Courier())
+"""
+
+
+def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_path, monkeypatch):
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
+    tasks, log, demos = tmp_path / "courier.py", tmp_path / "log.jsonl", tmp_path / "demos.safetensors"
+    tasks.write_text(COURIER)
+    states = [[2, 2], [3, 2], [3, 3], [4, 3], [4, 2], [4, 1], [4, 0]]
+    entry = {"states": states, "controls": ["right", "right", "right", "up", "up", "up"], "battery": 0.7}
+    log.write_text("\n".join([json.dumps(entry)] * 3))
+    said = wfairl("--tasks", tasks, "demos-import", "courier-of-logs", log, "-o", demos)
+    assert said.returncode == 0
+    assert "in 3 of 18 steps (16.7%)" in " ".join(said.stdout.split())
+    assert "most often from (3, 2) (3)" in " ".join(said.stdout.split())
+    assert "the fields battery" in " ".join(said.stdout.split())
+    estimated = ("demos-import", "courier-of-logs", log, "-o", demos, "--estimate-slip", "--overwrite", "--json")
+    document = json.loads(wfairl("--tasks", tasks, *estimated).stdout)
+    assert document["slip"]["low"] < 1 / 6 < document["slip"]["high"]
+    assert document["task"] == f"courier-of-logs-slip-{document['slip']['probability']:.2g}"
+    assert document["surprises"] == []

@@ -63,17 +63,18 @@ COMMANDS = (
         "demos.safetensors task.json",
         "--resume",
     ),
+    command("demos, doorkey", "demos doorkey --successes 8 --failures 0 -o grids.safetensors"),
     command(
         "train, bc",
-        "train demos.safetensors --method bc --networks 2 --epochs 10 --validation-scenes 2 -o cloned",
-        "demos.safetensors",
+        "train grids.safetensors --method bc --radius 2 --networks 2 --epochs 4 --validation-scenes 2 -o cloned",
+        "grids.safetensors",
         "--resume",
     ),
     command(
         "train, gail",
-        "train demos.safetensors --method gail --fresh-scenes 4 --iterations 4 --environments 4 --rollout 8"
+        "train grids.safetensors --method gail --radius 2 --fresh-scenes 4 --iterations 2 --environments 4 --rollout 8"
         " --pretraining 1 --validation-scenes 2 -o gail",
-        "demos.safetensors",
+        "grids.safetensors",
         "--resume",
     ),
     command("evaluate", "evaluate corridor --policy run --seeds 5000:5008 --save", "run"),

@@ -9,7 +9,7 @@ from public_data_files import write_labyrinth
 
 from experiments.harness import Cell, Outcome
 from experiments.harness.cell import ARRAYS, FORM, RESULT
-from experiments.public_data import labyrinth
+from experiments.public_data import labyrinth_data as labyrinth
 from fuzz import text_mutations
 from fuzz.file_format import FileFormat, sealed, tensors
 

@@ -23,7 +23,7 @@ from wfairl.core.costs.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
-from wfairl.core.costs.feature_costs import LinearCost
+from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.storage import load_cost, save_cost
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
@@ -110,14 +110,14 @@ def dataset() -> Dataset:
 
 
 def write_checkpoint_file(path: Path) -> None:
-    model = LinearCost(3, 2)
+    model = PricesCost(3)
     checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[0], None)
     write_checkpoint(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
 
 
 def read_checkpoint_file(path: Path) -> Any:
     """As --resume does."""
-    model = LinearCost(3, 2)
+    model = PricesCost(3)
     adam = Adam(model, 0.01)
     checkpoint = read_checkpoint(path, "a fingerprint")
     if checkpoint is None:  # where there is none, a run begins anew
@@ -184,7 +184,7 @@ FORMATS: tuple[FileFormat, ...] = (
         is_sealed=True,
     ),
     tensors("demonstrations", "demos.safetensors", lambda p: save(dataset(), p), load),
-    tensors("cost, linear", "cost.safetensors", lambda p: save_cost(LinearCost(3, 2), p), load_cost),
+    tensors("cost, prices", "cost.safetensors", lambda p: save_cost(PricesCost(3), p), load_cost),
     tensors("cost, local", "cost.safetensors", lambda p: save_cost(LocalCost(), p), load_cost),
     tensors("checkpoint", "last.safetensors", write_checkpoint_file, read_checkpoint_file),
     tensors("policy", "policy.safetensors", write_policy, read_policy),

@@ -22,8 +22,9 @@ def warn(message: str) -> None:
 
 
 def facts_table(rows: Iterable[tuple[str, str]] = ()) -> Table:
-    """A table without lines, of names and values."""
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    """A table without lines, of names and values; a name that is that of the row before is left out."""
+    table, before = Table(show_header=False, box=None, padding=(0, 2, 0, 0)), None
     for name, value in rows:
-        table.add_row(name, value)
+        table.add_row("" if name == before else name, value)
+        before = name
     return table

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
@@ -14,10 +14,13 @@ from rich.table import Table
 
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName
+from wfairl.cli.surprises import print_surprises, surprises_document
 from wfairl.core.automata.words import Word, format_word
 from wfairl.core.demonstrations.collection import collect, is_part_of_collection
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.log import PathMatch, disagreements, read_recordings
+from wfairl.core.demonstrations.recorded_states import Recording
+from wfairl.core.demonstrations.slip_estimate import SlipEstimate, estimate_slip
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.executors import open_workers
@@ -73,6 +76,14 @@ def demos_import(
     ],
     output: Output,
     minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")] = None,
+    slip: Annotated[
+        bool,
+        typer.Option(
+            "--estimate-slip",
+            help="Estimate how often controls slip, from states and controls, and write demonstrations of the task that"
+            " slips so often.",
+        ),
+    ] = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -80,9 +91,10 @@ def demos_import(
 
     Each line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed is the
     scene of the task, 0 by default. Instead of the controls, a line may give the visited states, as the world
-    represents them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides whether an episode
-    is a success; if the task has none, every episode is one. Where a score contradicts the rule, the command reports
-    the demonstration and keeps the score.
+    represents them: {"states": [[2, false], [3, false]]}. With both, a log tells what really happened: the command
+    reports where the model is wrong, and keeps such steps as no evidence about the task. Without a score, the task's
+    rule decides whether an episode is a success; if the task has none, every episode is one. Where a score contradicts
+    the rule, the command reports the demonstration and keeps the score.
 
     In a world without cells, an episode is the path of the robot: {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2]]}, or a
     table (*.csv) with the columns x and y, and optionally seed, episode and score. The command snaps the path to the
@@ -93,8 +105,13 @@ def demos_import(
     _check_suffix(output)
     task = find_task(task_name)
     if source.endswith((".jsonl", ".csv")):
-        log = read_recordings(Path(source), task)
-        collected = _Collected(log.dataset, {}, disagreements(log.dataset, task), log.matches)
+        log, estimate = read_recordings(Path(source), task), None
+        if slip:
+            estimate = estimate_slip(log.recordings.values())
+            task = find_task(f"{task_name}-slip-{max(estimate.probability, 0.001):.2g}")
+            log = read_recordings(Path(source), task)
+        contradictions = disagreements(log.dataset, task)
+        collected = _Collected(log.dataset, {}, contradictions, log.matches, log.recordings, log.ignored, estimate)
     elif Path(source).exists():
         raise BadInputError(f"{source}: a log is a *.jsonl or *.csv file; other names are ids of Minari data sets")
     else:
@@ -145,12 +162,18 @@ class _Collected:
         rejected: why an episode was rejected.
         contradictions: why the score of a demonstration contradicts the task's rule.
         matches: how the path of a robot was snapped to the roadmap.
+        recordings: of states, and where they left the model.
+        ignored: fields of a log that were not read.
+        slip: how often controls slip, if that was asked for.
     """
 
     dataset: Dataset
     rejected: Mapping[int, str] = field(default_factory=dict)
     contradictions: Mapping[int, str] = field(default_factory=dict)
     matches: Mapping[int, PathMatch] = field(default_factory=dict)
+    recordings: Mapping[int, Recording] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    slip: SlipEstimate | None = None
 
     def save(self, output: Path, as_json: bool) -> None:
         """Write the demonstrations, and report them."""
@@ -173,6 +196,9 @@ class _Collected:
                 {"episode": number, "mean_error": match.mean_error, "largest_error": match.largest_error}
                 for number, match in self.matches.items()
             ],
+            "ignored": list(self.ignored),
+            **surprises_document(self.recordings),
+            "slip": None if self.slip is None else asdict(self.slip),
         }
 
     def _print(self, output: Path) -> None:
@@ -193,6 +219,9 @@ class _Collected:
                 f"snapped to the roadmap: {100 * mean:.1f} cm off on average, at most"
                 f" {100 * worst.largest_error:.1f} cm (episode {number})"
             )
+        if self.ignored:
+            out.print(f"not read: the fields {', '.join(self.ignored)}")
+        print_surprises(self.recordings, self.slip, self.dataset.task)
         if words:
             out.print(_word_table(Counter(words)))
 

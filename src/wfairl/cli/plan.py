@@ -1,7 +1,7 @@
 """`wfairl plan`. It imports what every plan needs; SciPy, torch and matplotlib only where an option needs them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,13 +16,17 @@ from wfairl.core.automata.words import compress, format_label, format_word
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.planning.path import effects_along, follow
-from wfairl.core.planning.plan import Plan
-from wfairl.core.planning.planner import PLANNERS, Planner
+from wfairl.core.planning.plan import Detour, Plan
+from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.planning.product import states_alone
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import slips
+
+MOST_DETOURS = 6
+"""Ways to leave the most probable path that are listed."""
 
 if TYPE_CHECKING:
     from wfairl.floors.commands import RefinedPlan
@@ -85,12 +89,16 @@ def plan(
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
         automaton = rule_of(found_task) if model is None else model.finite
-        found = _SupportedPlan(chosen.solve(world, automaton, transition_cost).plan())
+        solution = chosen.solve(world, automaton, transition_cost)
+        found = _SupportedPlan(solution.plan(), solution)
     refined = refine_plan(world, found.plan.path, cost) if refine else None
     if output is not None and refined is not None:
         refined.write_image(output)
     elif output is not None:
-        write_image(film_path(world, found.plan.path), output)
+        shown = found.plan.path
+        if slips(world) and output.suffix.lower() == ".gif":
+            shown = _drawn_episode(world, found, transition_cost, found_task.horizon, seed)
+        write_image(film_path(world, shown), output)
     if as_json:
         picture = None if output is None else str(output)
         print_json({"task": task, "seed": seed, **_document(world, found, refined), "picture": picture})
@@ -104,11 +112,13 @@ class _SupportedPlan:
 
     Attributes:
         plan: the plan.
+        solution: what it is taken from.
         untested_steps: steps that read a label whose transition no demonstration tests.
         leaves_at: the first step that no demonstrated word continues with; None if there is none.
     """
 
     plan: Plan
+    solution: Solution
     untested_steps: Sequence[int] = ()
     leaves_at: int | None = None
 
@@ -138,20 +148,33 @@ def _plan_cautiously(
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    cautious = planner.solve(world, choice.automaton, choice.cost).plan()
+    solution = planner.solve(world, choice.automaton, choice.cost)
+    cautious = solution.plan()
     path = follow(world, cautious.path.controls, model.finite, effects=effects_along(cautious.path))
     total = cautious.cost
     if not slips(world):
         costs = cost(states_alone(world, path.states[:-1]))
         total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     lower_bound = total - (cautious.cost - cautious.lower_bound)
-    plan = Plan(path, total, lower_bound, cautious.statistics, cautious.success)
+    plan = replace(cautious, path=path, cost=total, lower_bound=lower_bound)
     posterior = posterior_of(model)
     if posterior is None:
-        return _SupportedPlan(plan)
+        return _SupportedPlan(plan, solution)
     words = posterior.demonstrated_words
     leaves_at = DemonstratedWords.of(words).leaves_at(path.labels) if words else None
-    return _SupportedPlan(plan, posterior.untested_steps(path.labels), leaves_at)
+    return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), leaves_at)
+
+
+def _drawn_episode(world: Any, found: _SupportedPlan, cost: Cost, horizon: int, seed: int) -> WorldPath:
+    """An episode of the policy in a world that slips."""
+    from wfairl.core.planning.agent import Agent
+    from wfairl.core.planning.rollout import act
+    from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
+
+    planned = found.solution.plan().path
+    agent = Agent(planned.automaton, cost, 0.0, simulator_rng(seed))
+    agent.start(world, found.solution)
+    return act(agent, ModelSimulator(world, simulator_rng(seed)), planned.automaton, horizon, seed)
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") -> dict[str, Any]:
@@ -164,7 +187,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
-        **({"success": plan.success} if slips(world) else {}),
+        **({"success": plan.success, "otherwise": _detours(world, plan.detours)} if slips(world) else {}),
         **found.plan.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
@@ -179,12 +202,14 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", out
     if slips(world):
         out.print("this world slips: the plan is a policy, and the table its most probable way to succeed")
         out.print(f"cost  {plan.cost:.4g} expected; succeeds with probability {plan.success:.4f}")
+        _print_detours(world, plan)
     else:
         out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
     out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.plan.statistics.items()))
     if output is not None:
-        out.print(f"wrote {output}")
+        drawn = " (an episode that was drawn)" if slips(world) and output.suffix.lower() == ".gif" else ""
+        out.print(f"wrote {output}{drawn}")
     if refined is not None:
         out.print(refined.sentence)
     if found.leaves_at is not None:
@@ -192,6 +217,39 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", out
     if found.untested_steps:
         steps = ", ".join(map(str, found.untested_steps))
         out.print(f"no demonstration tests the automaton's transitions at step {steps}")
+
+
+def _print_detours(world: Any, plan: Plan) -> None:
+    """The detours that are probable, and those that make success least probable, in the order of the steps."""
+    worst = sorted(plan.detours, key=lambda one: (-one.probability * (plan.success - one.success), -one.probability))
+    table = Table("after step", "chance", "otherwise at", "then", "succeeds")
+    for one in sorted(worst[:MOST_DETOURS], key=lambda one: one.step):
+        then = "-" if one.control is None else world.controls[one.control]
+        at = _place(world, one.state)
+        table.add_row(str(one.step + 1), f"{one.probability:.1%}", at, then, f"{one.success:.1%}")
+    if plan.detours:
+        out.print(table)
+        more = len(plan.detours) - MOST_DETOURS
+        if more > 0:
+            out.print(f"and {more} more; --json lists them all")
+
+
+def _detours(world: Any, detours: Sequence[Detour]) -> list[dict[str, Any]]:
+    return [
+        {
+            "step": one.step,
+            "probability": one.probability,
+            "state": _place(world, one.state),
+            "control": None if one.control is None else world.controls[one.control],
+            "success": one.success,
+        }
+        for one in detours
+    ]
+
+
+def _place(world: Any, state: Any) -> str:
+    """A state for people."""
+    return str(world.describe(state).split(";")[0] if hasattr(world, "describe") else state_name(world, state))
 
 
 def path_table(controls: Sequence[str], path: WorldPath) -> Table:

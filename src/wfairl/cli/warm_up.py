@@ -11,11 +11,14 @@ from wfairl.core.support.errors import FailedRunError
 
 PACKAGE = Path(__file__).parents[1]
 
-KERNELS = "wfairl-kernels-core.planning.shortest_path-*/*.nbi"
+KERNELS = "wfairl-kernels-core.planning.shortest_path-*/*/*.nbi"
 """Compiled code that every planner leaves in the cache; see `core.support.compiling`."""
 
-COMPILED = ("run", "demos", "learn-task", "ask", "plan", "train", "evaluate", "studio")
-"""The commands that compile something."""
+COMPILED = ("run", "demos", "learn-task", "ask", "train", "evaluate", "studio")
+"""The commands that compile something; a first plan is interpreted where the world is small."""
+
+EAGER = "from wfairl.core.support import compiling; compiling.PATIENCE = -1.0; from wfairl.cli import main; main()"
+"""The command line as a program that compiles every kernel instead of interpreting it at first."""
 
 COMMANDS = (
     ("plan", "doorkey", "-o", "plan.png"),
@@ -28,13 +31,13 @@ def warm_up() -> None:
     """Compile for this processor what the other commands would compile when they first need it: about half a minute.
 
     The result is kept beside the package, or in the cache directory of the user. Without this command nothing is
-    missing: the first plan and the first learned rule just take some seconds longer. Example:
+    missing: the first learned rule just takes some seconds longer. Example:
 
         wfairl warm-up
     """
     out.print("compiling for this processor, once; this takes about half a minute")
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "wfairl"]
+        command = [sys.executable, "-c", EAGER]
         running = [
             subprocess.Popen([*command, *one], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             for one in COMMANDS
@@ -49,7 +52,7 @@ def warm_up() -> None:
 def announce_compilation(command: str) -> None:
     """Say in a terminal that a command has to compile first, if nothing has been compiled yet."""
     if command in COMPILED and sys.stderr.isatty() and not _is_warm():
-        warn("compiling for this processor first, once; some 20 s. `wfairl warm-up` does it for all commands")
+        warn("compiling for this processor first, once; some 10 s. `wfairl warm-up` does it for all commands")
 
 
 def _is_warm() -> bool:
