@@ -52,6 +52,7 @@ SAYS = {
     "own_format": "0 --> 2: parcel",
     "own_choice_model": "myopic: km 1.0, jam 2.1; -1.75 bits per new decision",
     "own_data_experiment": "['km', 'jam'] {'bits': -0.",
+    "event_log": "within a week: approve happens; check happens at most once",
     "road_network": "300 destinations on one table of 900 crossings",
 }
 """What each prints, beside others."""

@@ -131,6 +131,7 @@ def test_outcomes_come_from_an_event_without_leaking_and_from_a_duration():
     frame = pd.DataFrame({"case": [1, 1, 1, 2, 2], "event": list("apcab"), "time": [0, 1, 9, 0, 2]})
     log = from_frame(frame, LogColumns(outcome="event: p"))
     assert (log.scores, [len(word) for word in log.words]) == ((1.0, 0.0), [1, 2])
+    assert [len(word) for word in from_frame(frame, LogColumns(outcome="event: c")).words] == [2, 1]  # always the last
     assert from_frame(frame, LogColumns(outcome="days: 2")).scores == (0.0, 1.0)
     with pytest.raises(MalformedWordsError, match="no event 'q'"):
         from_frame(frame, LogColumns(outcome="event: q"))

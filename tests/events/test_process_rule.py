@@ -13,8 +13,8 @@ from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.constraints import TEMPLATES, Constraint
 from wfairl.events.declare import DeclareLearner
+from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import rule_of
-from wfairl.events.process_rule import SupportedConstraint, without_implied
 
 NAMES = "abc"
 WORDS = [word for length in range(6) for word in product(map(frozenset, NAMES), repeat=length)]
@@ -41,10 +41,10 @@ def constraints(draw):
 @given(st.lists(constraints(), max_size=7, unique=True))
 @settings(max_examples=150, deadline=None)
 def test_what_is_left_out_follows_from_what_is_kept(chosen):
-    kept = without_implied([SupportedConstraint(one, 10, 0, 1.0) for one in chosen])
-    assert {one.constraint for one in kept} <= set(chosen)
+    kept = without_implied(chosen)
+    assert set(kept) <= set(chosen)
     for word in WORDS:
-        if all(keeps(one.constraint.template.name, one.constraint.propositions, word) for one in kept):
+        if all(keeps(one.template.name, one.propositions, word) for one in kept):
             assert all(keeps(one.template.name, one.propositions, word) for one in chosen)
 
 

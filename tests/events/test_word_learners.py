@@ -57,6 +57,18 @@ def test_where_there_is_no_rule_what_was_shown_is_kept():
     assert hold_out(find_learner("shortest"), words, scores, np.random.default_rng(0)) is None
 
 
+def test_many_words_without_a_rule_are_not_memorised():
+    """Words that come again, whose outcomes are chance: the constant answer is best."""
+    rng = np.random.default_rng(0)
+    words = [tuple(frozenset({EVENTS[i]}) for i in rng.integers(3, size=3)) for _ in range(400)]
+    task = find_learner("shortest").fit(
+        words, (rng.random(400) < 0.7).astype(float).tolist(), Reading(keep_repeats=True)
+    )
+    assert task.trivial
+    assert not task.memorised
+    assert all(task.model.predict(words))
+
+
 def test_a_log_of_successes_alone_has_a_rule_too():
     words, scores = draw_log(1_000)
     good = [word for word, score in zip(words, scores, strict=True) if score]

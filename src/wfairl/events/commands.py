@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -20,7 +19,8 @@ from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, write_atomically
 from wfairl.events.conformance import Conformance, conform, good_or_scored
-from wfairl.events.event_logs import EventLog, LogColumns, is_log, propositions_of, read_event_log
+from wfairl.events.event_attributes import propositions_of
+from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
 from wfairl.events.unknown_propositions import unknown_propositions
 
@@ -186,7 +186,7 @@ def conform_command(
 def _parse_cost(text: str) -> tuple[str, float]:
     name, sign, cost = text.rpartition("=")
     try:
-        return name, float(cost) if sign else math.nan
+        return name, float(cost if sign else "")
     except ValueError:
         raise BadInputError(f"--cost {text}: write it as EVENT=COST, such as ship=2.5") from None
 

@@ -21,7 +21,8 @@ from wfairl.core.automata.words import Word, as_read
 from wfairl.core.demonstrations.learners import LearnedTask, Reading
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.event_logs import EventLog, LogColumns, from_frame, propositions_of
+from wfairl.events.event_attributes import propositions_of
+from wfairl.events.event_logs import EventLog, LogColumns, from_frame
 from wfairl.events.learned_rule import rule_of
 from wfairl.events.shortest import ShortestLearner
 
@@ -94,12 +95,12 @@ def conform(
     violated: Sequence[tuple[str, ...]] = [()] * len(read)
     rule = rule_of(model)
     if rule is not None:
-        broken = rule.broken(read)
-        violated = [tuple(rule.constraints[i].sentence for i in np.flatnonzero(column)) for column in broken.T]
+        broken = rule.violations(read)
+        violated = [tuple(sentence for sentence, _ in some) for some in broken]
         if rule.relations is not None:
             aligned = rule.relations.deviations(read)
         else:
-            evidence = np.array([max(one.evidence, 0.0) for one in rule.constraints]) @ broken
+            evidence = np.array([sum(max(nats, 0.0) for _, nats in some) for some in broken])
             aligned = aligned + evidence / (1 + evidence)
     return Conformance(model, tuple(read), tuple(cases), aligned, fitness, tuple(violated), conforming)
 

@@ -120,6 +120,7 @@ class Template:
     Attributes:
         name: as process mining calls it.
         sentence: for people, with `{a}` and `{b}` for the propositions.
+        denial: the sentence of a word that breaks it.
         arguments: how many propositions it has.
         holds: whether words keep it; from indices a and b of shape [n] to an array of shape [n, words].
         transitions: next state after a label with neither proposition, a, b, both; shape [states, 2 ** arguments].
@@ -131,6 +132,7 @@ class Template:
 
     name: str
     sentence: str
+    denial: str
     arguments: int
     holds: Callable[[Occurrences, Indices, Indices], Held]
     transitions: tuple[tuple[int, ...], ...]
@@ -148,77 +150,77 @@ class Template:
 
 TEMPLATES: tuple[Template, ...] = (
     Template(
-        "existence", "{a} happens", 1,
+        "existence", "{a} happens", "{a} never happens", 1,
         lambda o, a, _: o.last[a] != NOWHERE_LAST,
         ((0, 1), (1, 1)), (False, True),
     ),
     Template(
-        "absence", "{a} never happens", 1,
+        "absence", "{a} never happens", "{a} happens", 1,
         lambda o, a, _: o.last[a] == NOWHERE_LAST,
         ((0, 1), (1, 1)), (True, False),
     ),
     Template(
-        "precedence", "{b} only after {a}", 2,
+        "precedence", "{b} only after {a}", "{b} happens, and no {a} before it", 2,
         lambda o, a, b: o.first[a] <= o.first[b],
         ((0, 1, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2)), (True, True, False),
     ),
     Template(
-        "response", "after {a} comes {b}", 2,
+        "response", "after {a} comes {b}", "{a} happens, and no {b} after it", 2,
         lambda o, a, b: o.last[a] <= o.last[b],
         ((0, 1, 0, 0), (1, 1, 0, 0)), (True, False),
     ),
     Template(
-        "responded existence", "if {a} happens, {b} happens too", 2,
+        "responded existence", "if {a} happens, {b} happens too", "{a} happens without {b}", 2,
         lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
         ((0, 1, 2, 2), (1, 1, 2, 2), (2, 2, 2, 2)), (True, False, True),
     ),
     Template(
-        "order", "no {a} once {b} has happened", 2,
+        "order", "no {a} once {b} has happened", "{a} happens once {b} has happened", 2,
         lambda o, a, b: o.last[a] < o.first[b],
         ((0, 0, 1, 2), (1, 2, 1, 2), (2, 2, 2, 2)), (True, True, False),
     ),
     Template(
-        "not co-existence", "{a} and {b} never both happen", 2,
+        "not co-existence", "{a} and {b} never both happen", "{a} and {b} both happen", 2,
         lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] == NOWHERE_LAST),
         ((0, 1, 2, 3), (1, 1, 3, 3), (2, 3, 2, 3), (3, 3, 3, 3)), (True, True, True, False),
         symmetric=True,
     ),
     Template(
-        "choice", "{a} or {b} happens", 2,
+        "choice", "{a} or {b} happens", "neither {a} nor {b} happens", 2,
         lambda o, a, b: (o.last[a] != NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
         ((0, 1, 1, 1), (1, 1, 1, 1)), (False, True),
         symmetric=True,
     ),
     Template(
-        "init", "it begins with {a}", 1,
+        "init", "it begins with {a}", "it does not begin with {a}", 1,
         lambda o, a, _: o.first[a] == 0,
         ((2, 1), (1, 1), (2, 2)), (False, True, False),
     ),
     Template(
-        "end", "it ends with {a}", 1,
+        "end", "it ends with {a}", "it does not end with {a}", 1,
         lambda o, a, _: (o.last[a] == o.ends) & (o.ends >= 0),
         ((0, 1), (0, 1)), (False, True),
     ),
     Template(
-        "at most once", "{a} happens at most once", 1,
+        "at most once", "{a} happens at most once", "{a} happens at least twice", 1,
         lambda o, a, _: o.counts[a] <= 1,
         ((0, 1), (1, 2), (2, 2)), (True, True, False),
         counting=True,
     ),
     Template(
-        "exactly once", "{a} happens exactly once", 1,
+        "exactly once", "{a} happens exactly once", "{a} does not happen exactly once", 1,
         lambda o, a, _: o.counts[a] == 1,
         ((0, 1), (1, 2), (2, 2)), (False, True, False),
         counting=True,
     ),
     Template(
-        "not chain succession", "{b} never directly after {a}", 2,
+        "not chain succession", "{b} never directly after {a}", "{b} comes directly after {a}", 2,
         lambda o, a, b: ~o.adjacent(a, b),
         ((0, 1, 0, 1), (0, 1, 2, 2), (2, 2, 2, 2)), (True, True, False),
         counting=True,
     ),
     Template(
-        "equally often", "{a} happens as often as {b}", 2,
+        "equally often", "{a} happens as often as {b}", "{a} does not happen as often as {b}", 2,
         lambda o, a, b: o.counts[a] == o.counts[b],
         (), (),
         symmetric=True, counting=True,
@@ -254,7 +256,15 @@ class Constraint:
     @property
     def sentence(self) -> str:
         """The constraint, for people."""
-        return self.template.sentence.format(**dict(zip("ab", self.propositions, strict=False)))
+        return self._fill(self.template.sentence)
+
+    @property
+    def denial(self) -> str:
+        """What is so if the constraint is broken, for people."""
+        return self._fill(self.template.denial)
+
+    def _fill(self, text: str) -> str:
+        return text.format(**dict(zip("ab", self.propositions, strict=False)))
 
     def holds(self, occurrences: Occurrences) -> Held:
         """Whether each word keeps it, shape [words]."""

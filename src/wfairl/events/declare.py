@@ -1,35 +1,29 @@
-"""DeclareLearner: a conjunction of small constraints, chosen by description length.
+"""DeclareLearner: a rule made of small constraints, chosen by description length.
 
-If some words failed, the rule C is the set of constraints with the fewest bits
-
-    bits(C) + flag_bits(of the words that keep C) + flag_bits(of the words that break it)
-
-If all words succeeded, `process_rule` finds what they have in common.
-
-Constraints are added, dropped and exchanged while the description gets shorter. The words that keep a constraint are a
-row of bits (`declare_evidence`), so that one pass over all candidates is a population count.
+If some words failed, `outcome_rule` finds what tells successes from failures. If all words succeeded, `process_rule`
+finds what they have in common.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
+from wfairl.core.automata.finite import FiniteAutomaton, TooManyStatesError
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Fraction, Seed, check_bounds
-from wfairl.events.constraints import Constraint, compile_constraints
-from wfairl.events.declare_evidence import Candidates, FlagEvidence, templates_for
-from wfairl.events.dfa import Dfa, minimal, product, same_language, to_finite
+from wfairl.events.candidates import Candidates, templates_for
+from wfairl.events.constraints import Constraint
+from wfairl.events.dfa import Dfa, complement, intersection, minimal, product, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.learned_rule import LearnedRule
+from wfairl.events.outcome_rule import find_outcome_rule, number_of
 from wfairl.events.process_rule import SupportedConstraint, find_rule
 from wfairl.events.relations import MOST_PROPOSITIONS, Relations
 
@@ -49,10 +43,9 @@ class LearnedConstraints:
     """A rule.
 
     Attributes:
-        rule: the constraints; a word must keep all of them. No constraints accept every word.
-        finite: the minimal automaton of the words that keep those which fit into it.
-        bits: of the constraints, and of the flags given the rule; if all words succeeded, less the evidence.
-        left_out: constraints with evidence that contradict the others.
+        rule: what a word must keep. A rule without constraints accepts every word.
+        finite: the minimal automaton of the words that keep what fits into it.
+        bits: of the rule, and of the flags given the rule; if all words succeeded, less the evidence.
         unpaired: propositions that no constraint pairs, because there are too many pairs and these are rare.
         words_used: how many words were used.
     """
@@ -60,19 +53,18 @@ class LearnedConstraints:
     rule: LearnedRule
     finite: FiniteAutomaton
     bits: float
-    left_out: tuple[Constraint, ...]
     unpaired: tuple[str, ...]
     words_used: int
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The rule, for people."""
-        return tuple(one.sentence for one in self.rule.constraints)
+        return self.rule.sentences
 
 
 @dataclass(frozen=True)
 class DeclareLearner(WordLearner):
-    """The constraints that describe the successes best, as a conjunction.
+    """The rule that describes the successes best.
 
     Attributes:
         max_constraints: most constraints of a rule that tells successes from failures.
@@ -128,68 +120,65 @@ class DeclareLearner(WordLearner):
         candidates = Candidates.over(propositions, keep_repeats, paired, finite=not only_successes)
         part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
         corpus, succeeded = corpus.take(part), succeeded[part]
-        if only_successes:
-            supported, left_out, relations = self._of_successes(candidates, corpus, alphabet, rng)
-        else:
-            supported, left_out, relations = self._of_flags(candidates, corpus, alphabet, succeeded, words)
-        fitting, finite = _fit_into(supported.constraints, alphabet, self.max_states)
+        rule, bits = (
+            self._of_successes(candidates, corpus, alphabet, rng)
+            if only_successes
+            else self._of_outcomes(candidates, corpus, alphabet, succeeded, words)
+        )
+        fitting, finite = to_automaton(rule, alphabet, self.max_states)
         return LearnedConstraints(
-            LearnedRule(supported.constraints, fitting, supported.outliers, supported.false_alarms, relations),
+            replace(rule, in_automaton=fitting),
             finite,
-            supported.bits,
-            left_out=left_out,
+            bits,
             unpaired=tuple(np.delete(propositions, paired).tolist()),
             words_used=len(corpus),
         )
 
     def _of_successes(
         self, candidates: Candidates, corpus: Corpus, alphabet: Sequence[Label], rng: np.random.Generator
-    ) -> tuple["_Supported", tuple[Constraint, ...], Relations | None]:
+    ) -> tuple[LearnedRule, float]:
         relations = Relations.of(corpus, alphabet)
         rule = find_rule(corpus, alphabet, relations, candidates, self.outliers, rng)
         bits = -sum(one.evidence for one in rule.constraints) / math.log(2)
-        return _Supported(rule.constraints, bits, rule.outliers, rule.false_alarms), (), relations
+        return LearnedRule((rule.constraints,), 0, rule.outliers, rule.false_alarms, relations), bits
 
-    def _of_flags(
+    def _of_outcomes(
         self,
         candidates: Candidates,
         corpus: Corpus,
         alphabet: Sequence[Label],
         succeeded: NDArray[np.bool_],
         words: int,
-    ) -> tuple["_Supported", tuple[Constraint, ...], Relations | None]:
-        evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
-        needed, left_out = _without_implied(
-            evidence, _search(evidence, self.max_constraints), alphabet, self.max_states
+    ) -> tuple[LearnedRule, float]:
+        rows = candidates.kept_by(corpus, alphabet)
+        found = find_outcome_rule(candidates, rows, succeeded, self.max_constraints)
+        described = ~succeeded if found.of_failures else succeeded
+
+        def holds(literal: int) -> NDArray[np.bool_]:
+            """Whether each word satisfies a literal, shape [words]."""
+            kept = np.unpackbits(rows[number_of(literal)].view(np.uint8), count=len(corpus))
+            return (kept > 0) == (literal >= 0)
+
+        def support(literal: int, gain: float) -> SupportedConstraint:
+            constraint, is_kept = candidates.constraint(number_of(literal)), literal >= 0
+            if not is_kept and constraint.template.name == "existence":
+                constraint, is_kept = Constraint.of("absence", *constraint.propositions), True
+            broken = int((described & ~holds(literal)).sum())
+            return SupportedConstraint(constraint, int(described.sum()), broken, gain * math.log(2), is_kept)
+
+        terms = tuple(
+            tuple(support(*one) for one in zip(term, gains, strict=True))
+            for term, gains in zip(found.terms, found.gains, strict=True)
         )
-        supported = []
-        for i in sorted(needed):
-            gain = evidence.bits([one for one in needed if one != i]) - evidence.bits(needed)
-            broken = evidence.broken_by_successes(i)
-            supported.append(SupportedConstraint(candidates.constraint(i), evidence.total, broken, gain * math.log(2)))
-        bits = candidates.rule_bits(needed) + evidence.data_bits(needed) * words / len(corpus)
-        wrong = sum(~LearnedRule(tuple(supported), 0, 0.0).keeps_all(_words(corpus, alphabet))[succeeded])
-        found = _Supported(tuple(supported), bits, float(wrong / max(evidence.total, 1)), None)
-        return found, tuple(candidates.constraint(i) for i in left_out), None
+        everything = np.ones((1, len(corpus)), bool)
+        covered = np.logical_or.reduce(
+            [np.logical_and.reduce([*everything, *map(holds, term)]) for term in found.terms]
+        )
+        outliers = float((covered == found.of_failures)[succeeded].mean())
+        return LearnedRule(terms, 0, outliers, of_failures=found.of_failures), found.bits * words / len(corpus)
 
 
 NO_RULE = "anything may happen: no rule was found"
-
-
-@dataclass(frozen=True, eq=False)
-class _Supported:
-    """The constraints of a rule, its bits, and the shares of cases that break it."""
-
-    constraints: tuple[SupportedConstraint, ...]
-    bits: float
-    outliers: float
-    false_alarms: float | None
-
-
-def _words(corpus: Corpus, alphabet: Sequence[Label]) -> list[Word]:
-    """The words of a corpus."""
-    labels = [alphabet[symbol] for symbol in corpus.symbols]
-    return [tuple(labels[start:end]) for start, end in pairwise(corpus.offsets)]
 
 
 def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
@@ -200,8 +189,6 @@ def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
         )
     if learned.words_used < words:
         yield f"of {words:,} words {learned.words_used:,} were used, drawn at random"
-    for constraint in learned.left_out:
-        yield f"left out, as it contradicts the others: {constraint.sentence}"
     alone = len(learned.rule.constraints) - learned.rule.in_automaton
     if alone:
         yield (
@@ -231,76 +218,27 @@ def _most_frequent(
     return np.sort(np.argsort(-often, kind="stable")[:limit])
 
 
-def _search(evidence: FlagEvidence, limit: int) -> list[int]:
-    """Add, drop and exchange constraints while the description gets shorter, the best change first."""
-    chosen: list[int] = []
-    best = evidence.bits(chosen)
-    while len(evidence.candidates):
-        bits, changed = min(_changes(evidence, chosen, limit), key=lambda option: option[0])
-        if not bits < best - LEAST_GAIN_IN_BITS:
-            bits, changed = min(_exchanges_for_two(evidence, chosen, limit), default=(math.inf, chosen))
-        if not bits < best - LEAST_GAIN_IN_BITS:
-            break
-        best, chosen = bits, changed
-    return chosen
+def to_automaton(rule: LearnedRule, alphabet: Sequence[Label], max_states: int) -> tuple[int, FiniteAutomaton]:
+    """How many constraints of a rule an automaton of so many states holds, and the automaton.
+
+    A conjunction is cut to what fits. Any other rule fits whole or not at all.
+    """
+    if rule.is_conjunction:
+        return _fit_into(rule.terms[0], alphabet, max_states)
+    try:
+        tables = [
+            intersection([_table(one, alphabet) for one in term], len(alphabet), max_states) for term in rule.terms
+        ]
+        none = intersection([*map(complement, tables)], len(alphabet), max_states)
+    except TooManyStatesError:
+        return 0, to_finite(Dfa(np.zeros((1, len(alphabet)), np.int32), np.array([True])), tuple(alphabet))
+    whole = none if rule.of_failures else complement(none)
+    return len(rule.constraints), to_finite(whole, tuple(alphabet))
 
 
-LEAST_GAIN_IN_BITS = 1e-6
-"""A smaller gain is rounding."""
-
-FIRST_OF_TWO = 8
-"""When one constraint is exchanged for two, this many are tried as the first of them."""
-
-
-def _changes(evidence: FlagEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
-    """The rule with one constraint more, with one less, and with one exchanged."""
-    options = [_with_best(evidence, chosen)] if len(chosen) < limit else []
-    for i in range(len(chosen)):
-        without = chosen[:i] + chosen[i + 1 :]
-        options += [(evidence.bits(without), without), _with_best(evidence, without)]
-    return options
-
-
-def _exchanges_for_two(evidence: FlagEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
-    """The rule with two constraints for one: "ship only after pay", "ship only after pack" for "ship never happens"."""
-    options = []
-    for i in range(len(chosen) if len(chosen) < limit else 0):
-        without = chosen[:i] + chosen[i + 1 :]
-        bits = evidence.bits_with_each(without)
-        firsts = [int(first) for first in np.argsort(bits, kind="stable")[: FIRST_OF_TWO + 1] if first != chosen[i]]
-        options += [_with_best(evidence, [*without, first]) for first in firsts if np.isfinite(bits[first])]
-    return options
-
-
-def _with_best(evidence: FlagEvidence, chosen: list[int]) -> tuple[float, list[int]]:
-    bits = evidence.bits_with_each(chosen)
-    added = int(np.argmax(bits <= bits.min() + LEAST_GAIN_IN_BITS))  # the first of equals: its template is preferred
-    return float(bits[added]), [*chosen, added]
-
-
-def _without_implied(
-    evidence: FlagEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
-) -> tuple[list[int], list[int]]:
-    """The constraints that do not follow from the others, and those that contradict them."""
-    needed, left_out = list(chosen), list[int]()
-    while True:
-        try:
-            table = compile_constraints(map(evidence.candidates.constraint, needed), alphabet, max_states)
-            to_finite(table, tuple(alphabet))
-            break
-        except TooManyStatesError:
-            return needed, left_out
-        except NoAcceptedWordError:
-            losses = [evidence.bits(needed[:i] + needed[i + 1 :]) for i in range(len(needed))]
-            left_out.append(needed.pop(int(np.argmin(losses))))
-    for constraint in sorted(needed, reverse=True):  # drop what the others imply, the longest first
-        others = [other for other in needed if other != constraint]
-        try:
-            simpler = compile_constraints(map(evidence.candidates.constraint, others), alphabet, max_states)
-            needed = others if same_language(simpler, table) else needed
-        except TooManyStatesError:
-            continue
-    return needed, left_out
+def _table(one: SupportedConstraint, alphabet: Sequence[Label]) -> Dfa:
+    table = one.constraint.table(alphabet)
+    return table if one.kept else complement(table)
 
 
 def _fit_into(
@@ -314,7 +252,7 @@ def _fit_into(
     for one in constraints:
         if not one.constraint.template.transitions or refused == MOST_REFUSED:
             continue
-        larger = minimal(product(table, one.constraint.table(alphabet)))
+        larger = minimal(product(table, _table(one, alphabet)))
         if larger.states > max_states or not larger.accepting.any():
             refused += 1
         else:

@@ -52,6 +52,11 @@ def intersection(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
     return whole
 
 
+def complement(table: Dfa) -> Dfa:
+    """The table of the words that another one rejects."""
+    return Dfa(table.transitions, ~table.accepting)
+
+
 def product(left: Dfa, right: Dfa) -> Dfa:
     """The table of the words that both accept, over the pairs of states that can be reached."""
     pairs, after = _reachable_pairs(left, right)

@@ -12,20 +12,18 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
 
 import csv
 import io
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_text
+from wfairl.events.event_attributes import DAYS, Attributes, to_number
+from wfairl.events.event_times import time_parser
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
@@ -51,15 +49,6 @@ OTHER_NAMES = {
 OUTCOME_EVENT, OUTCOME_DAYS = "event:", "days:"
 """Beginnings of `LogColumns.outcome` where no column has the outcome."""
 
-DAYS = "days"
-"""As an attribute: the days since the first event of the case."""
-
-MOST_VALUES = 20
-"""Of an attribute that become propositions; of numbers, thresholds are taken instead."""
-
-THRESHOLD = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
-"""A proposition about an attribute: `amount > 1000`, `channel = web`."""
-
 
 @dataclass(frozen=True)
 class LogColumns:
@@ -70,7 +59,8 @@ class LogColumns:
         event: what happened.
         time: when; orders the events of a case. Events of the same time keep their order. Optional.
         outcome: success or failure of the case, on any of its rows, or as an attribute of the trace. `event: pay` means
-            that a case succeeds if it has that event; the case is then read up to that event, so that nothing leaks.
+            that a case succeeds if it has that event; the case is then read up to that event, so that nothing leaks. If
+            that event is always the last one, every case is read without its last event.
             `days: 7` means that it succeeds if it takes at most 7 days.
         lifecycle: the transition whose events count: `complete`, another one, or `all`. `auto` takes those that are
             complete, and all events of a log in which none is.
@@ -182,11 +172,6 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     return cases.assemble()
 
 
-def propositions_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of some propositions that are about attributes, for `LogColumns.attributes` of another log."""
-    return tuple(sorted(name for name in names if THRESHOLD.fullmatch(name)))
-
-
 @dataclass(frozen=True)
 class _Event:
     """An event while the file is read: its texts as they stand there, and where."""
@@ -224,7 +209,7 @@ class _Cases:
     def __init__(self, source: str, columns: LogColumns) -> None:
         self.source, self.columns = source, columns
         self.cases: dict[str, _Case] = {}
-        self.attributes = _Attributes(columns.attributes)
+        self.attributes = Attributes(columns.attributes)
         self.notes: list[str] = []
 
     def add_row(self, row: Mapping[str, str], where: str) -> None:
@@ -253,13 +238,18 @@ class _Cases:
         self._sort_by_time()
         self._derive_outcomes()
         self._note_empty()
-        self.attributes.choose(self.cases.values())
+        self.attributes.choose(self._values)
         labels: dict[frozenset[str], Label] = {}
         words = tuple(self._word(case, labels) for case in self.cases.values())
         outcomes = tuple(case.outcome for case in self.cases.values())
         scores = tuple(one for one in outcomes if one is not None)
         whole = scores if len(scores) == len(words) else None
         return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
+
+    def _values(self, attribute: str) -> Iterator[str]:
+        """All values of an attribute."""
+        for case in self.cases.values():
+            yield from map(str, case.days()) if attribute == DAYS else (one.values[attribute] for one in case.events)
 
     def _word(self, case: _Case, labels: dict[frozenset[str], Label]) -> Word:
         """The labels of a case; equal labels are stored once."""
@@ -295,11 +285,11 @@ class _Cases:
             )
 
     def _sort_by_time(self) -> None:
-        parse = _time_parser([event for case in self.cases.values() for event in case.events])
+        parse = time_parser(event.time for case in self.cases.values() for event in case.events)
         for name, case in self.cases.items():
             if not any(event.time for event in case.events):
                 continue
-            times = [parse(event) for event in case.events]
+            times = [parse(event.time, event.where) for event in case.events]
             try:
                 order = sorted(range(len(times)), key=times.__getitem__)
             except TypeError:
@@ -328,9 +318,16 @@ class _Cases:
         names = {event.name for case in self.cases.values() for event in case.events}
         if asked not in names:
             raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for")
-        for case in self.cases.values():
-            end = next((i for i, event in enumerate(case.events) if event.name == asked), None)
-            case.outcome = float(end is not None)
+        firsts = [
+            next((i for i, event in enumerate(case.events) if event.name == asked), None)
+            for case in self.cases.values()
+        ]
+        is_last = all(i in (None, len(case.events) - 1) for i, case in zip(firsts, self.cases.values(), strict=True))
+        if is_last:
+            self.notes.append(f"{asked!r} is always the last event; so the last event of every case is left out")
+        for i, case in zip(firsts, self.cases.values(), strict=True):
+            case.outcome = float(i is not None)
+            end = -1 if is_last else i
             case.events, case.times = case.events[:end], case.times[:end]
 
     def _note_empty(self) -> None:
@@ -339,51 +336,6 @@ class _Cases:
             raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
         if empty:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
-
-
-class _Attributes:
-    """Propositions about attributes of events, such as `amount > 1000` and `channel = web`."""
-
-    def __init__(self, asked: Sequence[str]) -> None:
-        parts = {one: THRESHOLD.fullmatch(one) for one in asked}
-        self.names = tuple(dict.fromkeys(one if match is None else match["name"] for one, match in parts.items()))
-        self.open = [one for one, match in parts.items() if match is None]
-        self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
-
-    def choose(self, cases: Iterable[_Case]) -> None:
-        """Take quartiles of the attributes that are numbers, and the values of the others."""
-        for name in self.open:
-            given: list[str] = []
-            for case in cases:
-                given += map(str, case.days()) if name == DAYS else (event.values[name] for event in case.events)
-            given = [one for one in given if one]
-            numbers = [_number(one) for one in given]
-            distinct = sorted(set(given))
-            if given and all(math.isfinite(one) for one in numbers) and len(distinct) > 2:
-                quartiles = np.unique([float(f"{one:.3g}") for one in np.quantile(numbers, [0.25, 0.5, 0.75])])
-                self.chosen += [(name, ">", f"{one:g}") for one in quartiles]
-            elif given and len(distinct) <= MOST_VALUES:
-                self.chosen += [(name, "=", one) for one in distinct]
-            else:
-                raise BadInputError(
-                    f"the attribute {name!r} has {len(distinct)} values that are not numbers, and at most"
-                    f" {MOST_VALUES} become propositions; name those that matter, as in '{name} = value'"
-                )
-
-    def hold(self, values: Mapping[str, str]) -> list[str]:
-        """The propositions that hold of an event with these attributes."""
-        return [
-            f"{name} {sign} {value}"
-            for name, sign, value in self.chosen
-            if (values[name] == value if sign == "=" else _number(values[name]) > _number(value))
-        ]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict[str, int]:
@@ -402,7 +354,7 @@ def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict
             raise MalformedWordsError(
                 f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"
             )
-    for name in _Attributes(columns.attributes).names:
+    for name in Attributes(columns.attributes).names:
         if name.lower() in small:
             places[name] = small.index(name.lower())
         elif name != DAYS:
@@ -410,49 +362,11 @@ def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict
     return places
 
 
-SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(.*)")
-POINTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")
-YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
-
-
-def _time_parser(events: Sequence[_Event]) -> Any:
-    """A function from an event to its time; whether 3/4/2026 is in March or in April, the other dates must tell."""
-    slashes = [match for event in events if (match := SLASHES.match(event.time))]
-    firsts, seconds = ({int(match[i]) for match in slashes} for i in (1, 2))
-    day_first, month_first = max(firsts, default=0) > 12, max(seconds, default=0) > 12
-
-    def parse(event: _Event) -> datetime | float:
-        text = event.time.strip()
-        number = _number(text)
-        if math.isfinite(number):
-            return number
-        if match := SLASHES.match(text):
-            if day_first == month_first:
-                raise MalformedWordsError(
-                    f"{event.where}: the time is {text!r}, in which day and month cannot be told apart; write it as"
-                    " 2026-03-01T09:00:00 (ISO 8601)"
-                )
-            day, month = (match[1], match[2]) if day_first else (match[2], match[1])
-            text = f"{match[3]}-{month:0>2}-{day:0>2}{match[4]}"
-        elif match := POINTS.match(text):
-            text = f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}{match[4]}"
-        elif match := YEAR_FIRST.match(text):
-            text = f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}{match[4]}"
-        try:
-            return datetime.fromisoformat(text)
-        except ValueError:
-            raise MalformedWordsError(
-                f"{event.where}: the time is {event.time!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
-            ) from None
-
-    return parse
-
-
 def _parse_outcome(text: str, where: str) -> float | None:
     word = text.strip().lower()
     if word in OUTCOMES:
         return OUTCOMES[word]
-    number = _number(word)
+    number = to_number(word)
     if not abs(number) <= LARGEST_SCORE:
         raise MalformedWordsError(
             f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0"

@@ -1,15 +1,16 @@
 """LearnedRule: what a learner of words knows beyond the automaton, as a record of the task model.
 
-The constraints are the meaning of the model: a case is right if it keeps all of them. The automaton holds those that
-fit into it, for planners, drawings and alignments.
+The sentences are the meaning of the model: a case is right if it keeps the rule that they state. The automaton holds
+those that fit into it, for planners, drawings and alignments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
@@ -28,58 +29,95 @@ class LearnedRule:
     """A rule in sentences, and the relations of the cases that it was learned from.
 
     Attributes:
-        constraints: a case must keep all of them; those with most evidence first.
-        in_automaton: how many of them the automaton holds.
+        terms: conjunctions, of which a case must satisfy one; the constraints of each with most evidence first.
+        in_automaton: how many constraints the automaton holds.
         outliers: share of the cases it was learned from that break it.
         false_alarms: share of unseen good cases that break it, as folds measured; None if that was not measured.
         relations: of these cases; None if it was learned from successes and failures.
+        of_failures: whether a case must satisfy none of the terms instead.
     """
 
     kind: ClassVar[str] = "sentences"
 
-    constraints: tuple[SupportedConstraint, ...]
+    terms: tuple[tuple[SupportedConstraint, ...], ...]
     in_automaton: int
     outliers: float
     false_alarms: float | None = None
     relations: Relations | None = None
+    of_failures: bool = False
+
+    @property
+    def constraints(self) -> tuple[SupportedConstraint, ...]:
+        """Those of all terms."""
+        return tuple(one for term in self.terms for one in term)
+
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether a case must satisfy all constraints."""
+        return len(self.terms) == 1 and not self.of_failures
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The rule, for people; empty if every case keeps it."""
+        if self.is_conjunction:
+            return tuple(one.sentence for one in self.terms[0])
+        first, then = ("it fails if ", "or if ") if self.of_failures else ("either ", "or ")
+        return tuple((then if i else first) + _joined(term) for i, term in enumerate(self.terms))
 
     @property
     def labels(self) -> Collection[Label]:
         """One label for each event that the relations count."""
         return () if self.relations is None else [frozenset({name}) for name in self.relations.propositions]
 
-    def broken(self, words: Sequence[Word]) -> NDArray[np.bool_]:
-        """Which constraints each word breaks, shape [constraints, words]; unknown events are events like others."""
+    def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
+        """Whether each word keeps the rule, shape [words]."""
+        return np.asarray(self._covered(self._satisfied(words)) != self.of_failures)
+
+    def violations(self, words: Sequence[Word]) -> list[list[tuple[str, float]]]:
+        """The sentences that each word breaks, with their evidence.
+
+        Of a rule with several terms, those of the term that the word is nearest to.
+        """
+        held = self._satisfied(words)
+        ends = np.cumsum([0, *map(len, self.terms)])
+        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        lacking = np.array([(~held[part]).sum(axis=0) for part in parts])
+        nearest, covered = lacking.argmin(axis=0), (lacking == 0).any(axis=0)
+        found: list[list[tuple[str, float]]] = []
+        for word in range(len(words)):
+            if self.of_failures:
+                broken = [term for term, missing in zip(self.terms, lacking[:, word], strict=True) if not missing]
+                found.append([(f"not: {_joined(term)}", max(one.evidence for one in term)) for term in broken])
+                continue
+            part, term = parts[nearest[word]], self.terms[nearest[word]]
+            missing = () if covered[word] else np.flatnonzero(~held[part, word])
+            found.append([(term[i].sentence, term[i].evidence) for i in missing])
+        return found
+
+    def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
+        """The sentences that each word breaks, those with most evidence first."""
+        return [tuple(sentence for sentence, _ in broken) for broken in self.violations(words)]
+
+    def _satisfied(self, words: Sequence[Word]) -> NDArray[np.bool_]:
+        """Which constraints each word satisfies, shape [constraints, words]; unknown events are events like others."""
         read = [as_word(word) for word in words]
         alphabet = sort_labels({label for word in read for label in word})
         names = sorted({name for one in self.constraints for name in one.constraint.propositions})
         occurrences = Occurrences.of(encode(read, alphabet), alphabet, names)
-        held = [one.constraint.holds(occurrences) for one in self.constraints]
-        return ~np.array(held, bool).reshape(len(held), len(words))
+        held = [one.constraint.holds(occurrences) == one.kept for one in self.constraints]
+        return np.array(held, bool).reshape(len(held), len(words))
 
-    def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
-        """Whether each word keeps every constraint, shape [words]."""
-        return np.asarray(~self.broken(words).any(axis=0))
-
-    def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
-        """The sentences that each word breaks, those with most evidence first."""
-        sentences = [one.sentence for one in self.constraints]
-        return [tuple(sentences[i] for i in np.flatnonzero(column)) for column in self.broken(words).T]
+    def _covered(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each word satisfies a term, shape [words]."""
+        ends = np.cumsum([0, *map(len, self.terms)]).tolist()
+        return np.logical_or.reduce([held[start:end].all(axis=0) for start, end in pairwise(ends)])
 
     def to_document(self) -> dict[str, Any]:
         """The record as a JSON object."""
         return {
             "kind": self.kind,
-            "constraints": [
-                {
-                    "template": one.constraint.template.name,
-                    "propositions": list(one.constraint.propositions),
-                    "support": one.support,
-                    "broken": one.broken,
-                    "evidence": one.evidence,
-                }
-                for one in self.constraints
-            ],
+            "terms": [[_constraint_document(one) for one in term] for term in self.terms],
+            "of_failures": self.of_failures,
             "in_automaton": self.in_automaton,
             "outliers": self.outliers,
             "false_alarms": self.false_alarms,
@@ -90,12 +128,24 @@ class LearnedRule:
     def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":  # noqa: ARG003
         """Read what `to_document` gave."""
         read = parse(_RuleDocument, document)
-        constraints = tuple(
-            SupportedConstraint(Constraint.of(one.template, *one.propositions), one.support, one.broken, one.evidence)
-            for one in read.constraints
-        )
+        terms = tuple(tuple(one.constraint() for one in term) for term in read.terms)
         relations = None if read.relations is None else Relations.from_document(read.relations)
-        return cls(constraints, read.in_automaton, read.outliers, read.false_alarms, relations)
+        return cls(terms, read.in_automaton, read.outliers, read.false_alarms, relations, read.of_failures)
+
+
+def _joined(term: Sequence[SupportedConstraint]) -> str:
+    return ", and ".join(one.sentence for one in term)
+
+
+def _constraint_document(one: SupportedConstraint) -> dict[str, Any]:
+    return {
+        "template": one.constraint.template.name,
+        "propositions": list(one.constraint.propositions),
+        "support": one.support,
+        "broken": one.broken,
+        "evidence": one.evidence,
+        "kept": one.kept,
+    }
 
 
 def rule_of(model: TaskModel) -> LearnedRule | None:
@@ -110,6 +160,11 @@ class _ConstraintDocument:
     support: Count
     broken: Count
     evidence: float
+    kept: bool
+
+    def constraint(self) -> SupportedConstraint:
+        stated = Constraint.of(self.template, *self.propositions)
+        return SupportedConstraint(stated, self.support, self.broken, self.evidence, self.kept)
 
 
 @dataclass(frozen=True)
@@ -117,7 +172,8 @@ class _RuleDocument:
     """A `LearnedRule` on disk."""
 
     kind: Literal["sentences"]
-    constraints: tuple[_ConstraintDocument, ...]
+    terms: Annotated[tuple[tuple[_ConstraintDocument, ...], ...], MinLen(1)]
+    of_failures: bool
     in_automaton: Count
     outliers: Annotated[float, Ge(0)]
     false_alarms: NotNegative | None

@@ -16,18 +16,18 @@ keep. The least evidence is raised until no more than `FALSE_ALARMS` of the case
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
+from wfairl.events.candidates import Candidates
 from wfairl.events.constraints import Constraint, Occurrences
-from wfairl.events.declare_evidence import Candidates
+from wfairl.events.implications import without_implied
 from wfairl.events.relations import Relations
 
 FALSE_ALARMS = 0.01
@@ -57,17 +57,19 @@ class SupportedConstraint:
         support: cases that it speaks of.
         broken: how many of these break it.
         evidence: nats by which it is likelier than chance.
+        kept: whether a case must keep it; else a case must break it.
     """
 
     constraint: Constraint
     support: int
     broken: int
     evidence: float
+    kept: bool = True
 
     @property
     def sentence(self) -> str:
-        """The constraint, for people."""
-        return self.constraint.sentence
+        """What must be so, for people."""
+        return self.constraint.sentence if self.kept else self.constraint.denial
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ class ProcessRule:
     """What the cases of a log have in common.
 
     Attributes:
-        constraints: none follows from the others by a simple step; those with most evidence first.
+        constraints: none follows from the others; those with most evidence first.
         outliers: share of the cases that break one of them.
         noise: share of cases that break a firm constraint, the median of the kind that is broken most.
         false_alarms: share of unseen cases that break a constraint which they should not, as measured by folds.
@@ -126,9 +128,12 @@ def find_rule(
         )
         for i in chosen
     ]
-    needed = without_implied(supported)
+    needed = {*without_implied(one.constraint for one in supported)}
+    supported = sorted(
+        (one for one in supported if one.constraint in needed), key=lambda one: (-one.evidence, one.sentence)
+    )
     share = float(broken[chosen].any(axis=0).mean()) if len(chosen) else 0.0
-    return ProcessRule(tuple(needed), share, float(noise.max(initial=0.0)), alarms)
+    return ProcessRule(tuple(supported), share, float(noise.max(initial=0.0)), alarms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +242,8 @@ def _noise(counts: _Counts, kinds: Sequence[str]) -> NDArray[np.float64]:
 
 def _most_broken(noise: NDArray[np.float64], support: NDArray[np.int64]) -> NDArray[np.float64]:
     """How many cases may break a constraint by mistakes alone, shape [constraints]."""
+    from scipy.stats import poisson  # here, because it is slow to import
+
     most: NDArray[np.float64] = poisson.ppf(0.999, noise * support)  # 0 where the noise is 0
     return np.minimum(np.where(noise > 0, most, 0.0), FIRM * support)
 
@@ -279,135 +286,3 @@ def _least_evidence(
     allowed = int(FALSE_ALARMS * cases)
     least = float(order[allowed]) if allowed < cases else 0.0
     return least, float((strongest > least).mean())
-
-
-def without_implied(supported: Sequence[SupportedConstraint]) -> list[SupportedConstraint]:
-    """The constraints that do not follow from the others by a simple step, those with most evidence first.
-
-    Constraints are looked at in one order, that of their kinds and names, so that samples of one log give the same.
-    """
-    by_key = {(one.constraint.template.name, one.constraint.propositions): one for one in supported}
-    facts = _Facts(by_key)
-    order = sorted(by_key, key=lambda key: (DROP_ORDER.index(key[0]) if key[0] in DROP_ORDER else -1, key[1]))
-    for name, propositions in reversed(order):
-        facts.remove(name, propositions)
-        if not facts.imply(name, *propositions):
-            facts.add(name, propositions)
-    kept = [by_key[key] for key in order if facts.has(*key)]
-    return sorted(kept, key=lambda one: (-one.evidence, one.sentence))
-
-
-DROP_ORDER = (
-    "exactly once",
-    "init",
-    "end",
-    "existence",
-    "at most once",
-    "precedence",
-    "response",
-    "equally often",
-    "not co-existence",
-    "order",
-    "responded existence",
-    "choice",
-    "not chain succession",
-)
-"""Constraints of the last kinds are dropped first."""
-
-
-class _Facts:
-    """Constraints by kind, and what follows from them."""
-
-    def __init__(self, keys: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-        self.of: dict[str, set[tuple[str, ...]]] = {}
-        self.after: dict[tuple[str, str], set[str]] = {}
-        for name, propositions in keys:
-            self.add(name, propositions)
-
-    def add(self, name: str, propositions: tuple[str, ...]) -> None:
-        self.of.setdefault(name, set()).add(propositions)
-        if len(propositions) == 2:
-            self.after.setdefault((name, propositions[0]), set()).add(propositions[1])
-            if name in ("equally often", "not co-existence"):
-                self.after.setdefault((name, propositions[1]), set()).add(propositions[0])
-
-    def remove(self, name: str, propositions: tuple[str, ...]) -> None:
-        self.of[name].discard(propositions)
-        if len(propositions) == 2:
-            self.after[name, propositions[0]].discard(propositions[1])
-            if name in ("equally often", "not co-existence"):
-                self.after[name, propositions[1]].discard(propositions[0])
-
-    def has(self, name: str, propositions: tuple[str, ...]) -> bool:
-        return propositions in self.of.get(name, ())
-
-    def holds(self, name: str, a: str, b: str | None = None) -> bool:
-        """Whether a constraint is there, or what is there says it at once."""
-        if b is not None:
-            return b in self.after.get((name, a), ())
-        if name == "existence":
-            return any((a,) in self.of.get(kind, ()) for kind in ("existence", "exactly once", "init", "end"))
-        if name == "at most once":
-            return any((a,) in self.of.get(kind, ()) for kind in ("at most once", "exactly once"))
-        return (a,) in self.of.get(name, ())
-
-    def through(self, name: str, a: str, b: str) -> set[str]:
-        """The propositions c with both the constraints (a, c) and (c, b)."""
-        return {c for c in self.after.get((name, a), ()) if b in self.after.get((name, c), ())}
-
-    def needs(self, a: str) -> set[str]:
-        """What happens too if a happens."""
-        needed = set(self.after.get(("response", a), ())) | set(self.after.get(("responded existence", a), ()))
-        return needed | set(self.after.get(("equally often", a), ()))
-
-    def imply(self, name: str, a: str, b: str | None = None) -> bool:
-        """Whether a constraint follows from the others in one step."""
-        holds = self.holds
-        if b is None:
-            return name in ("existence", "at most once") and holds(name, a)
-        match name:
-            case "precedence":  # b only after a
-                return (
-                    holds("init", a)
-                    or bool(self.through(name, a, b))
-                    or (holds("order", a, b) and holds("existence", a))
-                    or (holds("response", a, b) and holds("existence", a) and holds("at most once", b))
-                )
-            case "response":
-                return (
-                    holds("end", b)
-                    or bool(self.through(name, a, b))
-                    or (holds("order", a, b) and holds("existence", b))
-                    or (holds("precedence", a, b) and holds("existence", b) and holds("at most once", a))
-                )
-            case "responded existence":
-                return (
-                    holds("existence", b)
-                    or holds("response", a, b)
-                    or holds("precedence", b, a)
-                    or holds("equally often", a, b)
-                    or any(b in self.needs(c) for c in self.needs(a))
-                )
-            case "order":  # no a once b has happened
-                return (
-                    holds("not co-existence", a, b)
-                    or (holds("precedence", a, b) and holds("at most once", a))
-                    or (holds("response", a, b) and holds("at most once", b))
-                    or any(holds("existence", c) for c in self.through(name, a, b))
-                )
-            case "not co-existence":
-                return any(holds(name, c, b) for c in self.needs(a)) or any(holds(name, c, a) for c in self.needs(b))
-            case "choice":
-                return holds("existence", a) or holds("existence", b)
-            case "equally often":
-                return (holds("exactly once", a) and holds("exactly once", b)) or bool(self.through(name, a, b))
-            case "not chain succession":
-                return (
-                    holds("order", b, a)
-                    or holds("not co-existence", a, b)
-                    or any(
-                        holds("at most once", one) and holds(kind, b, a)
-                        for kind, one in (("precedence", b), ("response", a))
-                    )
-                )
-        return False

@@ -10,13 +10,17 @@ from wfairl.core.support.errors import FailedRunError
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.merging import MergingLearner
 
+FEW_WORDS = 20
+"""Fewer words are memorised if they have no rule."""
+
 
 @dataclass(frozen=True)
 class ShortestLearner(WordLearner):
-    """Whichever of `declare` and `merging` has the shorter description; `spectral` where neither finds any rule.
+    """Whichever of `declare` and `merging` has the shorter description.
 
     Where both judge all words alike, `declare` is taken, which states its rule in sentences. Only `declare` learns from
-    words that all succeeded.
+    words that all succeeded. If neither finds any rule, `spectral` memorises few words. Of many words without a rule,
+    anything may happen: to memorise chance is worse than a constant answer.
     """
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
@@ -27,7 +31,7 @@ class ShortestLearner(WordLearner):
             assert other.bits is not None
             if other.bits < shortest.bits and other.model.values(words) != shortest.model.values(words):
                 shortest = other
-        if not shortest.trivial:
+        if not shortest.trivial or len(words) >= FEW_WORDS:
             return shortest
         try:
             return SpectralTaskLearner().fit(words, scores, reading)
