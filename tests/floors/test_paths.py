@@ -14,7 +14,7 @@ from wfairl.core.planning.cost import feature_cost
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import FloorPlan, path_lengths, resample
 from wfairl.floors.matching import NoMatchError
-from wfairl.floors.refining import Band, refine_path
+from wfairl.floors.refining import refine_path
 from wfairl.floors.roadmap import draw_roadmap
 from wfairl.floors.shapes import rectangle
 
@@ -99,7 +99,7 @@ def planned(roadmap, start, meanings, rule):
 def test_a_refined_plan_is_free_cheaper_and_shows_the_same(start):
     roadmap = small_roadmap()
     world, plan = planned(roadmap, start, None, visit_in_order("a", "b"))
-    refined = refine_path(world.source, roadmap.places[list(plan.path.states)], PRICES, Band(rounds=8))
+    refined = refine_path(world.source, roadmap.places[list(plan.path.states)], PRICES, rounds=8)
     assert refined.cost <= plan.cost + 1e-9
     assert FLOOR.is_free(refined.path)
     assert refined.cost == pytest.approx(FLOOR.metres(refined.path) @ PRICES)

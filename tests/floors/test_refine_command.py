@@ -94,7 +94,7 @@ def test_a_table_of_places_tells_the_same_as_lines(wfairl, serve, tmp_path):
         ("a.jsonl", '{"path": [[1, 1]]}', "line 1: a path has two or more places"),
         ("a.jsonl", '{"path": [[1, 1], [1, "b"]]}', "line 1: a path has two or more places"),
         ("a.jsonl", '{"path": [[1, 1], [1, NaN]]}', "line 1: "),
-        ("a.jsonl", '{"path": [[1, 1], [2, 2]], "controls": []}', "line 1: an episode has either a list"),
+        ("a.jsonl", '{"path": [[1, 1], [2, 2]], "controls": []}', "line 1: an episode has a list"),
     ],
 )
 def test_a_log_of_paths_that_cannot_be_read_says_where(wfairl, tmp_path, name, text, message):

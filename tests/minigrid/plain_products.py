@@ -66,5 +66,5 @@ class PlainProduct:
                         after = self.add(next_state, after)
                 self._rows[node][control], self._index[node][control] = after, number
 
-    def other(self, world, automaton, start):
-        return PlainProduct(world, automaton, start)
+    def other(self, automaton, start):
+        return PlainProduct(self.world, automaton, start)

@@ -106,12 +106,14 @@ def test_a_plan_that_is_not_proven_optimal_says_so_and_how_good_it_is(name: str,
     assert expansion_limit or not plan.is_optimal
 
 
-@pytest.mark.parametrize("seed", [pytest.param(70, marks=pytest.mark.slow), 117])
-def test_a_plan_is_found_where_it_is_too_hard_to_prove_one(seed: int):
-    """In scene 117 by estimates alone, in scene 70 in parts: a locked door is opened first."""
+@pytest.mark.parametrize(
+    ("seed", "planner"),
+    [pytest.param(70, FocusedPlanner(), marks=pytest.mark.slow), (117, FocusedPlanner(expansion_limit=1_000))],
+)
+def test_a_plan_is_found_where_it_is_too_hard_to_prove_one(seed: int, planner: FocusedPlanner):
     task = find_task("babyai-boss-level")
     simulator = task.make_simulator(seed)
-    plan = FocusedPlanner(expansion_limit=1_000).solve(simulator.world, task.rule, unit_cost).plan()
+    plan = planner.solve(simulator.world, task.rule, unit_cost).plan()
     assert plan.lower_bound < plan.cost == len(plan.path.controls)
     ended = [simulator.step(control).ended for control in plan.path.controls]
     assert ended == [False] * (len(ended) - 1) + [True]
@@ -183,7 +185,7 @@ def test_bounds_never_exceed_the_cost_to_go(task: Task, cost, is_refined: bool):
     exact = ExactPlanner().solve(world, task.rule, cost)
     search = FocusedPlanner().solve(world, task.rule, cost).search
     if is_refined:
-        search.product.guide.refine(stage=1, start=0)
+        search.product.guide.refine(start=0)
     nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)
     product = exact.product
     met = [search.product.add(product.state(int(node)), int(product.automaton_states[node])) for node in nodes]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from wfairl.core.costs.feature_costs import LinearCost
-from wfairl.core.costs.gradient import sums_along_paths, weights_along_paths
+from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.trainer import _log_likelihoods, _view_scenes, train_cost
@@ -25,7 +24,7 @@ def random_model(kind, products):
 
 
 @pytest.mark.parametrize("name", ["doorkey", "multiroom", "doorkey-terrain"])
-@pytest.mark.parametrize("kind", [LocalCost, LinearCost])
+@pytest.mark.parametrize("kind", [LocalCost, PricesCost])
 def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
     task = find_task(name)
     demonstrations = collect(task, 3, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
@@ -51,11 +50,11 @@ def test_what_is_too_hard_to_prove_is_differentiated_along_the_best_path_found()
         (paths,) = scene.solver.solve(costs, [scene])
         assert scene.solver.search.unproven > 0
         assert np.isfinite(paths.control_cost_to_go[np.arange(len(scene.nodes)), scene.controls]).all()
-        paid = sums_along_paths(paths, costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+        paid = paths.sums(costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
         is_live = np.isfinite(paths.control_cost_to_go)
         np.testing.assert_allclose(paid[is_live], paths.control_cost_to_go[is_live])
         weights = np.where(is_live, np.random.default_rng(1).normal(size=is_live.shape), 0.0)
-        along = weights_along_paths(paths, weights) @ costs.reshape(-1)[paths.transitions]
+        along = paths.weights(weights) @ costs.reshape(-1)[paths.transitions]
         assert along == pytest.approx((weights[is_live] * paths.control_cost_to_go[is_live]).sum())
 
 

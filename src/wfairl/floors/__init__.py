@@ -3,7 +3,6 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "Band": "refining",
     "FloorPlan": "floor_plan",
     "FloorScene": "scene",
     "RefinedPath": "refining",

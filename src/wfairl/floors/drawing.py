@@ -22,7 +22,7 @@ OVERSAMPLING = 2
 
 BORDER = 8
 SHOWN_NEIGHBOURS, MOST_EDGES = 6, 6_000
-"""Edges of a roadmap that are drawn: the shortest of each vertex, and of a large roadmap, some of these."""
+"""Edges of a roadmap that are drawn: so many of the shortest edges of each vertex, and at most so many of all."""
 
 ROADMAP, UNUSED_REGION = "#eceef1", "#aab1ba"
 ZONES = ("#cfe6f7", "#fbe6c4", "#e4d8f2", "#d9efd6")

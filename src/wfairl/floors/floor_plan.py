@@ -20,12 +20,13 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.support.errors import BadInputError
-from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, chain_lengths, join_chains
+from wfairl.floors.shapes import Lines, Points, Shape, ShapeSet
 
 OUTSIDE_ZONES = "floor"
 """The feature of the metres outside all zones."""
@@ -75,25 +76,24 @@ class FloorPlan:
         left, bottom, right, top = self.bounds
         return float(np.hypot(right - left, top - bottom))
 
-    def are_free(self, chains: Chains) -> NDArray[np.bool_]:
+    def are_free(self, lines: Lines) -> NDArray[np.bool_]:
         """Whether each of some paths stays in bounds and touches no obstacle, shape [paths]."""
-        left, bottom, right, top = self.bounds
-        x, y = chains.points.T
-        within = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
-        return ~self.obstacle_set.are_hit(chains) & np.logical_and.reduceat(within, chains.first[:-1])
+        reach = shapely.bounds(lines)
+        within = (reach[:, :2] >= self.bounds[:2]).all(axis=1) & (reach[:, 2:] <= self.bounds[2:]).all(axis=1)
+        return ~self.obstacle_set.are_hit(lines) & within
 
     def is_free(self, path: Points) -> bool:
         """Whether a path stays in bounds and touches no obstacle."""
-        return bool(self.are_free(join_chains([path]))[0])
+        return bool(self.are_free(_line(path))[0])
 
-    def all_metres(self, chains: Chains) -> NDArray[np.float64]:
+    def all_metres(self, lines: Lines) -> NDArray[np.float64]:
         """The metres of each of some paths outside the zones, and in each of them; shape [paths, 1 + zones]."""
-        inside = self.zone_set.metres_inside(chains)
-        return np.column_stack([np.maximum(chain_lengths(chains) - inside.sum(axis=1), 0), inside])
+        inside = self.zone_set.metres_inside(lines)
+        return np.column_stack([np.maximum(shapely.length(lines) - inside.sum(axis=1), 0), inside])
 
     def metres(self, path: Points) -> NDArray[np.float64]:
         """The metres of a path outside the zones, and in each of them; shape [1 + zones]."""
-        return self.all_metres(join_chains([path]))[0]
+        return self.all_metres(_line(path))[0]
 
     def labels(self, points: Points) -> list[Label]:
         """The regions that each of some points is in."""
@@ -135,16 +135,21 @@ class FloorPlan:
         return ShapeSet(tuple(self.zones.values()))
 
 
+def _line(path: Points) -> Lines:
+    """One path, shape [1]."""
+    return np.array([shapely.Point(path[0]) if len(path) == 1 else shapely.LineString(path)])
+
+
 def path_lengths(path: Points) -> NDArray[np.float64]:
     """Metres from the start of a path to each of its points, shape [points]."""
-    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1))])
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
 
 
 def resample(path: Points, spacing: float) -> Points:
     """The path with points added, so that no two are further apart than `spacing`."""
     parts: list[Points] = [path[:1]]
     for one, other in pairwise(path):
-        steps = max(1, int(np.ceil(np.linalg.norm(other[:2] - one[:2]) / spacing - 1e-9)))
+        steps = max(1, int(np.ceil(np.linalg.norm(other - one) / spacing - 1e-9)))
         parts.append(one + np.linspace(0, 1, steps + 1)[1:, None] * (other - one))
         parts[-1][-1] = other
     return np.concatenate(parts)

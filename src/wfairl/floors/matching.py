@@ -24,7 +24,7 @@ from wfairl.core.demonstrations.log import PathMatch
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import path_lengths, resample
-from wfairl.floors.shapes import Chains, Points, chain_lengths, straight_chains
+from wfairl.floors.shapes import Points
 
 if TYPE_CHECKING:
     from wfairl.floors.roadmap import Roadmap
@@ -70,14 +70,14 @@ class _Edges(NamedTuple):
         control, target: of each edge, shape [edges].
         first: index of the first edge of each vertex, and the end; shape [vertices + 1].
         length: in metres, shape [edges].
-        chains: their points.
+        places: of the vertices, shape [vertices, 2].
     """
 
     control: NDArray[np.int64]
     target: NDArray[np.int64]
     first: NDArray[np.int64]
     length: NDArray[np.float64]
-    chains: Chains
+    places: Points
 
 
 def match_path(
@@ -87,7 +87,7 @@ def match_path(
 
     Args:
         roadmap: the roadmap.
-        path: the recorded points, shape [points, 2 or more].
+        path: the recorded points, shape [points, 2].
         start: the vertex where the matched path begins.
         marks: labels of vertices, empty for the others.
         word: of the recorded path, from its first point on; the matched path has the same, after its start.
@@ -97,7 +97,7 @@ def match_path(
     """
     at_start = marks.get(start, frozenset())
     word = word if word[0] == at_start else (at_start, *word)
-    points = resample(np.asarray(path, np.float64)[:, :2], roadmap.plan.size / FINENESS)
+    points = resample(path, roadmap.plan.size / FINENESS)
     recording = _Recording(points, path_lengths(points))
     for doubled in range(WIDTHS):
         width = FIRST_WIDTH * float(np.median(roadmap.table.features.sum(axis=1))) * 2**doubled
@@ -151,9 +151,9 @@ def _edges_between(roadmap: Roadmap, near: NDArray[np.int64]) -> _Edges:
     successors = roadmap.table.successors[near]
     source, control = np.nonzero((successors != UNAVAILABLE) & (index[successors] >= 0))
     target = successors[source, control]
-    chains = straight_chains(roadmap.places[near[source]], roadmap.places[target])
+    length = np.linalg.norm(roadmap.places[target] - roadmap.places[near[source]], axis=1)
     first = np.searchsorted(source, np.arange(len(near) + 1))
-    return _Edges(control, index[target], first, chain_lengths(chains), chains)
+    return _Edges(control, index[target], first, length, roadmap.places[near])
 
 
 @njit(cache=True, nogil=True)
@@ -173,12 +173,12 @@ def _nearest_path(
         label: number of the label of each vertex, shape [vertices].
         word: numbers of its labels, shape [letters].
         start: a vertex.
-        slack: the recorded part along an edge is at most so many metres longer than the edge.
+        slack: the recorded part along an edge is at most this many metres longer than the edge.
 
     Returns:
-        The vertices and the edges of the path, none if there is no path; its cost and its largest distance.
+        The vertices and the edges of the path, its cost and its largest distance. Without a path there are no vertices.
     """
-    vertex, point, letters = passages.vertex, passages.point, len(word)
+    vertex, point, places, letters = passages.vertex, passages.point, edges.places, len(word)
     cost = np.full((len(vertex), letters), np.inf)
     before = np.full((len(vertex), letters), -1)  # passage * letters + letter
     last_edge = np.full((len(vertex), letters), -1)
@@ -203,7 +203,8 @@ def _nearest_path(
                     if changes and word[next_letter] != label[there]:
                         continue
                     if distance < 0:
-                        distance = _edge_distance(recording, point[here], point[after], edges, edge)[0]
+                        ends = places[vertex[here]], places[there]
+                        distance = _distance(recording, point[here], point[after], *ends)[0]
                     if cost[here, letter] + distance < cost[after, next_letter]:
                         cost[after, next_letter] = cost[here, letter] + distance
                         before[after, next_letter] = here * letters + letter
@@ -211,8 +212,8 @@ def _nearest_path(
     best, best_cost, largest = -1, np.inf, 0.0
     for here in range(len(vertex)):
         if cost[here, letters - 1] < best_cost:
-            place = edges.chains.points[edges.chains.first[edges.first[vertex[here]]]][None]
-            rest, furthest = _distance(recording, point[here], len(recording.points) - 1, place, 0.0)
+            place = places[vertex[here]]
+            rest, furthest = _distance(recording, point[here], len(recording.points) - 1, place, place)
             if cost[here, letters - 1] + rest < best_cost:
                 best, best_cost, largest = here, cost[here, letters - 1] + rest, furthest
     if best < 0:
@@ -221,7 +222,8 @@ def _nearest_path(
     here, letter = best, letters - 1
     while before[here, letter] >= 0:
         edge, (earlier, letter) = last_edge[here, letter], divmod(before[here, letter], letters)
-        largest = max(largest, _edge_distance(recording, point[earlier], point[here], edges, edge)[1])
+        ends = places[vertex[earlier]], places[vertex[here]]
+        largest = max(largest, _distance(recording, point[earlier], point[here], *ends)[1])
         taken.append(edge)
         vertices.append(vertex[earlier])
         here = earlier
@@ -229,41 +231,21 @@ def _nearest_path(
 
 
 @njit(cache=True, nogil=True)
-def _edge_distance(recording: _Recording, i: int, j: int, edges: _Edges, edge: int) -> tuple[float, float]:
-    points, first = edges.chains
-    return _distance(recording, i, j, points[first[edge] : first[edge + 1]], edges.length[edge])
-
-
-@njit(cache=True, nogil=True)
-def _distance(recording: _Recording, i: int, j: int, path: Points, length: float) -> tuple[float, float]:
-    """The distance between the recorded part from i to j and a path, traversed together.
+def _distance(recording: _Recording, i: int, j: int, begin: Points, end: Points) -> tuple[float, float]:
+    """The distance between the recorded part from i to j and a straight line, traversed together.
 
     Returns:
         Its integral, along both by half each, and its maximum.
     """
     points, metres = recording
+    recorded, length = max(metres[j] - metres[i], 1e-300), np.hypot(end[0] - begin[0], end[1] - begin[1])
     total, largest, before = 0.0, 0.0, 0.0
-    segment, passed = 0, 0.0
     for t in range(i, j + 1):
-        fraction = 1.0 if t == j else (metres[t] - metres[i]) / max(metres[j] - metres[i], 1e-300)
-        wanted = fraction * length
-        while segment < len(path) - 2:
-            step = np.hypot(path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1])
-            if passed + step >= wanted:
-                break
-            passed += step
-            segment += 1
-        x, y = path[segment, 0], path[segment, 1]
-        if segment + 1 < len(path):
-            dx, dy = path[segment + 1, 0] - x, path[segment + 1, 1] - y
-            step = np.hypot(dx, dy)
-            if step > 0:
-                along = min(1.0, (wanted - passed) / step)
-                x, y = x + along * dx, y + along * dy
+        along = 1.0 if t == j else (metres[t] - metres[i]) / recorded
+        x, y = begin[0] + along * (end[0] - begin[0]), begin[1] + along * (end[1] - begin[1])
         distance = np.hypot(points[t, 0] - x, points[t, 1] - y)
         if t > i:
             total += (metres[t] - metres[t - 1]) * (before + distance) / 2
         before = distance
         largest = max(largest, distance)
-    recorded = max(metres[j] - metres[i], 1e-300)
     return total * (recorded + length) / (2 * recorded), largest

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.floors.shapes import Points, straight_chains
+from wfairl.floors.shapes import Points, lines_between
 
 if TYPE_CHECKING:
     from wfairl.floors.scene import FloorScene
@@ -27,25 +27,14 @@ FOREIGN_LABEL = -1
 """The number of a label that a word does not have."""
 
 
-@dataclass(frozen=True)
-class Band:
-    """The size of the search around a plan.
+ROUNDS = 10
+"""Number of bands, one after the other."""
 
-    Attributes:
-        rounds: number of bands, one after the other.
-        stations: along the plan.
-        around: places at each station, the plan's own included.
-        reach: stations that one step of a path may span.
-        first_width, last_width: standard deviation of the places around a station in the first and the last
-            band, in metres.
-    """
+STATIONS, AROUND, REACH = 48, 4, 5
+"""Stations along the plan, places at each with the plan's own, and stations that one step of a path may span."""
 
-    rounds: int = 10
-    stations: int = 48
-    around: int = 4
-    reach: int = 5
-    first_width: float = 0.4
-    last_width: float = 0.01
+FIRST_WIDTH, LAST_WIDTH = 0.4, 0.01
+"""Metres: the standard deviation of the places around a station in the first and the last band."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +58,7 @@ def refine_path(
     scene: FloorScene,
     places: Points,
     prices: NDArray[np.float64],
-    band: Band | None = None,
-    seed: int = 0,
+    rounds: int = ROUNDS,
 ) -> RefinedPath:
     """A cheaper path with the same start and word as a plan.
 
@@ -78,20 +66,18 @@ def refine_path(
         scene: the floor, with the propositions of its regions.
         places: of the plan, such as its vertices; the lines between them touch no obstacle.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
-        band: the size of the search.
-        seed: of the places that are drawn.
+        rounds: number of bands.
 
     Raises:
         BadInputError: the prices do not fit the floor.
     """
-    band, rng, roadmap = band or Band(), np.random.default_rng(seed), scene.roadmap
+    rng, roadmap = np.random.default_rng(0), scene.roadmap
     if len(prices) != len(roadmap.plan.feature_names) or not (np.asarray(prices) > 0).all():
         raise BadInputError(f"prices are one above zero for each of {', '.join(roadmap.plan.feature_names)}")
     best = np.asarray(places, np.float64)
     word = scene.shown_word(best)
-    shrink = (band.last_width / band.first_width) ** (1 / max(1, band.rounds - 1))
-    for done in range(band.rounds):
-        best = _refine_once(scene, best, word, prices, band, band.first_width * shrink**done, rng)
+    for width in np.geomspace(FIRST_WIDTH, LAST_WIDTH, rounds).tolist():
+        best = _refine_once(scene, best, word, prices, width, rng)
     metres = roadmap.plan.metres(best)
     return RefinedPath(best, metres, float(metres @ prices), scene.shown_word(best))
 
@@ -101,31 +87,30 @@ def _refine_once(
     rough: Points,
     word: Word,
     prices: NDArray[np.float64],
-    band: Band,
     width: float,
     rng: np.random.Generator,
 ) -> Points:
     """The cheapest path through one band."""
-    spine, corners = _spine(rough, band.stations)
-    station = np.repeat(np.arange(len(spine)), band.around)
+    spine, corners = _spine(rough)
+    station = np.repeat(np.arange(len(spine)), AROUND)
     drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
-    is_own = np.arange(len(station)) % band.around == 0
+    is_own = np.arange(len(station)) % AROUND == 0
     drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
-    source, target = _pairs(station, corners * band.around, band.reach)
-    plan, chains = scene.roadmap.plan, straight_chains(drawn[source], drawn[target])
+    source, target = _pairs(station, corners * AROUND)
+    plan, lines = scene.roadmap.plan, lines_between(drawn[source], drawn[target])
     number = {label: i for i, label in enumerate(dict.fromkeys(word))}
     labels = np.array([number.get(label, FOREIGN_LABEL) for label in scene.shown_labels(drawn)])
-    changes = scene.meaningful.count_crossings(chains).sum(axis=1)
-    is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(chains)
-    costs = plan.all_metres(chains)[is_edge] @ prices
+    changes = scene.meaningful.count_crossings(lines).sum(axis=1)
+    is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(lines)
+    costs = plan.all_metres(lines)[is_edge] @ prices
     letters = np.array([number[label] for label in word])
     return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
 
 
-def _spine(plan: Points, stations: int) -> tuple[Points, NDArray[np.int64]]:
+def _spine(plan: Points) -> tuple[Points, NDArray[np.int64]]:
     """The plan's places with others on the lines between them, and the indices of its own."""
     metres = np.linalg.norm(np.diff(plan, axis=0), axis=1)
-    spacing = metres.sum() / stations
+    spacing = metres.sum() / STATIONS
     steps = np.maximum(1, np.ceil(metres / max(spacing, 1e-9))).astype(np.int64)
     parts = [plan[:1]]
     for start, end, count in zip(plan[:-1], plan[1:], steps, strict=True):
@@ -133,14 +118,11 @@ def _spine(plan: Points, stations: int) -> tuple[Points, NDArray[np.int64]]:
     return np.concatenate(parts), np.cumsum([0, *steps])
 
 
-def _pairs(
-    station: NDArray[np.int64], corners: NDArray[np.int64], reach: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (from, to) of places, up to `reach` stations ahead, and of any two of the plan's own; each once."""
-    count, last = len(station), int(station[-1])
-    around = count // (last + 1)
-    near_one, ahead = np.nonzero(np.ones((count, reach * around), bool))
-    near_other = (station[near_one] + 1) * around + ahead
+def _pairs(station: NDArray[np.int64], corners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (from, to) of places, up to `REACH` stations ahead, and of any two of the plan's own; each once."""
+    count = len(station)
+    near_one, ahead = np.nonzero(np.ones((count, REACH * AROUND), bool))
+    near_other = (station[near_one] + 1) * AROUND + ahead
     within = near_other < count
     far_one, far_other = (corners[side] for side in np.triu_indices(len(corners), 1))
     keys = np.concatenate([near_one[within] * count + near_other[within], far_one * count + far_other])

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -33,10 +34,10 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
 from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan
-from wfairl.floors.shapes import Points, Shape, ShapeSet, join_chains, rectangle, straight_chains
+from wfairl.floors.shapes import Points, Shape, ShapeSet, lines_between, rectangle
 
 VERTICES_OF_A_REGION = 8
-"""Samples drawn in each region, besides those that fall there by chance."""
+"""Samples drawn in each region, besides samples that fall there by chance."""
 
 MAX_ROUNDS = 200
 """Rounds of sampling after which a floor counts as having no free space."""
@@ -69,7 +70,7 @@ class Roadmap:
         Args:
             start: a vertex.
             meanings: proposition by region, none for regions left out; each region's own name if None.
-            propositions: of the labels; those that occur, in their order, if None.
+            propositions: of the labels; if None, the meanings of the regions.
 
         Raises:
             BadInputError: there is no such region.
@@ -125,7 +126,7 @@ def draw_roadmap(
 
     Args:
         plan: the floor.
-        samples: vertices besides those of regions; those outside the largest connected component are dropped.
+        samples: vertices besides the vertices of regions. A vertex outside the largest connected component is dropped.
         seed: of the samples.
         places: vertices in any case, such as the starts of scenes; shape [places, 2].
 
@@ -137,13 +138,13 @@ def draw_roadmap(
     given = np.empty((0, 2)) if places is None else np.asarray(places, np.float64)
     drawn = np.concatenate([given, _draw_vertices(plan, samples, seed)])
     source, target = _neighbours(drawn)
-    chains = straight_chains(drawn[source], drawn[target])
+    lines = lines_between(drawn[source], drawn[target])
     inside = plan.region_set.contain(drawn)
-    changes = plan.region_set.count_crossings(chains)
+    changes = plan.region_set.count_crossings(lines)
     # Regions change at most once along an edge, and as its ends show: the label of its end is all of its word.
     is_labelled = (changes == (inside[source] != inside[target])).all(axis=1) & (changes.sum(axis=1) <= 1)
-    is_edge = plan.are_free(chains) & is_labelled
-    metres = plan.all_metres(chains)[is_edge]
+    is_edge = plan.are_free(lines) & is_labelled
+    metres = plan.all_metres(lines)[is_edge]
     vertices, source, target, joined = _largest_component(len(drawn), source[is_edge], target[is_edge])
     if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
         raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
@@ -169,8 +170,7 @@ def _draw_in(plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], na
     samples: list[Points] = []
     for _ in range(MAX_ROUNDS):
         drawn = low + sequence.random(wanted) * (high - low)
-        places = join_chains([point[None] for point in drawn])
-        samples.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(places)])
+        samples.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(shapely.points(drawn))])
         if sum(map(len, samples)) >= wanted:
             return np.concatenate(samples)[:wanted]
     raise BrokenFloorPlanError(f"there is hardly any free space in {name}")

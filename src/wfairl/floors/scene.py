@@ -53,8 +53,8 @@ class FloorScene:
         return [self.to_label(regions) for regions in self.roadmap.plan.labels(places)]
 
     def match_path(self, path: Points, start: int) -> PathMatch:
-        """The path over the roadmap that is nearest to a recorded one; see `matching`."""
-        plan = self.roadmap.plan
+        """The path over the roadmap that is nearest to a recorded one, whose points may have a heading too."""
+        plan, path = self.roadmap.plan, np.asarray(path, np.float64)[:, :2]
         low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size
         beyond = np.flatnonzero(((path < low) | (path > high)).any(axis=1))
         if len(beyond):

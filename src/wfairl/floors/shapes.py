@@ -1,7 +1,7 @@
 """Shapes on a floor, and how paths meet them: collisions, crossings of their outlines, and metres inside them.
 
 A shape is a polygon of Shapely (the extra `floors`). A circle is the regular polygon around it, so that an obstacle is
-never too small. Paths are chains of straight segments, tested many at a time.
+never too small. Paths are tested many at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ Points = NDArray[np.float64]
 """Places, y upwards, in metres; shape [points, 2]."""
 
 Shape: TypeAlias = shapely.Polygon
+
+Lines = NDArray[Any]
+"""Paths as lines of Shapely, or points, which are paths of no length; shape [paths]."""
 
 _GEOS = threading.Lock()
 """Two threads at once in a prepared geometry crash the process: GEOS keeps a search's state in it."""
@@ -67,35 +70,9 @@ def corners_of(shape: Shape) -> Points:
     return shapely.get_coordinates(shape.exterior)[:-1]
 
 
-class Chains(NamedTuple):
-    """Concatenated paths.
-
-    Attributes:
-        points: of all paths, shape [points, 2].
-        first: index of the first point of each path, and the number of points; shape [paths + 1].
-    """
-
-    points: Points
-    first: NDArray[np.int64]
-
-
-def straight_chains(starts: Points, ends: Points) -> Chains:
-    """A segment from each start to each end."""
-    points = np.stack([starts[:, :2], ends[:, :2]], axis=1).reshape(-1, 2)
-    return Chains(np.ascontiguousarray(points), np.arange(0, len(points) + 1, 2))
-
-
-def join_chains(paths: Sequence[Points]) -> Chains:
-    """Some paths as one record."""
-    first = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
-    return Chains(np.concatenate([path[:, :2] for path in paths]) if paths else np.empty((0, 2)), first)
-
-
-def chain_lengths(chains: Chains) -> NDArray[np.float64]:
-    """Metres of each path, shape [paths]."""
-    steps = np.append(np.linalg.norm(np.diff(chains.points, axis=0), axis=1), 0.0)
-    steps[chains.first[1:] - 1] = 0.0  # the step from one path to the next
-    return np.add.reduceat(steps, chains.first[:-1])
+def lines_between(starts: Points, ends: Points) -> Lines:
+    """The line from each start to each end, shape [lines]."""
+    return shapely.linestrings(np.stack([starts, ends], axis=1))
 
 
 class ShapeSet:
@@ -113,23 +90,21 @@ class ShapeSet:
         with _GEOS:
             return shapely.contains_xy(self.shapes, points[:, :1], points[:, 1:2])
 
-    def are_hit(self, chains: Chains) -> NDArray[np.bool_]:
+    def are_hit(self, lines: Lines) -> NDArray[np.bool_]:
         """Whether each path touches any shape, shape [paths]."""
         with _GEOS:
-            return shapely.intersects(self._union, _lines(chains))
+            return shapely.intersects(self._union, lines)
 
-    def metres_inside(self, chains: Chains) -> NDArray[np.float64]:
+    def metres_inside(self, lines: Lines) -> NDArray[np.float64]:
         """Metres of each path inside each shape, shape [paths, shapes]."""
-        lines = _lines(chains)
         with _GEOS:
             metres = shapely.length(lines)[:, None] * shapely.covers(self.shapes, lines[:, None])
             path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
         metres[path, shape] = shapely.length(shapely.intersection(lines[path], self.shapes[shape]))
         return metres
 
-    def count_crossings(self, chains: Chains) -> NDArray[np.int64]:
+    def count_crossings(self, lines: Lines) -> NDArray[np.int64]:
         """How often each path crosses the outline of each shape, shape [paths, shapes]."""
-        lines = _lines(chains)
         counts = np.zeros((len(lines), len(self.shapes)), np.int64)
         with _GEOS:
             path, shape = np.nonzero(shapely.intersects(self._outlines, lines[:, None]))
@@ -138,8 +113,7 @@ class ShapeSet:
 
     def crossings(self, path: Points) -> NDArray[np.float64]:
         """Where a path meets outlines, ascending: the number of the segment plus the fraction of it; shape [places]."""
-        path = path[:, :2]
-        segments = _lines(straight_chains(path[:-1], path[1:]))
+        segments = lines_between(path[:-1], path[1:])
         with _GEOS:
             segment, shape = np.nonzero(shapely.intersects(self._outlines, segments[:, None]))
         met = shapely.intersection(segments[segment], self._outlines[shape])
@@ -147,11 +121,3 @@ class ShapeSet:
         start = path[segment[index]]
         fraction = np.linalg.norm(points - start, axis=1) / np.linalg.norm(path[segment[index] + 1] - start, axis=1)
         return np.unique(segment[index] + fraction)
-
-
-def _lines(chains: Chains) -> NDArray[Any]:
-    """Paths as lines of Shapely, shape [paths]; a path of one point is that point."""
-    counts = np.diff(chains.first)
-    if (counts == 1).all():
-        return shapely.points(chains.points)
-    return shapely.linestrings(chains.points, indices=np.repeat(np.arange(len(counts)), counts))

@@ -12,7 +12,7 @@ ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 """The questions that an atom of a label can ask; see `holds`."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def label_mask(layout: LayoutTable, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
     """The label of a transition: bit i is set if atom i holds after it; arguments as in `holds`."""
     mask = np.uint64(0)

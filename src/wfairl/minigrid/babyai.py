@@ -1,6 +1,6 @@
 """Levels of BabyAI as tasks: the instruction of each scene, in roles that are the same in all scenes.
 
-An instruction is read into parts (go to, pick up, open, put next). Some parts come first, the others then:
+An instruction is read into parts (go to, pick up, open, put next). Second parts come after all first parts:
 
     "open the blue door and go to a ball, then pick up the key"        first, also first | second
 
@@ -26,7 +26,7 @@ from wfairl.minigrid.propositions import Always, Never, OfRole, Proposition
 from wfairl.minigrid.tasks import MiniGridTask
 
 Phases = tuple[tuple[str, ...], ...]
-"""The names of the parts of a mission: those of one phase in any order, the phases one after the other."""
+"""The names of the parts of a mission, by phase. Parts of a phase come in any order, phases one after the other."""
 
 ONE_PART: Phases = (("first",),)
 ALL_PARTS: Phases = (("first", "also first"), ("second", "also second"))

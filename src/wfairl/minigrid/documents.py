@@ -38,7 +38,7 @@ INVENTED_HORIZON = 200
 """Steps of an episode of a task that a person invents."""
 
 ENVIRONMENT_ID = re.compile(r"(?!.*(-WFC-|Dynamic-Obstacles))(MiniGrid-|BabyAI-|wfairl/)[\w-]+")
-"""Ids that a document may name, without those that minigrid's wheel cannot make or the model does not know.
+"""Ids that a document may name. The wheel of minigrid cannot make WFC levels; the model does not know moving obstacles.
 
 Gymnasium imports a module that an id names before a colon, so a colon is refused.
 """

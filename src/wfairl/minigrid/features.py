@@ -1,4 +1,4 @@
-"""The features of transitions in a MiniGrid scene, on which linear and tabular costs depend.
+"""The features of transitions in a MiniGrid scene, on which costs depend.
 
 All features are indicators: what is in front of the agent, under it and in its hands before the transition, and the
 colour of the floor on which the transition ends.

@@ -139,7 +139,7 @@ def _minigrid(product: Product) -> MiniGridWorld:
     if not isinstance(product.world, MiniGridWorld):
         raise OtherMapError(
             f"this cost is for MiniGrid scenes, not for a {type(product.world).__name__};"
-            " use a linear or tabular cost, which depend on world.features"
+            " use the cost `auto`, which depends on world.features"
         )
     return product.world
 

@@ -95,7 +95,7 @@ def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:
     return np.int64(slots[_mask_slot(slots, mask), 1]) - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
     """The slot that holds a mask, or the empty slot where the mask belongs."""
     last = slots.shape[0] - 1

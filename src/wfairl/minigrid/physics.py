@@ -187,7 +187,7 @@ def object_entry(layout: LayoutTable, obj: int, column: int) -> int:
     return layout[layout[OBJECT_TABLE] + OBJECT_COLUMNS * obj + column]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def apply_control(layout: LayoutTable, fields: NDArray[np.int32], control: int) -> bool:
     """Turn the fields of a state, in place, into the fields of the next state: x_{t+1} = f(x_t, u_t).
 
@@ -332,7 +332,7 @@ def fields_count(layout: LayoutTable) -> int:
     return FIRST_OBJECT + layout[OBJECTS_COUNT] + layout[DOORS_COUNT]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def pack(layout: LayoutTable, fields: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
     """Write the fields of a state, shape [fields], into its 64-bit words, shape [words]."""
     for i in range(words.size):
@@ -342,7 +342,7 @@ def pack(layout: LayoutTable, fields: NDArray[np.int32], words: NDArray[np.uint6
         words[layout[row + WORD]] |= np.uint64(fields[i]) << np.uint64(layout[row + SHIFT])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def unpack(layout: LayoutTable, words: NDArray[np.uint64], fields: NDArray[np.int32]) -> None:
     """Read the fields of a state, shape [fields], from its 64-bit words, shape [words]."""
     for i in range(fields.size):
@@ -351,7 +351,7 @@ def unpack(layout: LayoutTable, words: NDArray[np.uint64], fields: NDArray[np.in
         fields[i] = np.int32((words[layout[row + WORD]] >> np.uint64(layout[row + SHIFT])) & mask)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def unpack_all(layout: LayoutTable, states: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The fields of many packed states: [states, words] -> [states, fields]."""
     fields = np.empty((states.shape[0], fields_count(layout)), np.int32)

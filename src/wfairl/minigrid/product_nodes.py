@@ -146,7 +146,7 @@ class CompiledProduct(NamedTuple):
     shift: int
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _expand(
     product: CompiledProduct, tables: NodeTables, order: NDArray[np.int64], position: int, count: int, max_nodes: int
 ) -> tuple[int, int, np.uint64 | None]:
@@ -204,7 +204,7 @@ def _expand(
     return position, count, None
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _state_mask(layout: LayoutTable, atoms: NDArray[np.int32], state: NDArray[np.uint64]) -> np.uint64:
     """The label mask of a transition that leaves a packed state as it is."""
     fields = np.empty(physics.fields_count(layout), np.int32)
@@ -212,7 +212,7 @@ def _state_mask(layout: LayoutTable, atoms: NDArray[np.int32], state: NDArray[np
     return label_mask(layout, atoms, fields, NOTHING)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _insert_node(
     tables: NodeTables, count: int, state: NDArray[np.uint64], automaton_state: int, state_label: int, shift: int
 ) -> tuple[np.int64, int]:
@@ -263,7 +263,7 @@ def _first_slot(key: np.uint64, last: int) -> int:
     return int(((key >> LINE_BITS) * GOLDEN >> np.uint64(32) << LINE_BITS) | (key & LINE_MASK)) & last
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, exact=True)
 def _rehash(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
     """Put all entries into a larger table of slots; equal keys may occur several times, and still do."""
     last = larger.shape[0] - 1

@@ -88,12 +88,6 @@ class MiniGridWorld:
 
         return self._packed(np.array(read_fields(environment, self.layout), np.int32))
 
-    def asking(self, propositions: Mapping[str, Proposition]) -> MiniGridWorld:
-        """The same scene with other propositions."""
-        world = copy.copy(self)
-        world.labeller = Labeller(self.layout, propositions)
-        return world
-
     def slipping(self, probability: float) -> MiniGridWorld:
         """This scene, where a control is replaced by another one with some probability; effects are the controls."""
         slip_chances(np.ones((1, len(CONTROLS)), bool), probability)  # checks it

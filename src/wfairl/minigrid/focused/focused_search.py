@@ -1,11 +1,11 @@
-"""A* searches of one scene, each of which sharpens the bounds for the next.
+"""A* searches of one scene. Each search sharpens the bounds for the next.
 
 The product is built while it is searched (`SceneProduct`) and kept. The lower bounds that direct the searches come from
 the guide of the product, where it has one.
 
 Beyond its expansion limit a search finds some path, and better paths while that is easy: weighted A* with lower and
-lower weights, directed by estimates. Where this gets stuck, a path is joined from segments, each of which ends with the
-next change of the automaton state.
+lower weights, directed by estimates. Where this gets stuck, a path is joined from segments. A
+segment ends with the next change of the automaton state.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,6 @@ from wfairl.minigrid.focused import search_kernel as kernel
 from wfairl.minigrid.focused.scene_product import SceneProduct
 from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
 from wfairl.minigrid.product_nodes import NOT_EXPANDED
-from wfairl.minigrid.world import MiniGridWorld
 
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may reach, 150 to 300 bytes each."""
@@ -32,8 +31,8 @@ DEFAULT_MAX_NODES = 2_000_000
 DEFAULT_EXPANSION_LIMIT = 50_000
 """Nodes that the searches of one scene may expand under one cost to prove their paths optimal."""
 
-REFINE_AT = (1_000, 30_000)
-"""New nodes after which a search asks the guide for its stages 1 and 2."""
+REFINE_AT = 1_000
+"""New nodes after which a search asks the guide for sharper bounds."""
 
 LEAST_EXPANSIONS = 1_000
 """Nodes that any search may expand, however many other searches have, unless the expansion limit is less."""
@@ -182,13 +181,12 @@ class FocusedSearch:
             ahead = float(nodes.upper_bounds[node])
 
     def _search(self, start: int) -> None:
-        before, guide = len(self.product), self.product.guide
-        for stage, new_nodes in enumerate(REFINE_AT, start=1):
-            if self._run_search(1.0, start, before + new_nodes, self._expansions_left(self.expansion_limit)):
-                return
-            if guide is not None and self.expansions < self.expansion_limit:
-                guide.refine(stage, start)
-                self._raise_lower_bounds(0)
+        guide, max_nodes = self.product.guide, len(self.product) + REFINE_AT
+        if self._run_search(1.0, start, max_nodes, self._expansions_left(self.expansion_limit)):
+            return
+        if guide is not None and self.expansions < self.expansion_limit:
+            guide.refine(start)
+            self._raise_lower_bounds(0)
         if not self._run_search(1.0, start, self.max_nodes, self._expansions_left(self.expansion_limit)):
             self._has_estimates = True
             self._estimate(0)
@@ -211,14 +209,11 @@ class FocusedSearch:
     def _join_segments(self, start: int) -> None:
         """Join a path from segments, each found by searches of its own, and use it as an upper bound."""
         product = self.product
-        world, automaton, guide = product.world, product.automaton, product.guide
+        world, automaton = product.world, product.automaton
         at, controls = (product.state(start), int(product.automaton_states[start])), []
         for _ in range(MAX_SEGMENTS):
             until_change = replace(automaton, accepting=np.arange(automaton.states) != at[1])  # type: ignore[type-var]
-            segment = self._find_segment(world, until_change, at)
-            if segment is None and guide is not None:
-                segments = (self._find_segment(other, rule, (at[0], 0)) for other, rule in guide.preparations(at[0]))
-                segment = next(filter(None, segments), None)
+            segment = self._find_segment(until_change, at)
             if segment is None:
                 return
             path = follow(world, segment, automaton, at)
@@ -231,11 +226,11 @@ class FocusedSearch:
                     return
             at = path.states[-1], automaton_state
 
-    def _find_segment(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
+    def _find_segment(self, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
         """The controls of a path for another task, by searches of its own; None if there is none or it is too hard."""
         if self._cost is None or self._is_segment:
             return None
-        product = self.product.other(world, automaton, start)
+        product = self.product.other(automaton, start)
         search = FocusedSearch(product, SEGMENT_NODES, self.expansion_limit // 4)
         search._is_segment = True
         search.price(self._cost)

@@ -1,11 +1,15 @@
 """What directs the searches of one scene: lower bounds and estimates of the cost-to-go.
 
-The guide begins with a small abstraction. Where searches turn out to be hard it goes to the next stage: a larger
-abstraction if the first one had to leave out part of the task, and a corridor.
+The guide begins with a small abstraction. Where a search turns out to be hard, it builds a larger one and a corridor.
+
+An abstraction is refined where its cheapest plan has a *flaw*: the plan walks through a door or an object that the
+abstraction does not keep (counterexample-guided abstraction refinement).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,33 +18,52 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-from wfairl.core.automata.automaton import Automaton
-from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import CostScope
 from wfairl.minigrid import physics
-from wfairl.minigrid.focused.abstraction import Abstraction, bound_by_abstraction, costs_to_acceptance
-from wfairl.minigrid.focused.corridor import Corridor
+from wfairl.minigrid.focused.abstraction import (
+    Abstraction,
+    AbstractStates,
+    bound_by_abstraction,
+    cells_of_plan,
+    costs_to_acceptance,
+    explore_pattern,
+    sort_by_target,
+)
+from wfairl.minigrid.focused.corridor import Corridor, coarse_bounds, explore_corridor
 from wfairl.minigrid.focused.estimate import estimate_states
+from wfairl.minigrid.focused.pattern import FIRST_CLASS, Pattern, PatternSpec
+from wfairl.minigrid.focused.pattern_making import make_pattern
 from wfairl.minigrid.focused.prices import price_count
-from wfairl.minigrid.focused.refinement import AbstractionRefiner
 from wfairl.minigrid.focused.task_demands import TaskDemands
 from wfairl.minigrid.physics import NOTHING
-from wfairl.minigrid.propositions import DoorOpen
-from wfairl.minigrid.world import MiniGridWorld
 
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.scene_product import SceneProduct
 
+CORRIDOR_STATES = 300_000
+"""States that a corridor closes at most."""
 
-ABSTRACTION_STATES, CORRIDOR_STATES = (100_000, 250_000, 700_000), (0, 30_000, 300_000)
-"""How many states the abstraction and the corridor may have: where a search begins, and where it has been hard."""
+EASY_STATES, HARD_STATES = 100_000, 700_000
+"""States of an abstraction at most: at first, and where a search has been hard."""
+
+MOST_COMBINATIONS = 1 << 24
+"""Dense numbers of an abstraction, four bytes each; most of them are never met."""
+
+REFINED_PART = 8
+"""Blockers and gates that only stand in the way are kept while the abstraction stays below this part of its room."""
+
+MOST_BITS = 62
+"""Bits of a dense number in a corridor."""
+
+CORRIDOR_FACTOR = 8
+"""A corridor closes this many times the states that it takes to find its cheapest plan, if there is room."""
 
 
 class SceneGuide:
     """Bounds and estimates for the nodes of one product, under one table of costs after the other."""
 
     def __init__(self, product: SceneProduct):
-        self._product, self._layout, self._stage = product, product.world.layout, 0
+        self._product, self._layout, self._is_hard = product, product.world.layout, False
         self._abstraction: Abstraction | None = None
         self._corridor: Corridor | None = None
 
@@ -48,13 +71,13 @@ class SceneGuide:
     def abstraction(self) -> Abstraction:
         """The abstraction of the scene, as seen from the first node."""
         if self._abstraction is None:
-            self._abstraction = self._refiner.abstract(ABSTRACTION_STATES[self._stage], self._stage > 1)
+            self._abstraction = self._abstract()
         return self._abstraction
 
     def price(self, costs: NDArray[np.float64], start: int = 0) -> None:
         """Set the costs of the situations, shape [situations, controls].
 
-        From the second stage on, bounds are sharpest on the cheapest paths from the node `start`.
+        After `refine`, bounds are sharpest on the cheapest paths from the node `start`.
         """
         if self._product.scope is CostScope.LOCAL:
             prices = self._product.scene_situations.least_costs(costs)
@@ -63,18 +86,13 @@ class SceneGuide:
         self._costs, self._step_cost = costs, float(costs.mean())
         transition_costs = prices[self.abstraction.price]
         self._cost_to_go = costs_to_acceptance(self.abstraction.first, self.abstraction.source, transition_costs)
-        if self._stage:
-            fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
-            self._corridor = self._refiner.corridor(
-                self.abstraction, self._cost_to_go, prices, CORRIDOR_STATES[self._stage], fields, automaton_state
-            )
+        if self._is_hard:
+            self._corridor = self._find_corridor(prices, start)
 
-    def refine(self, stage: int, start: int) -> None:
-        """Go to a stage, 1 or 2, or stay at a higher one; sharpen the bounds on the cheapest paths from a node."""
-        is_whole = self.abstraction.spec.atoms == self._refiner.task.atoms_used
-        if stage > self._stage and (stage > 1 or not is_whole):
-            self._abstraction = None
-        self._stage = max(self._stage, stage)
+    def refine(self, start: int) -> None:
+        """Sharpen the bounds on the cheapest paths from a node, where a search has been hard."""
+        if not self._is_hard:
+            self._is_hard, self._abstraction = True, None
         self.price(self._costs, start)
 
     def lower_bounds(self, first: int) -> NDArray[np.float64]:
@@ -94,24 +112,108 @@ class SceneGuide:
         nodes = self._product.states[first:], self._product.automaton_states[first:]
         return estimate_states(self.abstraction.states, self._cost_to_go, self._distances, self._step_cost, *nodes)
 
-    def preparations(self, state: int) -> list[tuple[MiniGridWorld, Automaton]]:
-        """Subtasks worth doing first where a task is hard: to open each of the doors that are still locked.
+    def _abstract(self) -> Abstraction:
+        """An abstraction, refined where its cheapest plan has flaws; a hard one uses all its room for locked doors."""
+        most_states = HARD_STATES if self._is_hard else EASY_STATES
+        spec = PatternSpec(self._task.atoms_used, *self._needed())
+        abstraction = self._build(spec, most_states)
+        while abstraction is None:
+            spec = spec.coarser()
+            abstraction = self._build(spec, most_states)
+        while True:
+            has_room = 2 * len(abstraction) <= most_states // REFINED_PART
+            finer = next(self._flaws(abstraction), None) if has_room or self._is_hard else None
+            if finer is None or not (has_room or self._locks(finer) > self._locks(abstraction.spec)):
+                return abstraction
+            refined = self._build(finer, most_states)
+            if refined is None:
+                return abstraction
+            abstraction = refined
 
-        Their worlds have the states of this one.
+    def _locks(self, spec: PatternSpec) -> int:
+        """The number of locked doors that are kept."""
+        return sum(self._task.is_locked(door) for door in spec.gates)
+
+    def _needed(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Blockers and gates to begin with: boxes that the task is about and could destroy, and doors that it names."""
+        blockers = [
+            int(place)
+            for obj, place in enumerate(self._task.places)
+            if place < len(self._layout.cells) and self._layout.objects[obj, physics.OBJECT_KIND] == physics.BOX
+            if any(self._task.is_about(i, obj) for i in self._task.atoms_used)
+        ]
+        gates = [door for door in range(self._layout.doors) if self._task.is_shut(door) and self._task.is_named(door)]
+        return tuple(blockers[:2]), tuple(gates[:3])
+
+    def _build(self, spec: PatternSpec, most_states: int) -> Abstraction | None:
+        """The abstraction of a specification; None if it has too many states, unless it cannot be coarser."""
+        pattern = make_pattern(self._task, spec)
+        dense = pattern.combinations
+        if (dense > MOST_COMBINATIONS or self._most_states(pattern) > 2 * most_states) and not spec.is_coarsest:
+            return None
+        start = pattern.index(self._task.start, self._task.automaton_state)
+        most = dense if spec.is_coarsest else most_states
+        number_of, sources, targets, prices, count = explore_pattern(pattern.table, start, dense, most)
+        if count == 0:
+            return None
+        first, source, price = sort_by_target(sources, targets, prices, count)
+        states = AbstractStates(pattern.table, pattern.places, number_of)
+        return Abstraction(spec, pattern, states, first, source, price)
+
+    def _most_states(self, pattern: Pattern) -> int:
+        """An upper bound on the number of abstract states; at least about half of this bound is met."""
+        relevant = [int(pattern.relevant[state]).bit_count() for state in self._task.reachable()]
+        per_pose = sum((FIRST_CLASS + count) << count for count in relevant)
+        return 4 * pattern.cells * per_pose << (pattern.blocker_bits + pattern.gate_bits)
+
+    def _flaws(self, abstraction: Abstraction) -> Iterator[PatternSpec]:
+        """Specifications that also keep a flaw of the shortest plan: a locked door first, then objects, then doors."""
+        spec, pattern = abstraction.spec, abstraction.pattern
+        start = pattern.index(self._task.start, self._task.automaton_state)
+        steps = costs_to_acceptance(abstraction.first, abstraction.source, np.ones(len(abstraction.source)))
+        path = cells_of_plan(pattern.table, abstraction.states.number_of, steps, start)
+        shut, cells = self._missing(spec, pattern, path.tolist())
+        shut.sort(key=lambda door: not self._task.is_locked(door))
+        if shut and self._task.is_locked(shut[0]):
+            yield replace(spec, gates=(*spec.gates, shut[0]))
+        for cell in cells:
+            yield replace(spec, blockers=(*spec.blockers, cell))
+        for door in shut:
+            yield replace(spec, gates=(*spec.gates, door))
+
+    def _missing(self, spec: PatternSpec, pattern: Pattern, path: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The shut doors, and the cells of objects, on a path of cells that a pattern does not keep."""
+        doors = dict.fromkeys(int(self._layout.cells[cell, physics.DOOR_AT]) for cell in path)
+        cells = dict.fromkeys(
+            cell for cell in path if pattern.hand_at[cell] and cell != self._task.start[physics.AGENT]
+        )
+        shut = [door for door in doors if door != NOTHING and door not in spec.gates and self._task.is_shut(door)]
+        return shut, [cell for cell in cells if cell not in spec.blockers]
+
+    def _find_corridor(self, prices: NDArray[np.float64], start: int) -> Corridor:
+        """The corridor of the cheapest plans from a node; its pattern is refined until the cheapest has no flaw.
+
+        Args:
+            prices: the least cost of each price, shape [prices].
+            start: the node.
         """
-        world = self._product.world
-        doors = self._layout.unpack(world.pack(state))[self._layout.first_door :]
-        cells = np.flatnonzero(self._layout.cells[:, physics.DOOR_AT] != NOTHING)
-        locked = cells[np.flatnonzero(doors & physics.IS_LOCKED)].tolist()
-        width = self._layout.width
-        opened = [world.asking({"open": DoorOpen(at=(cell % width, cell // width))}) for cell in locked]
-        return [(one, visit_in_order("open")) for one in opened]
+        fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
+        spec = replace(self.abstraction.spec, atoms=self._task.atoms_used, crowd=True)
+        pattern = make_pattern(self._task, spec)
+        while True:
+            coarse = coarse_bounds(pattern, self.abstraction, self._cost_to_go)
+            index = pattern.index(fields, automaton_state)
+            corridor = explore_corridor(pattern, coarse, prices, index, CORRIDOR_STATES, CORRIDOR_FACTOR)
+            doors, cells = self._missing(spec, pattern, corridor.path.tolist())
+            spec = replace(spec, blockers=(*spec.blockers, *cells), gates=(*spec.gates, *doors))
+            pattern = make_pattern(self._task, spec)
+            if not (doors or cells) or pattern.combinations.bit_length() > MOST_BITS:
+                return corridor
 
     @cached_property
-    def _refiner(self) -> AbstractionRefiner:
+    def _task(self) -> TaskDemands:
         product = self._product
-        task = TaskDemands(product.world, product.fields(0), product.automaton, int(product.automaton_states[0]))
-        return AbstractionRefiner(task)
+        return TaskDemands(product.world, product.fields(0), product.automaton, int(product.automaton_states[0]))
 
     @cached_property
     def _distances(self) -> NDArray[np.float64]:

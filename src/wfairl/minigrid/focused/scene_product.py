@@ -110,6 +110,6 @@ class SceneProduct:
         """Find the successors of nodes, shape [nodes], and add new successors as nodes."""
         self._nodes.expand(nodes)
 
-    def other(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int]) -> SceneProduct:
-        """The product of another world and automaton, for costs of the same scope."""
-        return SceneProduct(world, automaton, start, self.scope)
+    def other(self, automaton: Automaton, start: tuple[int, int]) -> SceneProduct:
+        """The product of the same world and another automaton, for costs of the same scope."""
+        return SceneProduct(self.world, automaton, start, self.scope)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths, trace_best
+from wfairl.core.costs.gradient import OptimalPaths, trace_best
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning.product import Product
@@ -57,5 +57,5 @@ class FocusedSolver:
         paths = replace(paths, transitions=search.product.situations[node].astype(np.int64) * controls + control)
         if search.unproven == 0:
             return paths
-        path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+        path_costs = paths.sums(search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
         return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, path_costs))

@@ -13,7 +13,7 @@ from wfairl.minigrid.physics import NOTHING
 from wfairl.minigrid.world import MiniGridWorld
 
 Changes = Sequence[tuple[int, int, int, int]]
-"""Automaton state, bits of the atoms that must hold and of those that must not, and the state after or `ACCEPTED`."""
+"""Automaton state, bits of atoms that must hold, bits of atoms that must fail, and the next state or `ACCEPTED`."""
 
 
 class TaskDemands:
