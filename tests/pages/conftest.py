@@ -14,5 +14,5 @@ def finished_run(tmp_path_factory):
         "doorkey", successes=6, failures=6, learner="spectral", settings={"cost": "local", "epochs": 2}, test_scenes=3
     )
     run_pipeline(config, directory)
-    write_run_report(directory, scenes=2)
+    write_run_report(directory, scenes=3)
     return directory

@@ -18,7 +18,7 @@ from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.run_directory import COST
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import register_task
-from wfairl.pages import preference
+from wfairl.pages import run_training
 from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
@@ -47,7 +47,7 @@ def make_run(tasks, tmp_path_factory):
             model = TaskModel.of_automaton(task.rule, "by hand", dataset.words, dataset.scores)
         else:
             model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
-        train("wfa-irl", dataset, directory, {"cost": "linear", "epochs": 2}, task_model=model)
+        train("wfa-irl", dataset, directory, {}, task_model=model)
         policy = find_method("wfa-irl").load(directory, task, 0.0)
         optimal, learned = (
             evaluate(task, one, range(5_000, 5_003), learned=policy.cost) for one in (expert_policy(task, 0.0), policy)
@@ -64,7 +64,7 @@ def section(root, title):
 
 
 def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch):
-    monkeypatch.setattr(preference, "LEAST_PREFERENCE", 0.0)  # in a corridor there is no other way
+    monkeypatch.setattr(run_training, "CLAIMED", 2.0)  # in a corridor there is no other way
     directory = make_run("drawn")
     root = read_page(write_run_report(directory, scenes=1).read_text())
     data = player_data(root)
@@ -100,7 +100,7 @@ def test_a_world_without_a_renderer_has_sentences_in_the_place_of_pictures(make_
     assert root.all("canvas") == []
     assert "This world has no renderer" in section(root, "Episodes").text
     assert player_data(root)["episodes"][0]["moments"][0]["world_state"] == "(2, False)"
-    assert "No preference found" in section(root, "How the cost was learned").text
+    assert "the demonstrations do not show a preference" in section(root, "How the cost was learned").text
     assert "optimal (fewest steps)" in section(root, "Result").text
     texts = [one.text for one in section(root, "What it learned").one("svg").all("text", class_="label")]
     assert any("parcel" in text for text in texts)

@@ -16,10 +16,9 @@ from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.core.automata.words import format_label
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
-from wfairl.pages.automata.images import automaton_svg
+from wfairl.pages.automata.figures import draw_layout, draw_side_by_side
+from wfairl.pages.automata.images import LOST, automaton_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
-from wfairl.pages.automata.layout_drawing import MARK, AutomatonStyle, draw_layout
-from wfairl.pages.automata.side_by_side import draw_side_by_side
 from wfairl.pages.style import new_figure
 from wfairl.specifications.formats import FORMATS, write_automaton
 
@@ -167,9 +166,9 @@ def test_an_arrow_counts_the_words_that_took_it():
 
 def test_marked_edges_and_no_others_have_another_colour():
     figure = new_figure(4, 4)
-    draw_layout(figure, lay_out(RULE), AutomatonStyle(marked={(0, 1), (2, 3)}), 0, 0)
+    draw_layout(figure, lay_out(RULE), 0, 0, marked={(0, 1), (2, 3)})
     arrows = [patch for patch in figure.axes[0].patches if isinstance(patch, FancyArrowPatch)]
-    marked = {arrow.get_label() for arrow in arrows if to_hex(arrow.get_edgecolor()) == MARK}
+    marked = {arrow.get_label() for arrow in arrows if to_hex(arrow.get_edgecolor()) == LOST}
     assert marked == {"edge-0-1", "edge-2-3"}
 
 
@@ -180,7 +179,7 @@ def test_a_picture_of_two_shows_both_automata_and_the_words_as_text():
     states = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text().isdigit()]
     assert states == ["0", "1", "2", "0", "1"]
     arrows = [patch for axes in figure.axes for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
-    marked = [arrow for arrow in arrows if to_hex(arrow.get_edgecolor()) == MARK]
+    marked = [arrow for arrow in arrows if to_hex(arrow.get_edgecolor()) == LOST]
     assert [arrow.get_label() for arrow in marked] == ["edge-0-1"]  # '&' moves the second automaton alone
     assert marked[0] in figure.axes[1].patches
 
@@ -190,4 +189,4 @@ def test_a_picture_of_two_can_be_read_as_svg_and_as_pixels():
     assert ElementTree.fromstring(drawn.to_svg()).tag.endswith("svg")
     with Image.open(BytesIO(drawn.to_png(144))) as picture:
         colours = {colour for _, colour in picture.convert("RGB").getcolors(10**7)}
-    assert tuple(bytes.fromhex(MARK[1:])) in colours
+    assert tuple(bytes.fromhex(LOST[1:])) in colours

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
-from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.cost_model import CostModel
+from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
@@ -36,20 +36,6 @@ def transitions_of(product: Product):
         yield node, control, np.asarray(world.features(state, control, world.step(state, control)))
 
 
-@given(seeds, st.sampled_from(sorted(ACTIVATIONS)), st.sampled_from([LinearCost, SharedLinearCost]))
-@settings(max_examples=20)
-def test_the_cost_of_a_transition_is_the_output_of_the_shown_weights_times_its_features(seed, activation, kind):
-    product = build_product(Corridor(), visit_in_order("parcel", "home"))
-    model = randomised(kind, product, seed, activation)
-    (table,) = weights_of(model, product.world)
-    costs = model.as_cost()(product)
-    assert table.rows == ("one", "enters mud", "constant")
-    for node, control, features in transitions_of(product):
-        weights = table.values[:, control if kind is LinearCost else 0]
-        z = torch.tensor(weights[:-1] @ features + weights[-1])
-        assert costs[node, control] == pytest.approx(ACTIVATIONS[activation](z, model.floor).item())
-
-
 @given(seeds)
 @settings(max_examples=20)
 def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_features(seed):
@@ -62,28 +48,24 @@ def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_featu
         assert costs[node, control] == pytest.approx(expected)
 
 
-@given(seeds, st.sampled_from([LinearCost, SharedLinearCost, PricesCost, TabularCost]))
+@given(seeds)
 @settings(max_examples=20)
-def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed, kind):
+def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
-    model = randomised(kind, product, seed)
+    model = randomised(PricesCost, product, seed)
     shown = next(table for table in cost_tables(model, product.world) if table.name == "transition costs").to_document()
-    costs, world = model.as_cost()(product), product.world
+    costs = model.as_cost()(product)
     for node, control, (_, mud) in transitions_of(product):
-        row = shown["one, enters mud" if mud else "one"]
-        value = row[world.controls[control]] if isinstance(row, dict) else row
-        assert costs[node, control] == pytest.approx(value)
-    is_by_control = kind in (LinearCost, TabularCost)
-    assert all(isinstance(row, dict) == is_by_control for row in shown.values())
+        assert costs[node, control] == pytest.approx(shown["one, enters mud" if mud else "one"])
 
 
 def test_a_network_has_no_weights_to_show_and_too_many_kinds_of_transitions_are_not_listed():
     world = find_task("doorkey").make_world(0)
     assert cost_tables(LocalCost(), world) == ()
     features = len(world.feature_names)
-    (table,) = cost_tables(SharedLinearCost(features), world)
-    assert table.name == "weights"
-    assert table.rows == (*world.feature_names, "constant")
+    (table,) = cost_tables(PricesCost(features), world)
+    assert table.name == "prices"
+    assert table.rows == world.feature_names
 
 
 def test_features_without_names_are_numbered():

@@ -93,9 +93,6 @@ def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_ru
         assert success == evaluation["success_rate"]
         assert episodes == len(evaluation["episodes"])
         assert steps == pytest.approx(sum(one["steps"] for one in evaluation["episodes"]) / episodes)
-    shown = result.one("img").attributes["alt"]
-    for one in evaluations.values():
-        assert f"{one['mean_return']:.3f} ± {one['standard_error']:.3f}" in shown
     learned = evaluations["learned, greedy"]
     figures = result.one("dl", class_="key-figures")
     assert numbers_in(figures.one("div", class_="leading")) == [learned["mean_return"], learned["standard_error"]]
@@ -136,30 +133,6 @@ def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
         counted = next(one for one in evaluations[episode["policy"]]["episodes"] if one["seed"] == episode["seed"])
         assert [moment["control"] for moment in episode["moments"][:-1]] == counted["controls"]
         assert (episode["return"], episode["outcome"]) == (counted["return"], counted["outcome"])
-
-
-def test_every_test_scene_of_every_policy_can_be_watched(root, finished_run):
-    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
-    data = player_data(section(root, "Episodes"))
-    assert {(one["policy"], one["seed"]) for one in data["episodes"]} == {
-        (name, episode["seed"]) for name, evaluation in evaluations.items() for episode in evaluation["episodes"]
-    }
-    for episode in data["episodes"]:  # two of the three scenes were acted in once more
-        chances = [moment["probabilities"] for moment in episode["moments"][:-1]]
-        assert [one is None for one in chances] == [episode["seed"] == 5002] * len(chances)
-
-
-def test_episodes_that_the_simulator_no_longer_gives_are_acted_once_more(copied):
-    evaluations = read_evaluations(copied)
-    episodes = evaluations["optimal"].episodes
-    changed = replace(episodes[2], controls=(0, *episodes[2].controls))
-    write_evaluations(
-        {**evaluations, "optimal": replace(evaluations["optimal"], episodes=(*episodes[:2], changed))},
-        copied / "evaluation.json",
-    )
-    data = player_data(section(page_of(copied), "Episodes"))
-    (shown,) = [one for one in data["episodes"] if (one["policy"], one["seed"]) == ("optimal", 5002)]
-    assert [moment["control"] for moment in shown["moments"][:-1]] == list(episodes[2].controls)
 
 
 def test_the_configuration_stands_in_the_page(root, finished_run):
@@ -300,7 +273,6 @@ def test_a_single_episode_has_no_standard_error(copied):
     result = section(page_of(copied), "Result")
     first = one["learned, greedy"].episodes[0].episode_return
     assert numbers_in(result.one("dl", class_="key-figures").one("div", class_="leading")) == [first]
-    assert "±" not in result.one("img").attributes["alt"]
     assert "± 0.000" not in result.text
 
 
@@ -311,7 +283,7 @@ def test_failures_are_shown_before_successes(copied):
     failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
     write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
     data = player_data(section(page_of(copied), "Episodes"))
-    assert data["episodes"][data["first"]]["seed"] == episode.seed
+    assert data["episodes"][0]["seed"] == episode.seed
 
 
 def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
@@ -342,7 +314,7 @@ def test_the_same_run_gives_the_same_page(finished_run):
 def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
     labels = tuple(frozenset(one) for one in ((), ("key",), ("door",), ("goal",)))
-    support = Support(labels, np.zeros((1, 4), int), np.zeros((1, 4)))
+    support = Support(labels, np.ones((1, 4), bool))
     goal, other = visit_in_order("goal"), visit_in_order("key", "goal")
     outliers = {"outlier_probabilities": np.array([0.0, 0.9])}
     posterior = posterior_over(

@@ -1,4 +1,4 @@
-"""Charts of a page: means with their errors, and curves."""
+"""Curves of a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,29 +10,18 @@ from matplotlib.ticker import MaxNLocator
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.text import plain_text, with_error
 
-WIDTH, ROW, PLOT = 9.6, 0.32, 2.6
-"""Inches: of a chart, of a row of bars, and the height of curves."""
+WIDTH, PLOT = 9.6, 2.6
+"""Inches: the width of a chart, and the height of its curves."""
 
 TEXT = 11.5
 """Points; as large as the text around a chart on a screen."""
 
 GAP = 0.18
-"""Inches between a bar and its texts."""
+"""Inches between names of curves."""
 
-FIRST_COLOUR, SECOND_COLOUR, TRACK_COLOUR = "#14735a", "#b4552d", "#eeece7"
-"""The colours of the page: of what leads, of the second curve, and of the rest of a bar."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean of 0 or more, with its standard error, None for a single sample; a leading one is highlighted."""
-
-    name: str
-    mean: float
-    error: float | None
-    leading: bool = False
+FIRST_COLOUR, SECOND_COLOUR, GRID_COLOUR = "#14735a", "#b4552d", "#eeece7"
+"""The colours of the page: of the first and the second curve, and of the grid."""
 
 
 @dataclass(frozen=True)
@@ -47,30 +36,6 @@ class Series:
             raise BadInputError(f"the curve {self.name!r} has no points, or points that are not finite")
 
 
-def draw_intervals(intervals: Sequence[Interval], caption: str, largest: float = 1.0) -> CaptionedFigure:
-    """A bar for each mean, with a whisker of ± one standard error; `largest` is the length of a full bar."""
-    numbers = [plain_text(with_error(one.mean, one.error)) for one in intervals]
-    left = max(style.text_width(one.name, TEXT, weight="bold") for one in intervals) + GAP
-    right = max(style.text_width(text, TEXT, weight="bold") for text in numbers) + GAP
-    figure = style.new_figure(WIDTH, ROW * len(intervals))
-    axes = style.place(figure, left, 0, WIDTH - left - right, ROW * len(intervals))
-    style.without_frame(axes)
-    axes.set_xlim(0, largest)
-    axes.set_ylim(len(intervals) - 0.5, -0.5)
-    for row, (one, text) in enumerate(zip(intervals, numbers, strict=True)):
-        weight = "bold" if one.leading else "normal"
-        axes.barh(row, largest, 0.48, color=TRACK_COLOUR)
-        axes.barh(row, min(one.mean, largest), 0.48, color=FIRST_COLOUR if one.leading else "#a5a9ad")[0].set_label(
-            one.name
-        )
-        axes.errorbar(one.mean, row, xerr=one.error or 0.0, ecolor=style.INK, elinewidth=1.1, capsize=2.6, capthick=1.1)
-        settings = {"transform": axes.get_yaxis_transform(), "va": "center", "weight": weight}
-        style.write(axes, -left / (WIDTH - left - right), row, one.name, TEXT, **settings)
-        style.write(axes, 1 + right / (WIDTH - left - right), row, text, TEXT, ha="right", **settings)
-    alt = "; ".join(f"{one.name}: {text}" for one, text in zip(intervals, numbers, strict=True))
-    return CaptionedFigure("means", figure, caption, f"Bars of means and standard errors. {alt}", adapts=True)
-
-
 def draw_lines(
     series: Sequence[Series], x_name: str, y_name: str, caption: str, mark: tuple[float, float, str] | None = None
 ) -> CaptionedFigure:
@@ -78,7 +43,7 @@ def draw_lines(
     figure = style.new_figure(WIDTH, PLOT + 0.85)
     axes = style.place(figure, 0.8, 0.32, WIDTH - 0.85, PLOT)
     style.plain_axes(axes, x_name, y_name, size=TEXT - 1)
-    axes.grid(axis="y", color=TRACK_COLOUR, lw=0.8)
+    axes.grid(axis="y", color=GRID_COLOUR, lw=0.8)
     axes.ticklabel_format(useOffset=False)
     axes.margins(x=0.01, y=0.12)
     left = 0.8

@@ -19,8 +19,7 @@ def report(
         int,
         typer.Option(
             min=1,
-            help="Number of test scenes for which the report shows the probability of each control; it replays the"
-            " others without.",
+            help="Number of test scenes whose episodes the report shows, failed ones first.",
         ),
     ] = 3,
     as_json: AsJson = False,

@@ -25,7 +25,6 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
-from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
@@ -84,18 +83,15 @@ def map_costs(
     seed: int,
     automaton: Automaton,
     cost: Cost,
-    automaton_state: int | None = None,
     is_known: Known | None = None,
 ) -> CostMaps:
-    """The costs over one scene.
+    """The costs over one scene, in the automaton state in which the plan takes most steps.
 
     Args:
-        automaton_state: if None, the state in which the plan takes most steps.
         is_known: which costs are known; all if None.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
-        BadInputError: the plan takes no step in that state.
     """
     world = task.make_world(seed)
     agent = need_places(world)
@@ -104,13 +100,7 @@ def map_costs(
     plan = find_plan(product, table)
     nodes = nodes_along(product, plan.path.controls)[:-1]
     visited = [int(product.automaton_states[node]) for node in nodes]
-    if automaton_state is None:
-        automaton_state = max(dict.fromkeys(visited), key=visited.count)
-    if automaton_state not in visited:
-        raise BadInputError(
-            f"the plan in scene {seed} of {task.name} takes no step in automaton state {automaton_state}; it takes"
-            f" some in {', '.join(map(str, dict.fromkeys(visited)))}"
-        )
+    automaton_state = max(dict.fromkeys(visited), key=visited.count)
     step = visited.index(automaton_state)
     inside = np.flatnonzero(product.automaton_states == automaton_state)
     inside = inside[:: -(-len(inside) // MOST_NODES)]
@@ -175,16 +165,11 @@ def draw_cost_maps(
     seed: int,
     automaton: Automaton,
     cost: Cost,
-    automaton_state: int | None = None,
     name: str = "costs",
-    kind: str = "learned",
     is_known: Known | None = None,
 ) -> CaptionedFigure:
-    """The scene, and one map per control on a common scale; `kind` is an adjective of the cost for the caption.
-
-    The other arguments and the errors are those of `map_costs`.
-    """
-    maps = map_costs(task, seed, automaton, cost, automaton_state, is_known)
+    """The scene, and one map per control on a common scale; arguments and errors are those of `map_costs`."""
+    maps = map_costs(task, seed, automaton, cost, is_known)
     side = _side(maps)
     left, top, width, height = _window(maps, side)
     room = (style.PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
@@ -210,7 +195,7 @@ def draw_cost_maps(
         grey = [maps.places[i] + side * _shape(float(maps.headings[i])) for i in np.flatnonzero(maps.unknown[number])]
         axes.add_collection(PolyCollection(grey, facecolors=style.GREY, alpha=0.5, rasterized=True, zorder=2))
     _draw_scale(figure, scale)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps), adapts=True)
+    return CaptionedFigure(name, figure, _caption(task, seed, maps), _alt(task, maps), adapts=True)
 
 
 def _side(maps: CostMaps) -> float:
@@ -281,7 +266,7 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
     axes.set_title("cost", size=style.NOTE, family=style.FONT, color=style.INK, loc="left", pad=4)
 
 
-def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
+def _caption(task: Task, seed: int, maps: CostMaps) -> str:
     low, high = _range(maps.costs)
     grey = " Grey: the demonstrations leave open whether it costs more than a plain step." if maps.unknown.any() else ""
     shapes = (
@@ -290,7 +275,7 @@ def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
         else f"the map '{ARRIVING_MAP}' shows what it costs to get to a place"
     )
     return (
-        f"The {kind} cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
+        f"The learned cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
         f" which the plan enters after {counted(maps.step, 'step')} ({maps.label}). At each place that the agent can be"
         f" at in this state, the mean over the world states there; {shapes}. The maps show the part of the scene within"
         f" the dashed line. One scale for all maps; costs range from {low:.3g} to {high:.3g}, the highest"

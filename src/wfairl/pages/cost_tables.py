@@ -1,17 +1,15 @@
 """A learned cost that a person can read: what transitions cost, and the weights or prices by the names of features."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.cost_words import term_costs
-from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SampledCost, SharedLinearCost, TabularCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.planning.product import states_alone
 from wfairl.core.worlds.world import World, available_controls, feature_names
 
@@ -56,7 +54,7 @@ def cost_tables(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
 
     The first is printed after training; the page of a run has all of them.
     """
-    if not isinstance(model, LinearCost | SharedLinearCost | PricesCost | SampledCost | TabularCost):
+    if not isinstance(model, PricesCost | SampledCost):
         return ()
     return (*transition_costs(model, world), *weights_of(model, world))
 
@@ -76,23 +74,7 @@ def weights_of(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
         meaning = "A transition costs the sum of its features times their prices. Before training all prices are 1."
         names = feature_names(world, len(model.prices))
         return (NamedTable("prices", meaning, "feature", names, ("price of a unit",), model.prices[:, None]),)
-    if isinstance(model, LinearCost | SharedLinearCost):
-        names = feature_names(world, len(model.weight))
-        columns = tuple(world.controls) if isinstance(model, LinearCost) else ("weight",)
-        values = torch.cat([model.weight.reshape(len(names), -1), model.bias.reshape(1, -1)]).detach().double().numpy()
-        meaning = (
-            f"A transition costs {output_formula(model.floor, model.activation)}, where z is the constant plus the sum"
-            " of its features times their weights. Before training all weights are 0."
-        )
-        return (NamedTable("weights", meaning, "feature", (*names, "constant"), columns, values),)
     return ()
-
-
-def output_formula(floor: float, activation: str) -> str:
-    """The cost of z as text, for people; see `ACTIVATIONS`."""
-    if activation == "relu":
-        return f"{floor:g} + max(0, z + {1 - floor:g})"
-    return f"{floor:g} + softplus(z + {math.log(math.expm1(1 - floor)):.3g})"
 
 
 def transition_costs(model: CostModel, world: World[Any]) -> tuple[NamedTable, ...]:
@@ -119,13 +101,13 @@ def transition_costs(model: CostModel, world: World[Any]) -> tuple[NamedTable, .
     return (NamedTable("transition costs", meaning, "transition", rows, columns, values[order]),)
 
 
-def first_states(world: World[Any], most: int = MOST_STATES) -> list[Any]:
+def first_states(world: World[Any]) -> list[Any]:
     """The states that are reached first from the initial one, breadth first."""
     reached = {world.initial_state: None}
     for state in (queue := [world.initial_state]):
         for control in np.flatnonzero(available_controls(world, state)).tolist():
             next_state = world.step(state, control)
-            if len(reached) == most:
+            if len(reached) == MOST_STATES:
                 return queue
             if next_state not in reached:
                 reached[next_state] = None

@@ -12,22 +12,21 @@ import json
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.words import Word, compress, format_label
-from wfairl.core.planning.agent import Status
 from wfairl.core.planning.policies import Policy
-from wfairl.core.planning.rollout import SUCCESS, Trajectory, act, roll_out
+from wfairl.core.planning.rollout import Trajectory, roll_out
 from wfairl.core.runs.evaluation import Episode
-from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
-from wfairl.core.worlds.task import Task, rule_of
+from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import AutomatonDrawing
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
@@ -74,54 +73,9 @@ def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generat
 
     With the generator that `evaluate` uses for a scene, this is the episode that was evaluated.
     """
-    return record_trajectory(task, policy, roll_out(task, policy, seed, rng))
-
-
-def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Recording:
-    """Record a trajectory of a policy."""
     automaton = getattr(policy, "automaton", None)
+    trajectory = roll_out(task, policy, seed, rng)
     return Recording(task, policy.name, trajectory, automaton if isinstance(automaton, Automaton) else None)
-
-
-class OtherEpisodeError(FailedRunError):
-    """The same controls lead to another episode than in the evaluation."""
-
-
-def replay_episode(task: Task, episode: Episode) -> Trajectory:
-    """The trajectory of an evaluated episode, without planning; the probabilities of its controls are NaN.
-
-    Raises:
-        OtherEpisodeError: the simulator does not repeat the episode.
-    """
-    simulator = task.make_simulator(episode.seed)
-    controls = len(simulator.world.controls)
-    if max(episode.controls, default=0) >= controls:
-        raise OtherEpisodeError(f"scene {episode.seed} of {task.name} has no control {max(episode.controls)}")
-    steps = len(episode.controls)
-    trajectory = act(_Repetition(episode, controls), simulator, rule_of(task), steps, episode.seed)
-    again = trajectory.controls, compress(trajectory.labels), trajectory.is_success
-    if again != (episode.controls, episode.word, episode.outcome == SUCCESS):
-        raise OtherEpisodeError(
-            f"scene {episode.seed} of {task.name} ends otherwise than in its evaluation ({trajectory.outcome} after"
-            f" {len(trajectory)} steps, then {episode.outcome} after {episode.steps}): has the task changed since?"
-        )
-    return replace(trajectory, outcome=episode.outcome)
-
-
-class _Repetition:
-    """An actor that takes the controls of an episode."""
-
-    def __init__(self, episode: Episode, controls: int):
-        self._left, self._controls = iter(episode.controls), controls
-
-    def choose(self) -> int:
-        return next(self._left)
-
-    def probabilities(self) -> NDArray[np.float64]:
-        return np.full(self._controls, np.nan)
-
-    def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it knows no task
-        return Status.RUNNING
 
 
 class NothingToPlayError(BadInputError):
@@ -130,11 +84,10 @@ class NothingToPlayError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class EpisodePlayer:
-    """Episodes to step through; the reader chooses one by its policy and scene, and sees `first` at first."""
+    """Episodes to step through; the reader chooses one by its policy and scene."""
 
     template: ClassVar[str] = "player"
     recordings: tuple[Recording, ...]
-    first: int = 0
 
     def __post_init__(self) -> None:
         if not self.recordings:
@@ -155,9 +108,9 @@ class EpisodePlayer:
     def document(self) -> dict[str, Any]:
         """The data for the script."""
         tiles = TileSet()
-        films = [film_episode(one, tiles) for one in self.recordings]
+        films = [_film(one, tiles) for one in self.recordings]
         episodes = map(_episode, self.recordings, films, self._automata[1])
-        return {"first": self.first, "episodes": list(episodes), "atlas": _atlas(tiles.tiles)}
+        return {"episodes": list(episodes), "atlas": _atlas(tiles.tiles)}
 
     @cached_property
     def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
@@ -177,7 +130,7 @@ class EpisodePlayer:
         return tuple(drawings), tuple(numbers)
 
 
-def film_episode(recording: Recording, tiles: TileSet) -> NDArray[np.int64] | None:
+def _film(recording: Recording, tiles: TileSet) -> NDArray[np.int64] | None:
     """The frames of the moments, shape [moments, rows, columns]; None if the world has no renderer."""
     rendering = rendering_of(recording.trajectory.world)
     return None if rendering is None else tiles.film(rendering, recording.trajectory.states)
@@ -189,7 +142,7 @@ def _episode(recording: Recording, frames: NDArray[np.int64] | None, automaton: 
     moments = [
         {
             "control": trajectory.controls[moment] if moment < last else None,
-            "probabilities": _probabilities(trajectory, moment),
+            "probabilities": _rounded(trajectory.probabilities[moment]) if moment < last else None,
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
             "read": len(recording.word_at(moment)),
             "state": None if states is None else states[moment],
@@ -215,11 +168,8 @@ def _episode(recording: Recording, frames: NDArray[np.int64] | None, automaton: 
     }
 
 
-def _probabilities(trajectory: Trajectory, moment: int) -> list[float] | None:
-    """Of the controls at a moment; None at the end, or if unknown."""
-    if moment == len(trajectory) or np.isnan(trajectory.probabilities[moment]).any():
-        return None
-    return [round(float(p), DIGITS) for p in trajectory.probabilities[moment]]
+def _rounded(probabilities: NDArray[np.float64]) -> list[float]:
+    return [round(float(one), DIGITS) for one in probabilities]
 
 
 def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:

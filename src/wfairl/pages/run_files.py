@@ -1,4 +1,4 @@
-"""The files of a run, for its page; those that a policy does not need may be missing."""
+"""The files of a run, for its page. Files that a policy does not need may be missing."""
 
 import shlex
 from dataclasses import dataclass

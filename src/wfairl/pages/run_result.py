@@ -1,13 +1,13 @@
-"""The result of a run: key figures, a chart, a table of policies, and a comparison scene by scene."""
+"""The result of a run: key figures, a table of policies, and a comparison scene by scene."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import sqrt
 
 from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import EVALUATION, Evaluation
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Column, KeyFigure, KeyFigures, Table, prose
-from wfairl.pages.charts import Interval, draw_intervals
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import Estimate, compare_evaluations, regret_of
 from wfairl.pages.run_files import RunFiles, command_line, is_learned
@@ -24,17 +24,9 @@ def result_section(run: RunFiles, task: Task) -> Section:
         missing = "The policy is not evaluated yet: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
     learned = [name for name in run.evaluation if is_learned(name)]
-    chart = draw_intervals(
-        [
-            Interval(policy_title(name, task), one.mean_return, _error_of(one), name in learned)
-            for name, one in run.evaluation.items()
-        ],
-        "Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
-    )
     blocks: tuple[Block, ...] = (
         *([] if learned else [prose("Only reference policies were evaluated.")]),
         KeyFigures(tuple(_key_figures(run, learned, task))),
-        chart,
         evaluation_table(run.evaluation, learned, task),
         *_comparison(run.evaluation, learned, task),
     )
@@ -67,7 +59,10 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
             )
         )
     truth = "is 1 for every control" if task.true_cost is None else "is defined by the task"
-    caption = f"Costs are means over successful episodes; the true cost {truth}."
+    caption = (
+        "A return of 1 would be success in zero steps, 0 is failure. Costs are means over successful episodes; the true"
+        f" cost {truth}."
+    )
     marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
     return Table(columns, tuple(rows), caption, marked)
 
@@ -102,6 +97,13 @@ def _error_of(evaluation: Evaluation) -> float | None:
     return None if len(evaluation.episodes) == 1 else evaluation.standard_error
 
 
+def _doubt_of_success(evaluation: Evaluation) -> str:
+    """The interval of 95 % of a probability of success, by Wilson; nothing where all episodes succeed."""
+    n, p, z = len(evaluation.episodes), evaluation.success_rate, 1.96
+    middle, half = (p + z**2 / (2 * n)) / (1 + z**2 / n), z * sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return "" if p == 1 else f" ({middle - half:.0%} to {middle + half:.0%})"
+
+
 def _cost_figure(one: Evaluation, optimal: Evaluation | None) -> KeyFigure:
     """The true cost of a learned policy, and its regret."""
     assert one.mean_cost is not None
@@ -132,7 +134,10 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
     if learned:
         one = run.evaluation[learned[0]]
         succeeded = sum(episode.success for episode in one.episodes)
-        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
+        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}{_doubt_of_success(one)}"
+        optimal = run.evaluation.get("optimal")
+        if optimal is not None and optimal.success_rate < 1:
+            note += f"; the optimal policy {optimal.success_rate:.0%}{_doubt_of_success(optimal)}"
         yield KeyFigure("Success", percent(one.success_rate), note)
     if run.task_model is not None:
         summary = run.task_model.summary

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 from wfairl.core.costs.checkpoint import METRICS
 from wfairl.core.costs.cost_model import Estimator
-from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
+from wfairl.core.costs.cost_words import CLAIMED
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
@@ -43,7 +43,7 @@ def training_section(run: RunFiles, task: Task) -> Section:
     if load_cost(run.directory / COST).estimator is not Estimator.ADAM:
         curves = ()  # it has no epochs
     return Section(
-        "How the cost was learned", (*_cost_facts(run, task), *cost_blocks(run, task), *curves, *cost_maps(run, task))
+        "How the cost was learned", (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task))
     )
 
 
@@ -117,16 +117,14 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
 
-def _cost_facts(run: RunFiles, task: Task) -> tuple[Block, ...]:
+def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     model = load_cost(run.directory / COST)
     if isinstance(model, SampledCost):
-        world = task.make_world(scenes_of(run, 1)[0])
-        verdict, *terms = cost_sentences(model, world)
         note = (
             "Costs of a few features and controls, weighed by how likely they are after the demonstrations; 90 % lie"
-            " in the interval in brackets. A plain step, the most common kind, is the unit."
+            " in the interval. A plain step, the most common kind, is the unit."
         )
-        return (prose(f"{capitalised(verdict)}."), *(prose(f"{capitalised(one)}.") for one in terms), prose(note))
+        return (prose(note),)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [

@@ -4,7 +4,6 @@ Everything is set on the artists, never in matplotlib's global settings: a figur
 """
 
 import io
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ NOTE, TEXT = 7.0, 8.0
 FONT = "DejaVu Sans"
 """Comes with matplotlib."""
 
-INK, GREY, SILVER, PAPER = "#1b1f24", "#626a73", "#d3d7dc", "#ffffff"
+INK, GREY, PAPER = "#1b1f24", "#626a73", "#ffffff"
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
     "#0072b2",
@@ -134,27 +133,6 @@ def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float
     axes.set_xlabel(x, size=size, family=FONT, color=INK, labelpad=2)
     axes.set_ylabel(y, size=size, family=FONT, color=INK, labelpad=3)
     axes.set_title(title, size=size, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
-
-
-def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """Positions of labels, moved as little as possible to be at least `gap` apart."""
-    order = sorted(range(len(positions)), key=lambda i: positions[i])
-    groups: list[list[int]] = []
-    centres: list[float] = []
-    for i in order:
-        groups.append([i])
-        centres.append(positions[i])
-        # Groups that touch become one, centred on the mean of its positions.
-        while len(groups) > 1 and centres[-1] - centres[-2] < gap * (len(groups[-1]) + len(groups[-2])) / 2:
-            last = groups.pop()
-            centres.pop()
-            groups[-1] += last
-            centres[-1] = sum(positions[j] for j in groups[-1]) / len(groups[-1])
-    placed = [0.0] * len(positions)
-    for group, centre in zip(groups, centres, strict=True):
-        for rank, i in enumerate(group):
-            placed[i] = centre + (rank - (len(group) - 1) / 2) * gap
-    return placed
 
 
 def text_width(text: str, size: float = NOTE, weight: str = "normal") -> float:

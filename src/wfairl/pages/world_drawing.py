@@ -64,7 +64,10 @@ def need_rendering(world: Any) -> Rendering:
     """How a world looks. Raises `NoRendererError` if the world cannot be shown; the error says what to add."""
     rendering = rendering_of(world)
     if rendering is None:
-        raise NoRendererError(f"{_class_to_extend(world)} has no renderer: give it a property `rendering` -> Rendering")
+        raise NoRendererError(
+            f"{_class_to_extend(world)} has no renderer: leave out the image, or give it a property `rendering` ->"
+            " Rendering, as examples/own_renderer.py does"
+        )
     return rendering
 
 

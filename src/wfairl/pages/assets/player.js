@@ -33,7 +33,7 @@ function startPlayer(root, data, atlas) {
   const [policy, scene, slider, canvas, status] = ["policy", "scene", "slider", "frame", "status"].map(part);
   const playButton = root.querySelector('[data-go="play"]');
   const episodes = data.episodes;
-  let episode = episodes[data.first];
+  let episode = episodes[0];
   let moment = 0;
   let timer = null;
 
@@ -139,7 +139,6 @@ function startPlayer(root, data, atlas) {
 
   function drawBars(now) {
     const shares = now.probabilities ?? episode.control_names.map(() => 0);
-    part("bars").classList.toggle("unknown", now.probabilities === null && now.control !== null);
     [...part("bars").children].forEach((row, control) => {
       const share = shares[control];
       row.classList.toggle("taken", control === now.control);

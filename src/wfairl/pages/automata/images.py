@@ -1,4 +1,4 @@
-"""Images of an automaton in its layout, as SVG and as PNG."""
+"""Images of an automaton in its layout, as SVG."""
 
 from html import escape
 
@@ -84,14 +84,3 @@ def _arrow(curve: NDArray[np.float64]) -> str:
         f'<path class="line" d="M{start} C{first} {second} {end}" fill="none" stroke="{INK}" stroke-width="1.3"/>'
         f'<path class="tip" d="M{left} L{point} L{right} z" fill="{INK}"/>'
     )
-
-
-def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> bytes:
-    """The same drawing as pixels, two of them per pixel of the layout."""
-    from wfairl.pages import style
-    from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
-
-    layout = lay_out(automaton, edge_counts)
-    figure = style.new_figure(*AutomatonStyle().size(layout))
-    draw_layout(figure, layout, AutomatonStyle(), 0, 0)
-    return style.to_png(figure, 2 * style.POINTS)

@@ -60,10 +60,10 @@ class DrawnEdge(LabelledEdge):
     curve: NDArray[np.float64]
     label_centre: Point
 
-    def placed_lines(self, apart: float = LINE_HEIGHT) -> list[tuple[str, float]]:
+    def placed_lines(self) -> list[tuple[str, float]]:
         """Each line of the text, and the y of its middle."""
         top = (len(self.lines) - 1) / 2
-        return [(line, self.label_centre[1] + (i - top) * apart) for i, line in enumerate(self.lines)]
+        return [(line, self.label_centre[1] + (i - top) * LINE_HEIGHT) for i, line in enumerate(self.lines)]
 
 
 @dataclass(frozen=True)
