@@ -12,7 +12,8 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.studio.controller import SessionController
-from wfairl.studio.events import STATES_APART, event_of_document
+from wfairl.studio.events import event_of_document
+from wfairl.studio.history import STATES_APART
 from wfairl.studio.plain_questions import question_text
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.task_spec import find_task_spec

@@ -14,9 +14,10 @@ import pytest
 from studio_sessions import errand_plan
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document, first_state
+from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
+from wfairl.studio.session_state import first_state
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp")
 MOMENTS = 20

@@ -67,13 +67,14 @@ def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
     page.click("text=The environment")  # the judge
     page.wait_for_selector("button[aria-pressed=true]:has-text('The environment')")
     page.select_option("section[aria-labelledby=correct] select", label="in this order")
-    scrolled = page.evaluate("scrollY")
+    scrolled, seed = page.evaluate("scrollY"), Session(directory).state.seed
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowDown")  # no control, and no scrolling either
-    page.wait_for_selector("canvas[data-drawn$='/1']")
+    page.wait_for_selector(f"canvas[data-drawn='{seed}/1']")
     page.click("text=Next scene")
+    page.wait_for_selector(f"canvas[data-drawn='{seed + 1}/0']")
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector("canvas[data-drawn$='/1']")
+    page.wait_for_selector(f"canvas[data-drawn='{seed + 1}/1']")
     assert page.evaluate("scrollY") == scrolled
     state = Session(directory).state
     assert (state.judge, state.controls) == ("environment", (1,))
@@ -91,6 +92,22 @@ def test_two_tabs_have_modes_of_their_own(learned):
     other.reload()
     other.wait_for_selector("[data-ready]", state="attached")
     assert mode(other) == "tab-watch"  # a reload goes on where one was
+
+
+def test_a_message_goes_with_its_mode_and_the_form_for_propositions_begins_anew(learned):
+    page, _ = learned
+    form = page.locator("section[aria-labelledby=propositions] form")
+    form.locator("input").fill("end")
+    form.locator("select").select_option(label="on goal")
+    form.locator("button").click()
+    page.wait_for_selector("li:has-text('end on goal')")
+    assert (form.locator("input").input_value(), form.locator("select").input_value()) == ("", "")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("button:has-text('This was wrong'):enabled")
+    page.keyboard.press("x")
+    page.wait_for_selector(".toast p")
+    page.keyboard.press("2")
+    page.wait_for_selector(".toast p", state="detached")
 
 
 def test_the_skip_link_leads_to_the_scene(learned):

@@ -18,9 +18,11 @@ from wfairl.pages.text import capitalised, counted
 from wfairl.questions.corrections import Correction, correction_of_document, without_edge
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
-from wfairl.studio.events import PERSON, History, HistoryMoved, SessionState
+from wfairl.studio.events import PERSON, HistoryMoved
+from wfairl.studio.history import History
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
+from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import Inventive, TaskSpec
 from wfairl.studio.views import ANSWER, HEADER, HISTORY, PROGRESS, SCENE, UNDERSTANDING, WATCH, Findings
 from wfairl.studio.workers import JobRunner, Progress, QueuedJob, StoppedError

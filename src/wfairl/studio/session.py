@@ -32,7 +32,6 @@ from wfairl.studio.events import (
     CorrectionAdded,
     DemonstrationSaved,
     Event,
-    History,
     HistoryMoved,
     JudgedPath,
     PropositionAdded,
@@ -40,10 +39,11 @@ from wfairl.studio.events import (
     QuestionAnswered,
     SceneChanged,
     SessionStarted,
-    SessionState,
     event_of_document,
 )
+from wfairl.studio.history import History
 from wfairl.studio.journal import BrokenJournalError, Journal
+from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import TaskSpec, check_name
 from wfairl.studio.world_cache import WorldCache
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Arrow, Automaton
+from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -113,7 +114,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
             for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
         ],
         "untested": [
-            f"{', '.join(map(format_label, labels))} in state {state}"
+            f"{', '.join(map(format_label, labels))} {describe_state(model.finite, state)}"
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }

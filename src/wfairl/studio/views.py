@@ -11,11 +11,12 @@ from wfairl.core.worlds.world import available_controls
 from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.studio.episodes import AgentEpisode
-from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, SceneChanged, SceneRestarted, SessionState
+from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, SceneChanged, SceneRestarted
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.plain_questions import PlainQuestion
 from wfairl.studio.session import Session
+from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import Inventive
 
 HEADER, PROGRESS, SCENE, WATCH, ANSWER = "header", "progress", "scene", "watch", "answer"

@@ -232,7 +232,7 @@ export default {
     // The mode is this page's own: nothing but the person changes it. What was found meanwhile waits behind a badge.
     setMode(mode) {
       if (mode !== "demonstrate" && !this.base.has_model) { this.showNotice("Demonstrate the task first: there is nothing to watch or to ask yet."); return; }
-      this.mode = mode;
+      [this.mode, this.notice] = [mode, ""];
       sessionStorage.setItem(`mode ${location.pathname}`, mode);
       this.noteSeen();
       this.$refs.view.focus({ preventScroll: true });

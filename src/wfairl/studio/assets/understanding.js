@@ -129,7 +129,7 @@ export default {
         const chosen = this.view.propositions.menu[Number(this.condition)];
         this.send({ do: "proposition", name: name || chosen.text, is: chosen.is });
       }
-      this.name = "";
+      this.name = this.condition = "";
     },
     correct() {
       const correction = this.kind === "never" ? { kind: "never", proposition: this.first } : { kind: "before", first: this.first, second: this.second };
