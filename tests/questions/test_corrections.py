@@ -216,8 +216,7 @@ def test_support_is_carried_over_to_what_obeys(errand):
     under = enforce_laws(model, [HoldsBefore("corner", "goal")], dataset)
     support = posterior_of(under).support
     goal = support.labels.index(frozenset({"goal"}))
-    assert len(support.margin) == under.finite.states - 1
-    assert support.margin[0, goal] == np.inf
-    assert support.visits[1, goal] == len(dataset)
+    assert len(support.is_untested) == under.finite.states - 1
+    assert not support.is_untested[:, goal].any()  # it is forbidden first, and then read by all
     assert isinstance(under.finite, GuardedAutomaton)
     assert all(under.finite.accepts(one.labels) for one in dataset)

@@ -200,7 +200,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.core.rational.table_plans import plan_tables
 
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
-    scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))
+    scene = DemonstratedScene.along(explored.worlds[0], dataset.demonstrations[0].controls)
     evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
     for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):

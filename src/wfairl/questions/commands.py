@@ -27,7 +27,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.core.worlds.world import World, feature_names
+from wfairl.core.worlds.world import World, feature_names, slips
 from wfairl.pages.film import check_format, film_path, write_image
 from wfairl.questions.answer_files import place_of_answers, read_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
@@ -109,6 +109,11 @@ def ask(
         _write_image(task, model, proposal.seed, (), output)
         _print_proposal(task, required_posterior(model), proposal, output, as_json)
         return
+    if slips(task.make_world(candidates[0])):
+        raise BadInputError(
+            "questions are about paths, and in a world that slips nobody can choose one; `wfairl ask --demonstrate`"
+            " proposes a scene to demonstrate in there, too"
+        )
     question = _most_worth(model, dataset, task, candidates, rng, jobs)
     if isinstance(question, CostQuestion):
         for stem, controls in (("first", question.first), ("second", question.second)):

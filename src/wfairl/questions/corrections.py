@@ -274,13 +274,9 @@ def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedA
         for label in support.labels:
             target, old = after.read(state, label), before_laws.read(counterpart[state], label)
             is_new = target != DEAD and not after.accepting[target] and target not in counterpart
-            if is_new and 0 <= old < len(support.visits):
+            if is_new and 0 <= old < len(support.is_untested):
                 counterpart[target] = old
                 queue.append(target)
     rows = [counterpart.get(state, 0) for state in range(after.states - 1)]
-    dead = np.array([[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))])
-    return replace(
-        support,
-        visits=support.visits[rows],
-        margin=np.where(dead, np.inf, support.margin[rows]),
-    )
+    dead = [[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))]
+    return replace(support, is_untested=support.is_untested[rows] & ~np.array(dead, bool))

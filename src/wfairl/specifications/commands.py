@@ -14,7 +14,7 @@ from wfairl.cli.plan import model_and_cost
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import format_word
+from wfairl.core.automata.words import format_word, sort_labels
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
@@ -23,6 +23,7 @@ from wfairl.core.rational.rule_evidence import weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.events.declare import to_automaton
 from wfairl.events.learned_rule import rule_of
 from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
@@ -45,17 +46,32 @@ def draw(
     The suffix of the output is the format: .svg or .png for an image (without Graphviz), .dot for Graphviz, .hoa for
     tools that read the Hanoi format. `wfairl export` writes more formats.
 
-    A repeated label is read once; the self-loops for this are not drawn. Example:
+    A repeated label is read once; the self-loops for this are not drawn. Of a rule in many sentences, the picture
+    shows those with most evidence that fit on a screen. Example:
 
         wfairl draw task.json -o task.svg
     """
     form = find_format(None, output, lambda one: one.name in DRAWINGS)
     model = TaskModel.load(task_model)
-    write_automaton(output, form, model.finite, model.edge_counts)
+    automaton, edge_counts, rule = model.finite, model.edge_counts, rule_of(model)
+    shown = None
+    if form.name in ("svg", "png") and rule is not None and automaton.states > MOST_DRAWN_STATES:
+        shown, automaton = to_automaton(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
+        edge_counts = {}
+    write_automaton(output, form, automaton, edge_counts)
     if as_json:
-        print_json({"path": str(output), "states": model.finite.states})
-    else:
-        out.print(f"{output}: {counted(model.finite.states, 'state')}, {counted(len(model.finite.arrows()), 'edge')}")
+        print_json({"path": str(output), "states": automaton.states} | ({} if shown is None else {"sentences": shown}))
+        return
+    out.print(f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}")
+    if shown is not None and rule is not None:
+        out.print(
+            f"It shows {shown} of {len(rule.constraints)} sentences; the automaton of all that fit has"
+            f" {model.finite.states} states (a .dot file has them)"
+        )
+
+
+MOST_DRAWN_STATES = 8
+"""States of a picture that fits on a screen."""
 
 
 DECLARE = "declare"
@@ -332,7 +348,7 @@ def evidence(
         return
     table = Table("rule", "nats behind", "demonstrations that do not fit", "failures that fit")
     for name, one in ranked:
-        shown = f"learned: {learned.sentences[0]}" if name == LEARNED else name
+        shown = f"learned: {learned.sentence}" if name == LEARNED else name
         behind = best.log_evidence - one.log_evidence
         table.add_row(shown, f"{behind:.1f}" if behind else "best", _listed(one.unlike), _listed(one.accepted_failures))
     table.add_row("chance", f"{best.log_evidence - best.chance:.1f}", "", "")

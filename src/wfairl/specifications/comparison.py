@@ -73,7 +73,7 @@ def _verdict(automaton: Automaton, word: Word) -> str:
 
 def write_comparison(path: Path, comparison: AutomataComparison) -> None:
     """Draw a comparison to a .png file, or to an .svg file, with the path of its first word."""
-    from wfairl.pages.automata.side_by_side import draw_side_by_side
+    from wfairl.pages.automata.figures import draw_side_by_side
 
     word = comparison.words[0] if comparison.words else ()
     drawn = draw_side_by_side(comparison.names, comparison.automata, word, comparison.texts)

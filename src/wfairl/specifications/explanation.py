@@ -81,7 +81,7 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
 
 def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, label: Label, after: int) -> bool:
     """Whether no demonstration read the label in the state, nor is evidence of where it leads."""
-    if posterior is not None and state < len(posterior.support.visits):
+    if posterior is not None and state < len(posterior.support.is_untested):
         return after != DEAD and posterior.support.is_untested_in(state, label)
     counted = bool(model.edge_counts) and after not in (DEAD, state)
     return counted and not model.edge_counts.get((state, label))

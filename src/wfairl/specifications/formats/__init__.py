@@ -49,7 +49,7 @@ FORMATS: Registry[Format] = Registry(
         one.name: one
         for one in (
             Format("svg", (".svg",), _lazily(f"{_DRAWING}.images:automaton_svg", 2)),
-            Format("png", (".png",), _lazily(f"{_DRAWING}.images:automaton_png", 2)),
+            Format("png", (".png",), _lazily(f"{_DRAWING}.figures:automaton_png", 2)),
             Format("dot", (".dot", ".gv"), _lazily(f"{_DRAWING}.dot:to_dot", 2)),
             Format("hoa", (".hoa",), _lazily(f"{_HERE}.hoa:to_hoa"), _lazily(f"{_HERE}.hoa:from_hoa")),
             Format("ltlf", (".ltlf",), _lazily(f"{_HERE}.ltlf:to_ltlf"), _lazily(f"{_HERE}.ltlf:from_ltlf")),

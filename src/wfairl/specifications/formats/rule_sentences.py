@@ -1,12 +1,14 @@
 """A rule in sentences for other tools: Declare, as process mining writes it, and LTLf.
 
-The formula of a rule is the conjunction of those of its constraints. No formula says that two events happen equally
+The formula of a rule joins those of its constraints. No formula says that two events happen equally
 often: such a constraint is left out.
 """
 
 from collections.abc import Callable
 
+from wfairl.core.support.errors import BadInputError
 from wfairl.events.learned_rule import LearnedRule
+from wfairl.events.process_rule import SupportedConstraint
 from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
 
 DECLARE_NAMES = {
@@ -28,7 +30,13 @@ DECLARE_NAMES = {
 
 
 def to_declare(rule: LearnedRule) -> str:
-    """The activities and constraints of a rule, one per line; a constraint that Declare lacks is a comment."""
+    """The activities and constraints of a rule, one per line; a constraint that Declare lacks is a comment.
+
+    Raises:
+        BadInputError: the rule is more than a conjunction.
+    """
+    if not rule.is_conjunction or not all(one.kept for one in rule.constraints):
+        raise BadInputError(f"Declare has no 'or' and no 'not': {'; '.join(rule.sentences)}; export it as ltlf")
     names = sorted({name for one in rule.constraints for name in one.constraint.propositions})
     lines = [f"activity {name}" for name in names]
     for one in rule.constraints:
@@ -43,12 +51,17 @@ def to_declare(rule: LearnedRule) -> str:
 
 def rule_to_ltlf(rule: LearnedRule) -> str:
     """The formula of a rule, on one line."""
-    parts = [
-        FORMULAS[one.constraint.template.name](*map(proposition, one.constraint.propositions))
-        for one in rule.constraints
-        if one.constraint.template.name in FORMULAS
+    terms = [
+        [_formula(one) for one in term if one.constraint.template.name in FORMULAS]  # the others say what none can
+        for term in rule.terms
     ]
-    return f"{conjunction(*parts) if parts else TRUE}\n"
+    whole = disjunction(*(conjunction(*term) if term else TRUE for term in terms))
+    return f"{negation(whole) if rule.of_failures else whole}\n"
+
+
+def _formula(one: SupportedConstraint) -> Formula:
+    formula = FORMULAS[one.constraint.template.name](*map(proposition, one.constraint.propositions))
+    return formula if one.kept else negation(formula)
 
 
 def _always(inner: Formula) -> Formula:
