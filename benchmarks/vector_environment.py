@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from minigrid.wrappers import FullyObsWrapper
 from reporting import fastest, make_parser, report
 
-from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.tasks import PAPER_TASKS, MiniGridTask
 

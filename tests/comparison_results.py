@@ -31,12 +31,12 @@ def rows(returns, successes=None, **others):
 
 
 def results_of(cells, facts=None, failures=None, comparison=PAPER):
-    """Results with the rows of cells, by task, data set, entry and, if need be, seed, successes and variant."""
+    """Results with the rows of cells, by task, data set, entry and, if need be, seed and successes."""
     outcomes, named = {}, {}
     for key, found in cells.items():
-        task, data, method, seed, successes, variant = (*key, *(0, 32 if key[1] else 0, "")[len(key) - 3 :])
+        task, data, method, seed, successes = (*key, *(0, 32 if key[1] else 0)[len(key) - 3 :])
         settings = {"task": task, "data": data, "method": method, "seed": seed, "successes": successes}
-        cell = Cell(" ".join(map(str, key)), train_and_test, {**settings, "variant": variant})
+        cell = Cell(" ".join(map(str, key)), train_and_test, settings)
         named[cell.name] = cell
         outcomes[cell.name] = Outcome(found, (facts or {}).get(key, {}))
     return Results(comparison.experiment, Options(), Path(), named, outcomes, failures or {})

@@ -44,7 +44,7 @@ from experiments.baselines.network_policy import (
     run_config,
 )
 from experiments.baselines.validation import best_temperature, draw_by_inversion, validate, validation_seeds
-from experiments.vector.vector_environment import compile_scenes
+from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
 from wfairl.core.costs.epochs import half_cosine, one_torch_thread, run_epochs
@@ -65,7 +65,7 @@ class CloningConfig:
     """How to train.
 
     Attributes:
-        radius: how far the agent sees, in cells, or in steps if the world is no grid.
+        radius: how far the agent sees, in cells.
         networks: size of the ensemble, and number of folds of the demonstrations; at least 2.
         dropout: dropout rate.
         epochs: largest number of passes over the demonstrations.

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from experiments.baselines.network import GridNetwork, Observations
-from experiments.vector.batches import Bank, Columns
-from experiments.vector.minigrid_pool import CARRIED, GRID, PLACE, MiniGridPool
-from experiments.vector.vector_environment import CompiledVectorEnv
+from experiments.baselines.vector_environment import CARRIED, GRID, PLACE, Bank, Columns, CompiledVectorEnv
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
@@ -61,7 +59,6 @@ class GridEncoder:
     """The map around the agent, `radius` cells each way; cells beyond the map are walls."""
 
     radius: Annotated[int, Ge(2), Le(30)]
-    columns: ClassVar[int] = MiniGridPool.COLUMNS
     controls: ClassVar[tuple[str, ...]] = tuple(CONTROLS)
 
     @property

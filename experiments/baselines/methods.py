@@ -51,7 +51,6 @@ class BehaviouralCloning(NetworkMethod):
     name = "bc"
     title = "behavioural cloning"
     summary = "behavioural cloning: imitate the control in each state"
-    expected_seconds = 85.0
     settings = "experiments.baselines.cloning:CloningConfig"
     trainer = "experiments.baselines.cloning:train_cloning"
 
@@ -62,7 +61,6 @@ class Gail(NetworkMethod):
     name = "gail"
     title = "GAIL"
     summary = "generative adversarial imitation with PPO (extra `baselines`)"
-    expected_seconds = 180.0
     settings = "experiments.baselines.gail.adversarial:GailConfig"
     trainer = "experiments.baselines.gail.train:train_gail"
 
@@ -82,7 +80,7 @@ def _describe(method: str, found: "ModelSelection") -> Trained:
     if found.validation_return == 0:
         warnings.append("it solved no validation scene: train longer, or from more demonstrations")
     facts = {"temperature": found.temperature, "selection": found.selection}
-    return Trained(facts, lines, warnings, found.validation_return)
+    return Trained(facts, lines, warnings)
 
 
 def _text(value: Any) -> str:

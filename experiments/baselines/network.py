@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from experiments.vector.batches import Bank
+from experiments.baselines.vector_environment import Bank
 from wfairl.minigrid.grid_network import (
     DIRECTION_SIZE,
     HAND_SIZE,

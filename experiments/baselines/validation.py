@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import FrozenNetwork, GridNetwork
 from experiments.baselines.network_policy import mean_log_probabilities, softmax
-from experiments.vector.minigrid_pool import MiniGridPool
-from experiments.vector.vector_environment import CompiledVectorEnv
+from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool
 from wfairl.core.demonstrations.demonstration import Dataset
 
 FIRST_VALIDATION_SEED = 900_000_000
@@ -59,7 +58,7 @@ def draw_by_gumbel(
 
 
 def validate(
-    networks: Sequence[GridNetwork], encoder: GridEncoder, pool: MiniGridPool, seed: Sequence[int], draw: Sampler
+    networks: Sequence[GridNetwork], encoder: GridEncoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
 ) -> dict[str, float]:
     """The mean return of an ensemble that runs once in every scene of a pool, for each temperature.
 
@@ -84,20 +83,20 @@ def best_temperature(returns: Mapping[str, float]) -> float:
 def _returns(
     networks: Sequence[GridNetwork],
     encoder: GridEncoder,
-    pool: MiniGridPool,
+    pool: ScenePool,
     temperature: float,
     rng: np.random.Generator,
     draw: Sampler,
 ) -> NDArray[np.float64]:
     """The return of one episode in each scene, shape [scenes]."""
     environment = CompiledVectorEnv(pool, len(pool))
-    columns, _ = environment.reset(seed=0, options={"scenes": np.arange(len(pool))})
+    columns, _ = environment.reset(seed=0, scenes=range(len(pool)))
     batch = encoder.for_batch(environment)
     frozen = [FrozenNetwork(network, batch.bank) for network in networks]
     returns, running = np.zeros(len(pool)), np.ones(len(pool), bool)
     for _ in range(pool.task.horizon):
         encoded = torch.from_numpy(batch.encode(columns))
-        outputs = [network(encoded)[:, : len(pool.controls)] for network in frozen]
+        outputs = [network(encoded)[:, : len(encoder.controls)] for network in frozen]
         controls = draw(mean_log_probabilities(outputs).numpy(), temperature, running, rng)
         columns, rewards, terminated, truncated, _ = environment.step(controls)
         returns += running * rewards

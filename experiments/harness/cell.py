@@ -84,7 +84,6 @@ class Cell:
         settings: plain JSON. Numbers and texts are columns of the table of results too.
         needs: the cells that must be there first, by the name of the argument.
         data: the recorded data that it reads.
-        seconds: how long it may take, as a first guess for the time left.
     """
 
     name: str
@@ -92,7 +91,6 @@ class Cell:
     settings: Mapping[str, Any] = field(default_factory=dict)
     needs: Mapping[str, "Cell"] = field(default_factory=dict)
     data: DataFolder | None = None
-    seconds: float = 30.0
 
     @cached_property
     def key(self) -> dict[str, Any]:

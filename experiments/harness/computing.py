@@ -79,11 +79,11 @@ def compute_cells(cells: Sequence[Cell], directory: Path, workers: Workers) -> d
 
 
 def missing_cells(cells: Sequence[Cell], directory: Path) -> list[Cell]:
-    """The cells without an outcome and those that they need: first what others need, then the longest."""
+    """The cells without an outcome and the cells that they need, which come first."""
     missing = {cell.path: cell for cell in cells if cell.stored(directory) is None}
     needed = {need.path: need for cell in missing.values() for need in cell.with_needs() if need is not cell}
     todo = {path: cell for path, cell in {**needed, **missing}.items() if cell.stored(directory) is None}
-    return sorted(todo.values(), key=lambda cell: (cell.path not in needed, -cell.seconds))
+    return sorted(todo.values(), key=lambda cell: cell.path not in needed)
 
 
 def _submit(cell: Cell, directory: Path, workers: Workers) -> Future[Ended]:
@@ -151,7 +151,7 @@ class _Display:
             speed_estimate_period=3600,
         )
         self.bar.disable = not self.bar.console.is_terminal
-        self.meter = self.bar.add_task(f"0/{self.count} cells", total=sum(cell.seconds for cell in cells))
+        self.meter = self.bar.add_task(f"0/{self.count} cells", total=self.count)
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -164,7 +164,7 @@ class _Display:
         """A cell ends."""
         self.ended += 1
         count = f"{self.ended}/{self.count} cells"
-        self.bar.update(self.meter, description=count, advance=cell.seconds)
+        self.bar.update(self.meter, description=count, advance=1)
         if ended.reason is not None:
             self.bar.console.print(f"failed: {cell.name}: {ended.reason}")
         elif not self.bar.console.is_terminal:

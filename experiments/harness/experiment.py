@@ -33,6 +33,7 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "pautomac": "experiments.procedures.pautomac:PAUTOMAC_EXPERIMENT",
         "pdc": "experiments.procedures.process_discovery:PROCESS_DISCOVERY_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
+        "outcomes": "experiments.procedures.outcomes:OUTCOMES_EXPERIMENT",
         "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",
         "babyai": "experiments.procedures.babyai_plans:BABYAI_EXPERIMENT",
         "rule-families": "experiments.rule_families.learning:RULE_FAMILIES_EXPERIMENT",
@@ -102,7 +103,7 @@ class Experiment:
         name: on the command line.
         title: of its page.
         summary: one line about it.
-        cells: from what is asked for to what to compute.
+        cells: from options to the cells to compute.
         sections: from results to the parts of its page: tables, figures, prose.
         quick: what a quick look leaves out.
         options: the fields of `Options` that it has beside `quick`.
@@ -137,7 +138,8 @@ def run_experiment(
         experiment, options: what to compute.
         directory: where everything goes.
         n_jobs: cells to compute at once, each in a process of its own; it changes nothing in the result.
-        executor: what computes them instead of processes of this machine, see `open_workers`; likewise.
+        executor: what computes the cells instead of processes of this machine, see `open_workers`. The result is the
+            same.
 
     Raises:
         BadInputError: an option does not apply, or names what the experiment lacks; there are no data; or the directory

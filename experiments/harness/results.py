@@ -42,8 +42,8 @@ class Results:
         experiment, options: what was computed.
         directory: where it is.
         cells: all cells of the experiment, by name.
-        outcomes: of those that were computed.
-        failures: why the others were not, by name.
+        outcomes: of the computed cells, by name.
+        failures: why other cells were not computed, by name.
     """
 
     experiment: "Experiment"

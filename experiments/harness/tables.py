@@ -40,7 +40,7 @@ def pivot(frame: pd.DataFrame, lines: str, columns: str, values: str) -> pd.Data
 
 
 def mean_and_spread(values: Sequence[float] | pd.Series, digits: int = 3) -> str:
-    """The mean and the standard deviation: `0.187 ± 0.002`; a single value without the latter."""
+    """The mean and the standard deviation: `0.187 ± 0.002`; a single value has no deviation."""
     known = np.asarray([value for value in values if not np.isnan(value)])
     if not len(known):
         return ABSENT

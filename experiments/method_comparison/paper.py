@@ -12,9 +12,7 @@ ENTRIES = {
     "rational": Entry("wfa-irl", "WFA-IRL, rational logic", learner="rational"),
     "no-automaton": Entry("no-automaton", "WFA-IRL without WFA"),
     "bc": Entry("bc", "behavioural cloning"),
-    "gail": Entry(
-        "gail", "GAIL", variants={"log D": {"rewards": ["log-d"]}, "-log(1 - D)": {"rewards": ["minus-log-1-d"]}}
-    ),
+    "gail": Entry("gail", "GAIL"),
 }
 
 _RETURNS = {

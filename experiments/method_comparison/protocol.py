@@ -26,8 +26,6 @@ from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.runs.methods import find_method
 from wfairl.core.support.errors import BadInputError
 
-COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
-
 
 @dataclass(frozen=True)
 class DataSet:
@@ -50,12 +48,10 @@ class Entry:
         method: the name of the method.
         title: in tables.
         learner: of the automaton, for a method that needs one.
-        settings: those that differ from the method's defaults.
-        variants: settings of variants by name. All are computed and shown; the one that does best on validation scenes
-            represents the entry.
+        settings: where they differ from the method's defaults.
         data_sets: the only data sets that it learns from; all of the protocol if None.
         tasks: the only tasks that it learns; all of the protocol if None.
-        acts: the name of the only acting temperature that is tested, of those of its method; all of them if None.
+        acts: the name of the only acting temperature of its method that is tested; all are tested if None.
         transferred: data sets for which it is tested on the transfers too.
     """
 
@@ -63,7 +59,6 @@ class Entry:
     title: str
     learner: str = "spectral"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     data_sets: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     acts: str | None = None
@@ -151,26 +146,25 @@ class Protocol:
         return replace(self, tasks=tuple(tasks), data_sets=data_sets, entries=entries, seeds=seeds)
 
     def cells(self) -> Iterator[Cell]:
-        """All cells: reference policies, then those of the tables, then those of the curve."""
+        """All cells: of reference policies, then of the tables, then of the curve."""
         temperature = max(data.temperature for data in self.data_sets.values())
         for task, policy in product(self.tested_tasks, REFERENCES):
             settings = {"task": task, "method": policy, "temperature": temperature, "test_scenes": self.test_scenes}
-            yield Cell(f"{task} {policy}", evaluate_reference, settings, seconds=REFERENCE_SECONDS)
+            yield Cell(f"{task} {policy}", evaluate_reference, settings)
         for entry in self.entries.values():  # rather than in every cell
             find_method(entry.method).check_available()
             find_learner(entry.learner)
         seeds = range(self.seeds)
         for task, data, (name, entry), seed in product(self.tasks, self.data_sets, self.entries.items(), seeds):
             if entry.learns_from(data) and (entry.tasks is None or task in entry.tasks):
-                for variant in entry.variants:
-                    yield self.training(task, data, name, seed, self.successes, variant)
+                yield self.training(task, data, name, seed, self.successes)
         if (curve := self.curve) is not None and curve.data in self.data_sets:
             tasks = [task for task in curve.tasks if task in self.tasks]
             entries = [name for name in curve.entries if name in self.entries]
             for task, name, successes, seed in product(tasks, entries, curve.successes, seeds):
-                yield self.training(task, curve.data, name, seed, successes, next(iter(self.entries[name].variants)))
+                yield self.training(task, curve.data, name, seed, successes)
 
-    def training(self, task: str, data: str, name: str, seed: int, successes: int, variant: str) -> Cell:
+    def training(self, task: str, data: str, name: str, seed: int, successes: int) -> Cell:
         """The cell of one training and its test."""
         entry, method = self.entries[name], find_method(self.entries[name].method)
         temperature, label = self.data_sets[data].temperature, f"{task} {data}"
@@ -184,42 +178,39 @@ class Protocol:
                 "temperature": temperature,
                 "seed": seed,
             },
-            seconds=COLLECTION_SECONDS,
         )
         needs = {"demonstrations": demonstrations}
         ending = f"{successes} demonstrations, seed {seed}"
         if method.needs_task_model:
             settings = {"task": task, "learner": entry.learner, "successes": successes}
             name_of = f"{label} {entry.learner} automaton, {ending}"
-            needs["automaton"] = Cell(name_of, learn_automaton, settings, dict(needs), seconds=AUTOMATON_SECONDS)
+            needs["automaton"] = Cell(name_of, learn_automaton, settings, dict(needs))
         transfers = self.transfers.get(task, ()) if data in entry.transferred and successes == self.successes else ()
         return Cell(
-            f"{label} {name}{f' ({variant})' if variant else ''}, {ending}",
+            f"{label} {name}, {ending}",
             train_and_test,
             {
                 "task": task,
                 "data": data,
                 "method": name,
-                "variant": variant,
                 "seed": seed,
                 "successes": successes,
                 "trained_by": entry.method,
-                "settings": self._settings(entry, variant, seed),
+                "settings": self._settings(entry, seed),
                 "temperature": temperature,
                 "acts": entry.acts,
                 "test_scenes": self.test_scenes,
                 "transfers": list(transfers),
             },
             needs,
-            seconds=method.expected_seconds,
         )
 
-    def _settings(self, entry: Entry, variant: str, seed: int) -> dict[str, Any]:
+    def _settings(self, entry: Entry, seed: int) -> dict[str, Any]:
         """All settings of a training, including the method's defaults."""
         defaults = find_method(entry.method).default_settings()
         own_seed = {"seed": seed} if "seed" in defaults else {}  # a method without randomness has none
         known = {name: value for name, value in defaults.items() if value is not None}
-        return {**known, **entry.settings, **entry.variants[variant], **own_seed}
+        return {**known, **entry.settings, **own_seed}
 
 
 def _chosen(
@@ -245,7 +236,7 @@ class MethodComparison:
         published_returns: by entry or reference policy, task and data set, which is empty for a reference.
         published_automata: rank, rows and cols by task and data set.
         measures: in place of the return in tables: names of `measures.MEASURES`.
-        rule_measures: likewise for the table of learned rules.
+        rule_measures: names of measures in the table of learned rules.
         played: tasks whose episodes the page plays; all if None.
     """
 

@@ -3,43 +3,31 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from experiments.figures.automata import draw_automata, draw_automaton
-from experiments.figures.environments import draw_environments
-from experiments.figures.episodes import draw_episode
-from experiments.figures.policies import draw_policies
-from experiments.figures.results import draw_curves, draw_returns
-from experiments.figures.unseen_word import NoUnseenWordError, draw_unseen_word, find_unseen_word, learn_from_fewer
+from experiments.figures.results import draw_curves
 from experiments.harness.cell import Cell
 from experiments.harness.results import Results, Sections
-from experiments.method_comparison.measures import MEASURES, probe_labels
+from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
-from experiments.method_comparison.training import DEMONSTRATIONS
-from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.demonstrations import load
-from wfairl.core.planning import Policy, build_product, expert_policy
-from wfairl.core.planning.cost import true_cost
-from wfairl.core.planning.plan import find_plan
-from wfairl.core.planning.policies import REFERENCES, policy_title
+from wfairl.core.planning import Policy, expert_policy
+from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import episode_rng
 from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.worlds.task import rule_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import Facts, KeyFigure, KeyFigures, prose
+from wfairl.pages.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
+from wfairl.pages.run_learned import automaton_drawing
 from wfairl.pages.text import Text, capitalised, counted, number
-from wfairl.questions.corrections import restrict
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""
@@ -48,18 +36,15 @@ PLAYED_SCENES = 2
 
 Parts = list[Block]
 
+Drawing = AutomatonDrawing | CaptionedFigure
+
 
 def sections_of(comparison: MethodComparison, results: Results) -> Sections:
     """The sections of the page."""
     tables = ComparisonTables(comparison, results)
     figures = ComparisonFigures(tables)
     shown = _measured_sections(tables, figures) if comparison.measures else _return_sections(tables, figures)
-    tasks = [find_task(task) for task in tables.protocol.tasks]
-    return {
-        **shown,
-        "Fewer demonstrations": figures.curves(),
-        "The tasks": [*_drawn("environments", lambda: draw_environments(tasks)), _protocol(tables.protocol)],
-    }
+    return {**shown, "Fewer demonstrations": figures.curves(), "The protocol": [_protocol(tables.protocol)]}
 
 
 def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
@@ -67,25 +52,20 @@ def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> 
     returns = replace(returns, caption=f"{returns.caption} The best that was learned from a data set stands out.")
     key_figures, automata = tuple(_key_figures(tables)), tables.automata()
     return {
-        "Returns": [
-            *([KeyFigures(key_figures)] if key_figures else []),
-            returns,
-            *_drawn("returns", figures.returns),
-            *tables.comparisons(),
-        ],
+        "Returns": [*([KeyFigures(key_figures)] if key_figures else []), returns],
         **figures.players(),
         "Automata": [automata, *figures.automata()] if automata is not None else [],
-        "What was learned": figures.learned(),
-        "The cost": figures.costs(),
+        "The cost": figures.costs(figures.planned_tasks),
     }
 
 
 def _measured_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
+    priced = [task for task in figures.planned_tasks if find_task(task).true_cost is not None]
     return {
-        "Results": [*tables.acting(), *tables.comparisons()],
-        "The rules": [*figures.automata_beside_rules(), *tables.rules()],
+        "Results": tables.acting(),
+        "The rules": [*figures.automata(), *tables.rules()],
         **figures.players(),
-        "The cost": figures.costs(),
+        "The cost": figures.costs(priced),
     }
 
 
@@ -158,14 +138,14 @@ class ComparisonFigures:
         return self.protocol.test_seeds[0]
 
     def cell(self, task: str, data: str, method: str) -> Cell:
-        """The cell of a training, of the best variant.
+        """The cell of a training.
 
         Raises:
             BadInputError: it was not computed.
         """
         settings = {"seed": SHOWN_SEED, "successes": self.protocol.successes}
         wanted = pd.Series({"task": task, "data": data, "method": method, **settings})
-        trials = self.tables.trials[self.tables.trials.represents]
+        trials = self.tables.trials
         found = trials[(trials[list(wanted.index)] == wanted).all(axis=1)].cell
         if found.empty:
             raise BadInputError(f"{method} has not been computed for {task} {data}")
@@ -205,102 +185,30 @@ class ComparisonFigures:
             sections[f"Watch {find_task(task).title}"] = [prose(words), EpisodePlayer(tuple(recordings))]
         return sections
 
-    def returns(self) -> CaptionedFigure:
-        """The returns, ours beside the published ones."""
-        methods, options = [*REFERENCES, *self.protocol.entries], self.tables.results.options
-        lines = self.tables.main[self.tables.main.acting == CHOSEN].set_index(["task", "data", "method"])
-        keys = product(self.protocol.tasks, ["", *self.protocol.data_sets], methods)
-        rows = lines.reindex([key for key in keys if key in lines.index]).reset_index()
-        rows["task"] = [find_task(task).title for task in rows.task]
-        rows["method"] = [one if one in REFERENCES else self.tables.title(one) for one in rows.method]
-        return draw_returns(rows, comparable=not (options.quick or options.seeds or options.cost))
-
     def automata(self) -> Parts:
         """The automaton of every task."""
 
-        def draw(task: str) -> CaptionedFigure:
-            return draw_automaton(self.run(task).task_model, f"automaton-{task}")
+        def draw(task: str) -> AutomatonDrawing:
+            drawing = automaton_drawing(self.run(task).task_model)
+            return replace(drawing, caption=f"The automaton of {task}. {drawing.caption}")
 
         note = "The words are those of {}."
-        return self._drawn_by_task("automaton", draw, note, self.planned_tasks)
+        return [part for task in self.planned_tasks for part in self._drawn_of_task("automaton", draw, note, task)]
 
-    def automata_beside_rules(self) -> Parts:
-        """The automaton of every task without a true cost of its own, beside its rule."""
+    def costs(self, tasks: Sequence[str]) -> Parts:
+        """Maps of the learned cost of tasks."""
 
-        def draw(task: str) -> CaptionedFigure:
-            rule = rule_of(find_task(task))
-            if isinstance(rule, GuardedAutomaton):
-                rule = restrict(rule, {label for probe in probe_labels(task) for label in probe})
-            return draw_automata(self.run(task).task_model, rule, f"automaton-{task}")
-
-        tasks = [task for task in self.planned_tasks if find_task(task).true_cost is None]
-        return self._drawn_by_task("automaton", draw, "The demonstrations are those of {}.", tasks)
-
-    def _drawn_by_task(
-        self, name: str, draw: Callable[[str], CaptionedFigure], note: str, tasks: Sequence[str]
-    ) -> Parts:
-        return [
-            part
-            for task in tasks
-            for part in _drawn(f"{name}-{task}", partial(draw, task), note.format(_described(self.noisy, task)))
-        ]
-
-    def learned(self) -> Parts:
-        """The paper's figures: a planned path, the cost of knowing few words, the policies in a critical state."""
-        tasks, exact = self.protocol.tasks, next(iter(self.protocol.data_sets))
-        first, last, shown = tasks[0], tasks[-1], "multiroom" if "multiroom" in tasks else tasks[0]
-
-        def trajectory() -> CaptionedFigure:
-            run, task = self.run(first), find_task(first)  # as the automaton beside it
-            product = build_product(task.make_world(self.scene), run.task_model.finite)
-            path = find_plan(product, run.cost.as_cost()(product)).path
-            return draw_episode(task, self.scene, path, "trajectory", "The cheapest episode under what was learned.")
-
-        def unseen_word() -> list[CaptionedFigure]:
-            place = self.tables.results.place(self.cell(last, exact, self.planner or "").needs["demonstrations"])
-            automata, task = learn_from_fewer(load(place / DEMONSTRATIONS)), find_task(last)
-            return draw_unseen_word(task, find_unseen_word(task, automata, self.protocol.test_seeds))
-
-        def policies() -> CaptionedFigure:
-            return draw_policies(find_task(shown), self.policies(shown), self.scene)
-
-        note = f"All that learned did so from {_described(self.noisy, shown)}."
-        of_policies = _drawn("policies", policies, note)
-        if self.planner is None:
-            return of_policies
-        return [
-            *_drawn("trajectory", trajectory, f"Automaton and cost were learned from {_described(self.noisy, first)}."),
-            *_drawn("unseen-word", unseen_word, f"These demonstrations are the first of {_described(exact, last)}."),
-            *of_policies,
-        ]
-
-    def costs(self) -> Parts:
-        """Maps of the learned cost; where costs are measured, of tasks with a true one alone, beside that."""
-
-        def learned(name: str) -> CaptionedFigure:
+        def draw(name: str) -> CaptionedFigure:
             task, run = find_task(name), self.run(name)
             automaton, cost = run.task_model.finite, run.cost.as_cost()
             check_preference(task, self.protocol.test_seeds, automaton, cost)
             return draw_cost_maps(task, self.scene, automaton, cost, name=f"costs-{name}")
 
-        def true(name: str) -> CaptionedFigure:
-            task = find_task(name)
-            return draw_cost_maps(
-                task, self.scene, rule_of(task), true_cost(task), name=f"costs-{name}-true", kind="true"
-            )
-
         note = "Automaton and cost were learned from {}."
-        if not self.tables.comparison.measures:
-            return self._drawn_by_task("costs", learned, note, self.planned_tasks)
-        return [
-            part
-            for task in self.planned_tasks
-            if find_task(task).true_cost is not None
-            for part in (
-                *self._drawn_by_task("costs", learned, note, [task]),
-                *_drawn(f"costs-{task}-true", partial(true, task)),
-            )
-        ]
+        return [part for task in tasks for part in self._drawn_of_task("costs", draw, note, task)]
+
+    def _drawn_of_task(self, name: str, draw: Callable[[str], Drawing], note: str, task: str) -> Parts:
+        return _drawn(f"{name}-{task}", partial(draw, task), note.format(_described(self.noisy, task)))
 
     def curves(self) -> Parts:
         """The return, or what else is measured, over the number of demonstrations."""
@@ -342,14 +250,11 @@ def _described(data: str, task: str = "") -> str:
     return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
 
 
-def _drawn(name: str, draw: Callable[[], CaptionedFigure | list[CaptionedFigure]], note: str = "") -> Parts:
-    """Figures with a note below their captions; or, if they cannot be drawn, a sentence that says why."""
+def _drawn(name: str, draw: Callable[[], Drawing], note: str) -> Parts:
+    """A figure with a note below its caption; or, if it cannot be drawn, a sentence that says why."""
     try:
         drawn = draw()
-        figures = [drawn] if isinstance(drawn, CaptionedFigure) else drawn
-        return [replace(one, caption=f"{one.caption} {note}".strip()) for one in figures]
-    except NoUnseenWordError as error:
-        return [prose(f"No scene shows an agent that does not know the word of the expert: {error.reason}.")]
+        return [replace(drawn, caption=f"{drawn.caption} {note}")]
     except NoPreferenceError as error:
         return [prose(f"There are no maps of the cost of {name.removeprefix('costs-')}: {error}.")]
     except WfairlError as error:

@@ -12,7 +12,7 @@ from experiments.harness.results import Results
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
-from experiments.method_comparison.summary import comparisons_of, summarise, trials_of
+from experiments.method_comparison.summary import summarise, trials_of
 from wfairl.core.planning.policies import REFERENCES, policy_title
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.worlds.task_registry import find_task
@@ -47,7 +47,7 @@ class ComparisonTables:
 
     @cached_property
     def main(self) -> pd.DataFrame:
-        """The lines of the summary with all demonstrations, and those of the references."""
+        """The lines of the summary with all demonstrations, and the lines of the references."""
         return self.summary[self.summary.is_reference | (self.summary.successes == self.protocol.successes)]
 
     def title(self, method: str) -> str:
@@ -69,7 +69,7 @@ class ComparisonTables:
         return f"{data} ({self.protocol.successes} demonstrations at temperature {temperature}, {also})"
 
     def returns(self) -> Table:
-        """Returns: one line per entry, data set and variant, one column per task; the best of a data set stand out."""
+        """Returns: a line per entry, data set and way of acting, a column per task, with the best highlighted."""
         protocol, caption = self.protocol, "Mean return on {} ± its standard error over scenes and {}{}."
         learned = self.main[~self.main.is_reference]
         best = learned.groupby(["task", "data"]).mean_return.transform("max")
@@ -78,7 +78,7 @@ class ComparisonTables:
         lines = [("", method, CHOSEN) for method in REFERENCES]
         for method, entry in protocol.entries.items():
             for data in filter(entry.learns_from, protocol.data_sets):
-                lines += [(data, method, acting) for acting in (CHOSEN, *self._variants(method, data))]
+                lines += [(data, method, acting) for acting in (CHOSEN, *self._ways(method, data))]
         wide = self.main.assign(cell=cells).pivot(index=["data", "method", "acting"], columns="task", values="cell")
         wide = wide.reindex(index=lines, columns=protocol.tasks).set_axis(map(self._line_title, lines))
         numbers = counted(protocol.test_scenes, "test scene"), counted(protocol.seeds, "training seed")
@@ -96,8 +96,8 @@ class ComparisonTables:
         is_single = self.protocol.test_scenes * line.seeds == 1  # and has no standard error
         return TableCell(with_error(line.mean_return, None if is_single else line.standard_error), note, is_best)
 
-    def _variants(self, method: str, data: str) -> list[str]:
-        """The tested variants of an entry, without one that equals the chosen one on every task."""
+    def _ways(self, method: str, data: str) -> list[str]:
+        """The tested ways of acting of an entry, without one that equals the chosen one on every task."""
         lines = self.main[(self.main.method == method) & (self.main.data == data)]
         lines = lines[lines.task.isin(self.protocol.tasks)]
         figures = lines.set_index(["task", "acting"])[["mean_return", "standard_error", "success_rate"]]
@@ -196,38 +196,6 @@ class ComparisonTables:
             return summary.iloc[:0]
         chosen = (summary.acting == CHOSEN) & (summary.data == curve.data)
         return summary[chosen & summary.method.isin(curve.entries)].sort_values("successes")
-
-    def comparisons(self) -> list[Table]:
-        """Every entry beside the first one over all tasks, a table per data set."""
-        score, explanation = SCORES[bool(self.comparison.measures)]
-        first = self.title(next(iter(self.protocol.entries)))
-        head = [f"{score}, interquartile mean", f"{first} above it, per scene", f"{first} better in a scene"]
-        tables = []
-        for data, lines in comparisons_of(self.comparison, self.protocol, self.trials).groupby("data", sort=False):
-            texts = [
-                (one.mean.text(), one.beside.difference.text(sign="+"), one.beside.improvement.text(2))
-                if one.beside is not None
-                else (one.mean.text(), ABSENT, ABSENT)
-                for one in lines.itertuples()
-            ]
-            caption = (
-                f"Over {counted(lines.tasks.iloc[0], 'task')}, from {self.describe(data)}: interquartile mean of"
-                f" {explanation}; mean difference of {first} in the same scenes; and the probability that it does"
-                " better in one, half for a tie. With 95 % intervals of a stratified bootstrap over scenes and training"
-                " seeds."
-            )
-            tables.append(table_of(pd.DataFrame(texts, [self.title(one) for one in lines.method], head), caption))
-        return tables
-
-
-SCORES = {
-    False: ("return", "the return"),
-    True: (
-        "success weighted by cost",
-        "the success weighted by cost: the least true cost of a scene by that of the episode, 0 if the rule was broken",
-    ),
-}
-"""What a score is, in short and as a sentence: for a comparison with measures of its own, and for others."""
 
 
 def _with_text(lines: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.runs import Evaluation, evaluate
 from wfairl.core.runs.evaluation import EVALUATION, write_evaluations
-from wfairl.core.runs.methods import CHOSEN, TrainingRequest, find_method, learned_name
+from wfairl.core.runs.methods import TrainingRequest, find_method, learned_name
 from wfairl.core.worlds.task_registry import find_task
 
 DEMONSTRATIONS, TASK_MODEL = "demonstrations.safetensors", "task.json"
@@ -58,7 +58,6 @@ def train_and_test(
     task: str,
     data: str,  # noqa: ARG001 - a column of the results
     method: str,  # noqa: ARG001 - likewise
-    variant: str,
     seed: int,  # noqa: ARG001 - likewise, and among the settings
     successes: int,
     trained_by: str,
@@ -73,7 +72,6 @@ def train_and_test(
 
     Args:
         directory, demonstrations, automaton: of the cell and of what it needs.
-        variant: the name of the policy that the method chose, where there are variants.
         successes: demonstrations of the expert to learn from.
         trained_by: the name of the method.
         temperature: of the demonstrations.
@@ -102,12 +100,11 @@ def train_and_test(
             for name, one in temperatures.items()
         }
         for i, (name, evaluation) in enumerate(evaluations.items()):
-            acting = variant if name == CHOSEN and variant else name
-            rows += [{**row, **(recovery if tested == task else {})} for row in _rows(acting, evaluation, i == 0)]
+            rows += [{**row, **(recovery if tested == task else {})} for row in _rows(name, evaluation, i == 0)]
         if tested == task:  # the name of the run, not the path of the directory that it was computed in
             saved = {learned_name(name): replace(one, policy=directory.name) for name, one in evaluations.items()}
             write_evaluations(saved, directory / EVALUATION)
-    return Outcome(rows, {"validation": trained.validation_return, "training": trained.facts})
+    return Outcome(rows, {"training": trained.facts})
 
 
 def _test_seeds(test_scenes: int) -> range:

@@ -33,7 +33,7 @@ from wfairl.core.runs.run_directory import load_run
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import rule_of
 from wfairl.floors.floor_plan import FloorPlan, resample
-from wfairl.floors.refining import Band, RefinedPath, refine_path
+from wfairl.floors.refining import ROUNDS, RefinedPath, refine_path
 from wfairl.floors.roadmap import draw_roadmap
 from wfairl.floors.shapes import circle, corners_of
 from wfairl.floors.workshop import (
@@ -62,7 +62,7 @@ def cells(options: Options) -> list[Cell]:
     for seed in range(options.seeds or (1 if quick else 3)):
         for source in ("recorded", "walks"):
             settings = {"source": source, "seed": seed, "quick": quick}
-            listed.append(Cell(f"{source} {seed}", learn_and_plan, settings, seconds=120))
+            listed.append(Cell(f"{source} {seed}", learn_and_plan, settings))
     sizes = list(SAMPLES[: 3 if quick else None])
     return [*listed, Cell("gap", measure_gap, {"sizes": sizes, "scenes": 2 if quick else len(GAP_SCENES)})]
 
@@ -104,7 +104,7 @@ def recorded_paths(seed: int, file: Path) -> tuple[Dataset, float]:
     roadmap, lines = draw_roadmap(with_margins(workshop_plan()), 1500, 77 + seed, places=start_places()), []
     for scene_seed in range(FIRST_RECORDED + 1000 * seed, FIRST_RECORDED + 1000 * seed + DEMONSTRATIONS):
         scene = workshop(scene_seed, roadmap)
-        path = refine(scene, PRICES, true_plan(scene).path.states, Band(rounds=6)).path
+        path = refine(scene, PRICES, true_plan(scene).path.states, rounds=6).path
         smooth = resample(path, STEP)
         noisy = smooth + NOISE * np.random.default_rng([scene_seed, 1]).normal(size=smooth.shape)
         lines.append(json.dumps({"seed": scene_seed, "path": np.round(noisy, 3).tolist()}))
@@ -137,11 +137,9 @@ def true_plan(scene: GraphWorld) -> Plan:
     return find_plan(product, true_cost(WORKSHOP)(product))
 
 
-def refine(
-    scene: GraphWorld, prices: NDArray[np.float64], states: Sequence[int], band: Band | None = None
-) -> RefinedPath:
+def refine(scene: GraphWorld, prices: NDArray[np.float64], states: Sequence[int], rounds: int = ROUNDS) -> RefinedPath:
     """A plan on the roadmap of a scene, refined in the plane."""
-    return refine_path(scene.source, scene.source.roadmap.places[list(states)], prices, band)
+    return refine_path(scene.source, scene.source.roadmap.places[list(states)], prices, rounds)
 
 
 def best_cost(scene: GraphWorld) -> float:

@@ -64,8 +64,8 @@ def cells(options: Options) -> list[Cell]:
     for seed in range(options.seeds or (1 if options.quick else 3)):
         settings = {"seed": seed, "quick": options.quick}
         for name in HIDDEN_COSTS:
-            listed.append(Cell(f"{name} {seed}", learn_cost, {"cost": name, **settings}, seconds=60))
-        listed.append(Cell(f"{CROWDED} {seed}", learn_both, settings, seconds=90))
+            listed.append(Cell(f"{name} {seed}", learn_cost, {"cost": name, **settings}))
+        listed.append(Cell(f"{CROWDED} {seed}", learn_both, settings))
     return listed
 
 

@@ -37,7 +37,6 @@ def cells(options: Options) -> list[Cell]:
             measure_perplexity,
             {"problem": problem, "quick": options.quick},
             data=DataFolder(options.data, tuple(name.format(problem) for name in (TRAINED, TESTED, SOLUTION))),
-            seconds=300,
         )
         for problem in problems
     ]

@@ -76,7 +76,6 @@ def cells(options: Options) -> list[Cell]:
             measure,
             {"model": model, "kind": kind, "method": method},
             data=DataFolder(options.data, (LOGS,)),
-            seconds=60 if method in PEER_METHODS else 5,
         )
         for model in models[: 2 if options.quick else None]
         for kind in options.data_sets or KINDS

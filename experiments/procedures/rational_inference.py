@@ -43,7 +43,7 @@ WALKS, WALK_STEPS = 4, 30
 
 def cells(options: Options) -> list[Cell]:
     """DISS's task with a known and an unknown temperature, and offices with outliers."""
-    listed = [Cell(f"diss at {name}", diss, {"temperature": name}, seconds=5) for name in ("0.1", "unknown")]
+    listed = [Cell(f"diss at {name}", diss, {"temperature": name}) for name in ("0.1", "unknown")]
     for seed in range(options.seeds or (1 if options.quick else 3)):
         for name in OFFICES[: 1 if options.quick else None]:
             settings = {"task": f"random-office-{name}", "seed": seed, "quick": options.quick}

@@ -41,7 +41,7 @@ def cells(options: Options) -> list[Cell]:
     for seed in range(options.seeds or (1 if options.quick else 3)):
         for task in tasks:
             asked = {"task": task, "seed": seed}
-            shown = Cell(f"{task} {seed}", collect_demonstrations, {**asked, "successes": max(numbers)}, seconds=60)
+            shown = Cell(f"{task} {seed}", collect_demonstrations, {**asked, "successes": max(numbers)})
             for learner in options.methods or LEARNERS:
                 for number in numbers:
                     settings = {**asked, "learner": learner, "number": number, "quick": options.quick}

@@ -132,13 +132,13 @@ AT_PUBLISHED = "recursive logit at the published parameters"
 def cells(options: Options) -> list[Cell]:
     """What to compute; a quick look has one split."""
     data = BORLANGE.folder(options.data)
-    listed = [Cell(AT_PUBLISHED, published, data=data, seconds=5)]
+    listed = [Cell(AT_PUBLISHED, published, data=data)]
     for model in MODELS:
-        listed.append(Cell(f"in sample, {model}", in_sample, {"model": model}, data=data, seconds=60))
+        listed.append(Cell(f"in sample, {model}", in_sample, {"model": model}, data=data))
     for split in range(1 if options.quick else SPLITS):
         for model in MODELS:
             settings = {"model": model, "split": split}
-            listed.append(Cell(f"held out {split}, {model}", held_out, settings, data=data, seconds=30))
+            listed.append(Cell(f"held out {split}, {model}", held_out, settings, data=data))
     return listed
 
 

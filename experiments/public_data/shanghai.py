@@ -184,13 +184,11 @@ def cells(options: Options) -> list[Cell]:
     data = SHANGHAI.folder(options.data)
     splits, sizes = (SPLITS[:1], SIZES[:2]) if options.quick else (SPLITS, SIZES)
     listed = [
-        Cell(f"{SHORTEST}, split {split}", shortest, {"entry": SHORTEST, "split": split}, data=data, seconds=10)
-        for split in splits
+        Cell(f"{SHORTEST}, split {split}", shortest, {"entry": SHORTEST, "split": split}, data=data) for split in splits
     ]
     for size, split, entry in product(sizes, splits, ENTRIES):
         settings = {"entry": entry, "size": size, "split": split}
-        seconds = (60.0 if "transition" in entry else 10.0) * size / 10_000 + 10.0
-        listed.append(Cell(_name(entry, size, split), learn, settings, data=data, seconds=seconds))
+        listed.append(Cell(_name(entry, size, split), learn, settings, data=data))
     return listed
 
 

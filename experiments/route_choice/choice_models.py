@@ -28,7 +28,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from experiments.route_choice.choices import Choices, Decisions, Search, towards
 from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError, soft_cost_to_go
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.costs.gradient import OptimalPaths, sums_along_paths, trace_paths, weights_along_paths
+from wfairl.core.costs.gradient import OptimalPaths, trace_paths
 from wfairl.core.planning.policy import log_probabilities
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
 from wfairl.core.support.parallel import map_in_threads
@@ -106,7 +106,7 @@ class ExactChoice:
         log_policy = log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0)
         first = np.cumsum([len(search.nodes) for search in choices.searches])[:-1]
         by_Q = np.split(_q_gradient(choices.decisions, log_policy), first)
-        weights = [weights_along_paths(paths, weight) for paths, weight in zip(planned, by_Q, strict=True)]
+        weights = [paths.weights(weight) for paths, weight in zip(planned, by_Q, strict=True)]
         transitions = np.concatenate([paths.transitions for paths in planned])
         gradient = np.bincount(transitions, np.concatenate(weights), costs.size).astype(np.float64, copy=False)
         return Likelihood(_total(choices.decisions, log_policy), gradient.reshape(costs.shape))
@@ -123,7 +123,7 @@ class ExactChoice:
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
         planned, flat = self._plan(choices, costs), features.reshape(-1, features.shape[-1])
         policy = np.exp(log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0))
-        sums = [sums_along_paths(paths, flat[paths.transitions]) for paths in planned]
+        sums = [paths.sums(flat[paths.transitions]) for paths in planned]
         excess = _excess(policy, np.concatenate(sums))  # of dQ(s, u) / dw
         visits = choices.decisions.counts.sum(axis=1)
         hessian = -np.einsum("s,su,sui,suj->ij", visits, policy, excess, excess)

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from experiments.route_choice.choice_models import ChoiceModel, Information
 from experiments.route_choice.choices import Choices
 from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.automata.automaton import UNAVAILABLE
+from wfairl.core.costs.most_likely import most_likely
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.transitions import TransitionTable
 
@@ -33,10 +33,6 @@ LEAST_WEIGHT = 1e-6
 
 PARTS = 5
 """Into how many parts trips are split to hold one of them out."""
-
-BARRIER = 1.0
-"""Objective per step above the best so far, where a soft model does not exist: infinity would break the interpolation
-of the line search."""
 
 MAX_DEVIATION = 10.0
 """Bound of |delta|: a factor of 20,000 either way, so that the least cost still counts beside the largest."""
@@ -154,43 +150,28 @@ def fit(
         NoSoftCostToGoError: a soft model does not exist at the start.
     """
     begun, family, features = time.process_time(), start.family, len(start.weights)
-    best = _Best(math.inf, np.concatenate([start.weights, start.table]), -math.inf)
     evaluations = 0
 
     def objective(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        nonlocal best, evaluations
-        weights, table = point[:features], point[features:]
+        nonlocal evaluations
         evaluations += 1
+        weights, table = point[:features], point[features:]
         try:
             likelihood = model.log_likelihood(choices, family.costs(weights, table))
         except NoSoftCostToGoError:
             if evaluations == 1:
                 raise
-            return best.value / len(choices) + BARRIER, np.zeros(len(point))  # the line search steps back
+            return math.inf, np.zeros(len(point))
         value = -likelihood.value + penalty / 2 * float(table @ table)
-        if value < best.value:
-            best = _Best(value, point.copy(), likelihood.value)
         by_weight, by_entry = family.pull_back(likelihood.gradient, weights, table)
         # Per step, so that tolerances mean the same for any number of choices.
         return value / len(choices), np.concatenate([-by_weight, penalty * table - by_entry]) / len(choices)
 
-    minimize(
-        objective,
-        best.point,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(LEAST_WEIGHT, None)] * features + [(-MAX_DEVIATION, MAX_DEVIATION)] * family.table_size,
-        options={"maxiter": max_iterations, "maxcor": 20, "ftol": tolerance, "gtol": 1e-7},
-    )
-    seconds = time.process_time() - begun
-    return CostEstimate(family, best.point[:features], best.point[features:], best.log_likelihood, evaluations, seconds)
-
-
-@dataclass(frozen=True, eq=False)
-class _Best:
-    value: float
-    point: NDArray[np.float64]
-    log_likelihood: float
+    bounds = [(LEAST_WEIGHT, None)] * features + [(-MAX_DEVIATION, MAX_DEVIATION)] * family.table_size
+    best = most_likely(objective, np.concatenate([start.weights, start.table]), bounds, tolerance, max_iterations)
+    weights, table = best[:features], best[features:]
+    likelihood = model.log_likelihood(choices, family.costs(weights, table)).value
+    return CostEstimate(family, weights, table, likelihood, evaluations, time.process_time() - begun)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,11 @@ A rule has a goal, which is to visit things in stages, and conditions, which for
     state = rule.step(state, label)         another state, `DONE` or `BROKEN`
 
 These machines share no code with the automata of the package. A place that holds over several steps is visited once,
-so neither a bump nor a wait is a second visit; an event counts at every step.
+so neither a bump nor a wait is a second visit; an event counts at every step. A name such as `valve+alarm` holds where
+all its parts do.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +20,11 @@ State = Hashable
 DONE, BROKEN = "done", "broken"
 FREE, OBLIGED, CLEAN = "free", "obliged", "clean"
 """States of conditions: the first one; the one in which the goal cannot be completed; and that of `renew`."""
+
+
+def holds(name: str, label: Label) -> bool:
+    """Whether all parts of a name are in a label."""
+    return label.issuperset(name.split("+"))
 
 
 class Condition(NamedTuple):
@@ -36,7 +42,7 @@ class Condition(NamedTuple):
 
     def step(self, state: str, label: Label) -> str:
         """The state after a label."""
-        return next((after for at, name, after in self.moves if at == state and name in label), state)
+        return next((after for at, name, after in self.moves if at == state and holds(name, label)), state)
 
 
 def forbid(what: str, since: str | None = None, until: str | None = None) -> Condition:
@@ -60,6 +66,69 @@ def renew(clean: str, uses: tuple[str, ...], soils: tuple[str, ...]) -> Conditio
     return Condition((*cleaning, *breaking, *((CLEAN, one, one) for one in soils)), (clean,))
 
 
+def carry_at_most(count: int, uses: tuple[str, ...], dock: str) -> Condition:
+    """After `count` of `uses`, another one breaks the rule until `dock` is seen."""
+    states = (FREE, *map(str, range(1, count + 1)))
+    using = ((at, use, after) for at, after in zip(states, (*states[1:], BROKEN), strict=True) for use in uses)
+    return Condition((*((state, dock, FREE) for state in states[1:]), *using), (dock,))
+
+
+def never_twice_in_a_row(names: tuple[str, ...]) -> Condition:
+    """None of these names is seen again before another one of them is."""
+    states = (FREE, *names)
+    return Condition(tuple((at, name, BROKEN if at == name else name) for at in states for name in names))
+
+
+class Device(NamedTuple):
+    """What a scene remembers beside the place, such as what is carried, or whether a lamp is on.
+
+    Attributes:
+        shows: propositions that hold by what is remembered, and at no place.
+        starts: what a scene may begin with.
+        step: from what is remembered and the label of a place to the same afterwards; None if one cannot go there.
+    """
+
+    shows: tuple[str, ...]
+    starts: tuple[Hashable, ...]
+    step: Callable[[Any, Label], tuple[Hashable, Label] | None]
+
+
+def carried(*names: str) -> Device:
+    """What was visited once holds for ever."""
+
+    def step(carrying: Label, label: Label) -> tuple[Label, Label]:
+        now = carrying | label.intersection(names)
+        return now, label | now
+
+    return Device((), (frozenset(),), step)
+
+
+def switched(button: str, lamp: str) -> Device:
+    """A visit of the button switches the lamp on or off; it may be on at first."""
+
+    def step(memory: tuple[bool, bool], label: Label) -> tuple[Hashable, Label]:
+        is_on, was_pressed = memory
+        is_pressed = button in label
+        is_on ^= is_pressed and not was_pressed
+        return (is_on, is_pressed), label | {lamp} if is_on else label
+
+    return Device((lamp,), ((False, False), (True, False)), step)
+
+
+def one_lamp(*lamps: str) -> Device:
+    """One of several lamps is on, in some scenes this and in others that, as long as the scene lasts."""
+    return Device(lamps, lamps, lambda lamp, label: (lamp, label | {lamp}))
+
+
+def locked(key: str, door: str) -> Device:
+    """Nobody gets to the door who has not been at the key."""
+
+    def step(is_open: bool, label: Label) -> tuple[Hashable, Label] | None:
+        return None if door in label and not is_open else (is_open or key in label, label)
+
+    return Device((), (False,), step)
+
+
 class Stage(NamedTuple):
     """Things of which `needed` different ones are to be visited in any order; all of them if None."""
 
@@ -77,6 +146,9 @@ class Rule:
         resets: labels that make the goal begin again.
         events: names that count at every step at which they hold; all others count when they begin to hold.
         first: a proposition that holds at the first step of some scenes, and never again.
+        begins: the name of the places where scenes begin; anywhere if None.
+        device: what scenes remember beside the place.
+        irrelevant: names of more places that do not matter.
     """
 
     stages: tuple[Stage, ...]
@@ -84,6 +156,9 @@ class Rule:
     resets: tuple[str, ...] = ()
     events: frozenset[str] = frozenset()
     first: str | None = None
+    begins: str | None = None
+    device: Device | None = None
+    irrelevant: tuple[str, ...] = ()
     _known: dict[tuple[State, Label], State] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
@@ -102,11 +177,12 @@ class Rule:
         watched = [one.step(at, label) for one, at in zip(self.conditions, watching, strict=True)]
         if BROKEN in watched:
             return BROKEN
-        holding = label - self.events
+        true = frozenset(name for one in self.stages for name in one.names if holds(name, label))
+        holding = true - self.events
         if label.intersection(self.resets):
             return (0, frozenset(), holding, *watched)
         names = self.stages[stage].names
-        now = seen | (label - held).intersection(names)
+        now = seen | (true - held).intersection(names)
         if len(now) < (self.stages[stage].needed or len(names)):
             return (stage, now, holding, *watched)
         if stage < len(self.stages) - 1:
@@ -118,22 +194,27 @@ class Rule:
     @property
     def needed(self) -> frozenset[str]:
         """Everything that is to be visited, also by condition."""
-        visited = (name for stage in self.stages for name in stage.names)
+        visited = (name for stage in self.stages for names in stage.names for name in names.split("+"))
         return frozenset((*visited, *(name for one in self.conditions for name in one.needs)))
 
     @property
     def hazards(self) -> frozenset[str]:
-        """Everything that breaks the rule, obliges or resets, at some time."""
-        return frozenset((*self.resets, *(name for one in self.conditions for name in one.hazards)))
+        """Everything that breaks the rule by itself, obliges or resets, at some time."""
+        hazards = (name for one in self.conditions for name in one.hazards if "+" not in name)
+        return frozenset((*self.resets, *hazards))
 
     @property
     def blind(self) -> "Rule":
         """The goal for somebody who does not know the rule: without conditions; if it has none, without order."""
-        if self.conditions or self.resets:
-            return replace(self, conditions=(), resets=())
-        if len(self.stages) == 1:
-            return replace(self, stages=(self.stages[0]._replace(needed=1),))
+        goal = replace(self, conditions=(), resets=())
         names = [name for stage in self.stages for name in stage.names]
-        if len(set(names)) < len(names) or any(stage.needed for stage in self.stages):
+        if len(set(names)) < len(names):
+            return replace(goal, stages=self.stages[-1:])
+        if self.conditions or self.resets:
+            return goal
+        if len(self.stages) == 1:
+            last = tuple(name.split("+")[-1] for name in names)
+            return replace(self, stages=(Stage(last, 1),))
+        if any(stage.needed for stage in self.stages):
             return replace(self, stages=self.stages[-1:])
         return replace(self, stages=(Stage(tuple(names)),))

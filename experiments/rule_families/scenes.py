@@ -1,7 +1,7 @@
 """Random scenes for a rule: grids, one-way graphs and buildings, with places or events as labels and hidden prices."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.rule_families.judge import cheapest, judge
-from experiments.rule_families.rules import Label, Rule
+from experiments.rule_families.rules import Device, Label, Rule
 
 START = "start"
 """The state before the first step, in which one is where the scene begins."""
@@ -70,17 +70,28 @@ class Kind(NamedTuple):
         ways: draws places and the ways between them.
         controls: of these ways, and more.
         price: what an expensive step costs beyond 1; 0 if no step is expensive.
+        offers_use: whether one can use something only where something is.
     """
 
     ways: Callable[[np.random.Generator], Ways]
     controls: tuple[str, ...]
     price: float = 0.0
+    offers_use: bool = False
 
 
 def labels_of(rule: Rule, propositions: tuple[str, ...]) -> tuple[Label, ...]:
-    """All labels that a scene may have: at most one place or event, in the zone or not."""
-    alone = [frozenset[str](), *(frozenset({name}) for name in propositions if name != ZONE)]
-    return (*alone, *(label | {ZONE} for label in alone if ZONE in propositions and rule.first not in label))
+    """All labels that a scene may have: at most one place or event, in the zone or not, and what the device shows."""
+    placed = [name for name in propositions if name != ZONE and not (rule.device and name in rule.device.shows)]
+    alone = [frozenset[str](), *(frozenset({name}) for name in placed)]
+    labels = (*alone, *(label | {ZONE} for label in alone if ZONE in propositions and rule.first not in label))
+    if rule.device is None:
+        return labels
+    shown, memories = dict[Label, None](), list(rule.device.starts)
+    for memory in memories:  # which grows meanwhile
+        for after, label in filter(None, (rule.device.step(memory, label) for label in labels)):
+            shown[label] = None
+            memories += [after] if after not in memories else []
+    return tuple(shown)
 
 
 def draw_scene(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.Generator) -> Scene:
@@ -106,7 +117,10 @@ def _draw(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.
     free = [place for place in ways if place not in marks]
     order = [free[i] for i in rng.permutation(len(free))]
     start = order.pop()
-    for name in (one for one in propositions if one not in (ZONE, rule.first, *SHAFTS)):
+    if rule.begins:
+        marks[start] = rule.begins
+    elsewhere = (ZONE, rule.first, rule.begins, *SHAFTS, *(rule.device.shows if rule.device else ()))
+    for name in (one for one in propositions if one not in elsewhere):
         is_hazard, is_needed = name in rule.hazards, name in rule.needed
         most = 3 if is_needed else len(free) // 7 if is_hazard else 2
         count = int(rng.integers(2 if is_hazard else 1, most, endpoint=True))
@@ -123,14 +137,31 @@ def _draw(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.
         staying = dict.fromkeys((USE, WAIT), (place, False))
         steps[place] = {}
         for control, (after, is_expensive) in (leading | staying).items():
-            if control in kind.controls:
+            if control in kind.controls and not (control == USE and kind.offers_use and place not in marks):
                 cost = 1.0 + kind.price * is_expensive
                 steps[place][kind.controls.index(control)] = Step(after, label(after, control), is_expensive, cost)
     steps[START] = steps[start]
     if rule.first and rng.random() < 0.5:  # at the first step, one sees nothing else
         shown = frozenset({rule.first})
         steps[START] = {control: step._replace(label=shown) for control, step in steps[START].items()}
-    return Scene(kind.controls, propositions, steps)
+    scene = Scene(kind.controls, propositions, steps)
+    return scene if rule.device is None else _remembering(scene, rule.device, rng)
+
+
+def _remembering(scene: Scene, device: Device, rng: np.random.Generator) -> Scene:
+    """The scene with a device: its states are pairs of a place and what the device remembers."""
+    first = (START, device.starts[rng.integers(len(device.starts))])
+    steps: dict[Place, dict[int, Step]] = {}
+    states = [first]
+    for place, memory in states:  # which grows meanwhile
+        steps[place, memory] = {}
+        for control, step in scene.steps[place].items():
+            shown = device.step(memory, step.label)
+            if shown is not None:
+                after = (step.after, shown[0])
+                steps[place, memory][control] = step._replace(after=after, label=shown[1])
+                states += [after] if after not in steps and after not in states else []
+    return replace(scene, steps=steps, initial_state=first)
 
 
 def _around(ways: Ways, centre: Place, count: int) -> set[Place]:
@@ -192,5 +223,6 @@ KINDS = {
     "events": Kind(grid, (*MOVES, USE)),
     "priced grid": Kind(grid, tuple(MOVES), 3.0),
     "priced graph": Kind(one_way_graph, ROADS, 3.0),
+    "press graph": Kind(one_way_graph, (*ROADS, USE), offers_use=True),
     "building": Kind(building, tuple(MOVES), 4.0),
 }

@@ -35,7 +35,7 @@ def take(given: Path) -> Outcome:
     return Outcome([{"taken": (given / "result.json").exists()}])
 
 
-GOOD = [Cell(f"good {i}", give, {"number": i}, seconds=1) for i in range(3)]
+GOOD = [Cell(f"good {i}", give, {"number": i}) for i in range(3)]
 
 
 def computed(directory: Path, cells: list[Cell]) -> set[str]:
@@ -43,7 +43,7 @@ def computed(directory: Path, cells: list[Cell]) -> set[str]:
 
 
 def test_a_cell_that_fails_is_reported_and_stops_no_other_but_those_that_need_it(tmp_path):
-    refused, broken = Cell("refused", refuse, seconds=3), Cell("broken", stumble, seconds=2)
+    refused, broken = Cell("refused", refuse), Cell("broken", stumble)
     fails, works = Cell("fails", take, needs={"given": broken}), Cell("works", take, needs={"given": GOOD[0]})
     last = Cell("last", take, needs={"given": fails})
     cells = [refused, broken, fails, last, works, *GOOD]

@@ -12,7 +12,7 @@ from experiments.harness import Cell, Options, experiment, mean_and_spread, run_
 from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_markdown
 from experiments.public_data import borlange, labyrinth, shanghai
-from experiments.public_data.labyrinth import trajectories_of
+from experiments.public_data.labyrinth_data import trajectories_of
 from experiments.public_data.shanghai import read_shanghai
 from experiments.public_data.source import NoDataError, PublicSource, WrongSourceError
 from wfairl.core.automata.rules import visit_in_order
@@ -31,9 +31,9 @@ WRITE = {
 def unchecked(monkeypatch):
     """Files of our own count as what the authors published."""
     monkeypatch.setattr(PublicSource, "check", lambda *_: None)
-    monkeypatch.setattr("experiments.public_data.labyrinth._digest", lambda arrays: "as published")
+    monkeypatch.setattr("experiments.public_data.labyrinth_data._digest", lambda arrays: "as published")
     published = dict.fromkeys(("restricted", "unrestricted"), "as published")
-    monkeypatch.setattr("experiments.public_data.labyrinth.CONTENT", published)
+    monkeypatch.setattr("experiments.public_data.labyrinth_data.CONTENT", published)
 
 
 @pytest.fixture

@@ -24,8 +24,7 @@ from experiments.baselines.imitation import Steps
 from experiments.baselines.network import FrozenNetwork, Observations
 from experiments.baselines.network_policy import NetworkPolicy
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
-from experiments.vector.batches import Bank
-from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from experiments.baselines.vector_environment import Bank, CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect

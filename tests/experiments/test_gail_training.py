@@ -14,7 +14,7 @@ from experiments.baselines.gail.adversarial import GailConfig
 from experiments.baselines.gail.train import train_gail
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import Observations
-from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.demonstrations import collect

@@ -21,7 +21,7 @@ from experiments.baselines.network_policy import (
     softmax,
 )
 from experiments.baselines.validation import best_temperature, draw_by_gumbel, draw_by_inversion, validate
-from experiments.vector.vector_environment import compile_scenes
+from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return

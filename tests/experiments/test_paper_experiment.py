@@ -179,28 +179,17 @@ def test_the_page_opens_in_a_browser_and_fits_it(opened, results, width, scheme)
 @slow
 def test_every_figure_is_drawn_or_its_absence_explained(results):
     names = {path.stem for path in (results.directory / FIGURES).glob("*.svg")}
-    assert {"environments", "returns", "policies", "trajectory"} <= names
-    assert {"automaton-doorkey", "demonstrations-doorkey"} <= names
+    assert names == {"demonstrations-doorkey"}
     text = (results.directory / REPORT).read_text()
-    assert "costs-doorkey" not in names  # every step costs its expert 1
-    assert "There are no maps of the cost of doorkey: no preference found" in text
-    assert ("unseen-word-agent" in names) != (
-        "No scene shows an agent that does not know the word of the expert" in text
-    )
-    assert "Search other scenes" not in text  # that is advice for who draws, not for who reads
+    assert "There are no maps of the cost of doorkey: no preference found" in text  # every step costs its expert 1
 
 
 @slow
 def test_every_figure_of_what_was_learned_says_from_what(results):
-    captions = {
-        name: words["caption"] for name, words in read_json(results.directory / FIGURES / "captions.json").items()
-    }
-    for name in ("trajectory", "automaton-doorkey", "policies"):
-        assert "data set D2 of doorkey, training seed 0." in captions.pop(name)
-    for name in {"unseen-word-agent", "unseen-word-expert"} & captions.keys():
-        assert "data set D1 of doorkey, training seed 0." in captions.pop(name)
-    assert "data set D2, the means over 1 training seed." in captions.pop("demonstrations-doorkey")
-    assert set(captions) == {"environments", "returns"}  # in which no automaton is shown
+    captions = read_json(results.directory / FIGURES / "captions.json")
+    assert "data set D2, the means over 1 training seed." in captions["demonstrations-doorkey"]["caption"]
+    page = read_page((results.directory / REPORT).read_text())
+    assert "data set D2 of doorkey, training seed 0." in page.one("section", id="automata").text
 
 
 @slow
@@ -210,7 +199,6 @@ def test_what_is_less_than_the_paper_is_said_wherever_the_tables_are(results):
     page = read_page((results.directory / REPORT).read_text())
     assert page.one("header").one("p", class_="notice").text == told
     assert (results.directory / MARKDOWN).read_text().startswith(f"**{told}**")
-    assert "largest difference" not in page.text
     assert "1 training seeds" not in page.text
 
 

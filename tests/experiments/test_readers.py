@@ -13,9 +13,9 @@ from public_data_files import (
     write_shanghai,
 )
 
-from experiments.public_data import labyrinth
+from experiments.public_data import labyrinth_data as labyrinth
 from experiments.public_data.borlange import BORLANGE, read_borlange
-from experiments.public_data.labyrinth import labyrinth_table, plain_unpickle, read_mice
+from experiments.public_data.labyrinth_data import labyrinth_table, plain_unpickle, read_mice
 from experiments.public_data.shanghai import CONTROLS, SHANGHAI, read_shanghai
 from experiments.public_data.source import WrongSourceError
 from experiments.public_data.trajectories import (

@@ -27,8 +27,7 @@ from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps, clone_epoch
 from experiments.baselines.network import Dropout, GridNetwork, Observations, seeded_torch
 from experiments.baselines.validation import draw_by_gumbel, validate
-from experiments.vector.minigrid_pool import MiniGridPool
-from experiments.vector.vector_environment import CompiledVectorEnv
+from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Tensors, copied, read_groups, write_groups
 from wfairl.core.costs.epochs import DivergedError
@@ -56,7 +55,7 @@ class GailConfig:
     Attributes:
         rewards: rewards of the generator to try; the better one is kept.
         fresh_scenes: number of scenes, beside the demonstrated ones, in which the generator acts.
-        radius: how far the agent sees, in cells, or in steps if the world is no grid.
+        radius: how far the agent sees, in cells.
         iterations: rollouts, each followed by an update of generator and discriminator.
         environments: number of parallel episodes.
         rollout: steps per episode and iteration.
@@ -117,11 +116,11 @@ class GailData:
     """
 
     expert: Side
-    pool: MiniGridPool
+    pool: ScenePool
     judged: NDArray[np.bool_]
     encoder: GridEncoder
     demonstrations: Sequence[Steps]
-    validation: MiniGridPool
+    validation: ScenePool
 
 
 class AdversarialTraining:

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 import torch
+from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
@@ -22,7 +22,7 @@ from torch import Tensor
 from experiments.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
 from experiments.baselines.grid_encoder import GridBatch, GridEncoder
 from experiments.baselines.network import FrozenNetwork, Observations
-from experiments.vector.vector_environment import LARGEST_INDEX, CompiledVectorEnv
+from experiments.baselines.vector_environment import COLUMNS, CompiledVectorEnv
 
 
 class StatePolicy(ActorCriticPolicy):
@@ -127,8 +127,8 @@ class JudgedVecEnv(VecEnv):
     ):
         self.environment, self._discriminator = environment, discriminator
         self.encoder, self.batch = encoder, encoder.for_batch(environment)
-        columns = gymnasium.spaces.Box(0, LARGEST_INDEX, (encoder.columns,), np.int64)
-        super().__init__(environment.num_envs, columns, environment.single_action_space)
+        columns = Box(0, np.iinfo(np.int32).max, (COLUMNS,), np.int64)
+        super().__init__(environment.num_envs, columns, Discrete(len(encoder.controls)))
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)
         self.ended: list[EndedEpisode] = []
@@ -145,7 +145,7 @@ class JudgedVecEnv(VecEnv):
         return self._columns
 
     def reset(self) -> NDArray[np.int64]:
-        columns, _ = self.environment.reset()
+        columns, _ = self.environment.reset(seed=0)
         return self.batch.encode(columns)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -171,7 +171,7 @@ class JudgedVecEnv(VecEnv):
         pass
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - rows share it
-        return [getattr(self.environment, attr_name)] * self.num_envs
+        return [getattr(self.environment, attr_name, None)] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         raise NotImplementedError("the rows of a compiled environment are one environment")

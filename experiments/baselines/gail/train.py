@@ -7,8 +7,8 @@ the network of the world's encoder, in MiniGrid the paper's. Validation scenes, 
 choose the reward, the iteration and the temperature of the policy.
 
 Half of the generator's episodes are in the scenes of the demonstrations, half in new ones. The discriminator is trained
-on the former only, since it could otherwise tell generator and expert apart by the scene; in new scenes it only gives
-rewards.
+in demonstrated scenes only, since it could otherwise tell generator and expert apart by the scene. In new scenes it
+only gives rewards.
 """
 
 import hashlib
@@ -25,8 +25,7 @@ from experiments.baselines.imitation import concatenate, encode_demonstrations, 
 from experiments.baselines.network import GridNetwork
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, begin_run, finish_run, run_config
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, best_temperature, validation_seeds
-from experiments.vector.minigrid_pool import MiniGridPool
-from experiments.vector.vector_environment import compile_scenes
+from experiments.baselines.vector_environment import ScenePool, compile_scenes
 from wfairl.core.costs.checkpoint import METRICS, Tensors, feed
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -98,7 +97,7 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
 
 def _generator_scenes(
     task: Task, demonstrated: list[int], config: GailConfig, n_jobs: int
-) -> tuple[MiniGridPool, NDArray[np.bool_]]:
+) -> tuple[ScenePool, NDArray[np.bool_]]:
     """The demonstrated and the fresh scenes, each half of the pool, and which of them are judged."""
     available, first = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED, config.seed * SCENES_PER_SEED
     fresh = [FIRST_GENERATOR_SEED + (first + i) % available for i in range(config.fresh_scenes)]
@@ -118,10 +117,10 @@ def _fingerprint(data: GailData, config: GailConfig) -> str:
 
 
 def _logits_alone(policy: Tensors, encoder: GridEncoder) -> GridNetwork:
-    """The network of a policy without its value, which is the last output of a grid's network, else `further`."""
+    """The network of a policy without its value, which is its last output."""
     controls = len(encoder.controls)
     with torch.random.fork_rng(devices=[]):
         network = encoder.make_network(controls)
     cut = {name: one[:controls] if name.startswith("head.last.") else one for name, one in policy.items()}
-    network.load_state_dict({name: one for name, one in cut.items() if not name.startswith("further.")})
+    network.load_state_dict(cut)
     return network

@@ -1,0 +1,344 @@
+"""Outcomes of cases: what a rule learned from cases with outcomes predicts on other cases.
+
+Families of generated logs, and public logs where `--data` names a folder with them. Half of the cases of a log are
+shown, and `right` is the share of the others whose outcome is predicted, beside that of the constant answer and of a
+decision tree on "a comes before b" and "a happens", whose leaves have the size that is best on held-out cases.
+
+    conjunction   two to four facts must hold, random events, 3 % of the outcomes wrong
+    failure       the case fails if a fact and another hold
+    either        two facts, or two others
+    exclusive     exactly one of two facts
+    count         an event happens at least two or three times
+    sequence      a, then b, then c: no sentence of ours says it
+    rare          few cases succeed
+    weak          a fact moves the chance of success from 0.35 to 0.8
+    many          eight facts add up, as in a logistic regression
+    deviance      cases of a random process; those that failed have a mistake
+    attribute     the outcome depends on an amount and on an order
+    noise         nothing tells the outcome
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+
+from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
+from experiments.harness.cell import DataFolder
+from experiments.harness.results import Sections
+from experiments.procedures.unseen_scenes import mean_table
+from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
+from wfairl.events.event_logs import LogColumns, read_event_log
+from wfairl.pages.blocks import prose
+
+Case = list[str]
+Fact = Callable[[Case], bool]
+Flags = NDArray[np.bool_]
+
+EVENTS = tuple(f"event{i:02d}" for i in range(14))
+TREE, CONSTANT = "tree", "constant"
+LEARNERS = ("shortest", TREE, CONSTANT)
+CASES, FEWER_CASES = 2_000, 300
+LEAVES = (1, 5, 20, 80)
+
+
+def draw_cases(rng: np.random.Generator, count: int) -> list[Case]:
+    """Cases of random events, some of them frequent."""
+    often = rng.dirichlet(np.full(len(EVENTS), 2.0))
+    return [[str(one) for one in rng.choice(EVENTS, size=n, p=often)] for n in 1 + rng.poisson(8, size=count)]
+
+
+def draw_process_cases(rng: np.random.Generator, count: int) -> list[Case]:
+    """Cases of a random process: sequences, choices, parallel parts and loops over the events."""
+    process = _draw_process(rng, list(EVENTS))
+    return [process(rng) for _ in range(count)]
+
+
+def _draw_process(rng: np.random.Generator, events: list[str]) -> Callable[[np.random.Generator], Case]:
+    if len(events) == 1:
+        return lambda _: list(events)
+    cut = int(rng.integers(1, len(events)))
+    left, right = _draw_process(rng, events[:cut]), _draw_process(rng, events[cut:])
+    kind, chance = rng.choice(4, p=[0.45, 0.2, 0.25, 0.1]), rng.uniform(0.2, 0.8)
+
+    def run(rng: np.random.Generator) -> Case:
+        if kind == 1:
+            return left(rng) if rng.random() < chance else right(rng)
+        one, other = left(rng), right(rng)
+        if kind == 2:
+            first = rng.permutation(len(one) + len(other)) < len(one)
+            ones, others = iter(one), iter(other)
+            return [next(ones) if here else next(others) for here in first]
+        if kind == 3:
+            while rng.random() < 0.3:
+                one = one + other + left(rng)
+            return one
+        return one + other
+
+    return run
+
+
+def draw_fact(rng: np.random.Generator, cases: Sequence[Case], least: float = 0.2, most: float = 0.8) -> Fact:
+    """A fact that holds of a share of the cases between two bounds."""
+    while True:
+        a, b = (str(one) for one in rng.choice(EVENTS, size=2, replace=False))
+        fact = partial(FACTS[rng.choice(len(FACTS), p=OFTEN)], a, b)
+        if least <= np.mean([fact(case) for case in cases[:400]]) <= most:
+            return fact
+
+
+FACTS: tuple[Callable[[str, str, Case], bool], ...] = (
+    lambda a, _, case: a in case,
+    lambda a, b, case: b in case and a in case[: case.index(b)],
+    lambda a, b, case: b not in case or a in case[: case.index(b)],
+    lambda a, b, case: a not in case or b in case[len(case) - case[::-1].index(a) :],
+    lambda a, b, case: not (a in case and b in case),
+    lambda a, b, case: (a, b) in pairwise(case),
+    lambda a, _, case: case.count(a) >= 2,
+    lambda a, _, case: case[-1] == a,
+)
+OFTEN = (0.2, 0.2, 0.2, 0.1, 0.1, 0.08, 0.08, 0.04)
+"""How often each fact is drawn."""
+
+
+def flip(rng: np.random.Generator, flags: Flags, share: float = 0.03) -> Flags:
+    """Flags of which a share is wrong."""
+    return np.asarray(flags ^ (rng.random(len(flags)) < share))
+
+
+def hold(cases: Sequence[Case], fact: Fact) -> Flags:
+    """Whether the fact holds of each case."""
+    return np.array([fact(case) for case in cases])
+
+
+def conjunction(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Two to four facts must hold."""
+    facts = [draw_fact(rng, cases, 0.5, 0.95) for _ in range(rng.integers(2, 5))]
+    return flip(rng, np.logical_and.reduce([hold(cases, fact) for fact in facts]))
+
+
+def failure(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """It fails if two facts hold."""
+    return flip(rng, ~(hold(cases, draw_fact(rng, cases, 0.4)) & hold(cases, draw_fact(rng, cases, 0.4))))
+
+
+def either(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Two facts, or two others."""
+    held = [hold(cases, draw_fact(rng, cases, 0.3)) for _ in range(4)]
+    return flip(rng, (held[0] & held[1]) | (held[2] & held[3]))
+
+
+def exclusive(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Exactly one of two facts."""
+    return flip(rng, hold(cases, draw_fact(rng, cases, 0.3)) ^ hold(cases, draw_fact(rng, cases, 0.3)))
+
+
+def count(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """An event happens at least so often."""
+    least = int(rng.integers(2, 4))
+    event = max(EVENTS, key=lambda one: sum(case.count(one) >= least for case in cases))
+    return flip(rng, hold(cases, lambda case: case.count(event) >= least))
+
+
+def sequence(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Three events in this order."""
+    while True:
+        a, b, c = (str(one) for one in rng.choice(EVENTS, size=3, replace=False))
+
+        def fact(case: Case, a: str = a, b: str = b, c: str = c) -> bool:
+            rest = case[case.index(a) :] if a in case else []
+            return b in rest and c in rest[rest.index(b) :]
+
+        if 0.08 <= hold(cases, fact).mean() <= 0.92:
+            return flip(rng, hold(cases, fact))
+
+
+def rare(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Few cases succeed."""
+    held = hold(cases, draw_fact(rng, cases, 0.02, 0.1))
+    return np.asarray(held & (rng.random(len(cases)) < 0.9) | (rng.random(len(cases)) < 0.01))
+
+
+def weak(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """A fact changes the chance of success."""
+    return np.asarray(rng.random(len(cases)) < np.where(hold(cases, draw_fact(rng, cases)), 0.8, 0.35))
+
+
+def many(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Eight facts add up."""
+    total = sum(rng.normal() * (hold(cases, draw_fact(rng, cases)) - 0.5) for _ in range(8))
+    return np.asarray(rng.random(len(cases)) < 1 / (1 + np.exp(-2 * total)))
+
+
+def noise(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """Nothing tells the outcome."""
+    return np.asarray(rng.random(len(cases)) < rng.choice([0.1, 0.3, 0.5, 0.7, 0.9]))
+
+
+def deviance(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """A mistake in two of five cases; the cases are changed in place."""
+    wrong = rng.random(len(cases)) < 0.4
+    kind = int(rng.integers(3))
+    for case in (case for case, is_wrong in zip(cases, wrong, strict=True) if is_wrong and len(case) > 2):
+        i, j = sorted(int(one) for one in rng.choice(len(case), size=2, replace=False))
+        if kind == 0:
+            del case[i]
+        elif kind == 1:
+            case.insert(j, case[i])
+        else:
+            case[i], case[j] = case[j], case[i]
+    return np.asarray(~wrong)
+
+
+OUTCOMES: dict[str, Callable[[np.random.Generator, list[Case]], Flags]] = {
+    one.__name__: one
+    for one in (conjunction, failure, either, exclusive, count, sequence, rare, weak, many, noise, deviance)
+}
+
+
+def draw_log(family: str, seed: int, cases: int) -> tuple[list[Word], Flags]:
+    """The words and outcomes of a log of a family."""
+    rng = np.random.default_rng([seed, sorted((*OUTCOMES, "attribute")).index(family)])
+    drawn = (draw_process_cases if family == "deviance" or seed % 2 else draw_cases)(rng, cases)
+    if family == "attribute":
+        amounts = rng.lognormal(6, 1, size=cases)
+        limit, fact = float(np.quantile(amounts, 0.5)), draw_fact(rng, drawn)
+        flags = flip(rng, (amounts > limit) & hold(drawn, fact))
+        high = [frozenset(f"amount > {q}" for q in (250, 403, 800) if amount > q) for amount in amounts]
+        return [tuple(frozenset({e}) | more for e in case) for case, more in zip(drawn, high, strict=True)], flags
+    flags = OUTCOMES[family](rng, drawn)
+    return [tuple(frozenset({event}) for event in case) for case in drawn], flags
+
+
+PUBLIC: dict[str, tuple[str, LogColumns]] = {
+    "receipt, 1 day": ("receipt.xes", LogColumns(outcome="days: 1")),
+    "receipt, 7 days": ("receipt.xes", LogColumns(outcome="days: 7")),
+    "receipt, T03": ("receipt.xes", LogColumns(outcome="event: T03 Adjust confirmation of receipt")),
+    "receipt, T10": ("receipt.xes", LogColumns(outcome="event: T10 Determine necessity to stop indication")),
+    "receipt, T11": ("receipt.xes", LogColumns(outcome="event: T11 Create document X request unlicensed")),
+    "receipt, by group, 3 days": ("receipt.xes", LogColumns(outcome="days: 3", attributes=("org:group",))),
+    "reviewing, accept": ("reviewing.xes", LogColumns(outcome="event: accept")),
+    "reviewing, reject": ("reviewing.xes", LogColumns(outcome="event: reject")),
+    "reviewing, 300 days": ("reviewing.xes", LogColumns(outcome="days: 300")),
+    "traffic, paid": ("roadtraffic100traces.xes", LogColumns(outcome="event: Payment")),
+    "traffic, collection": ("roadtraffic100traces.xes", LogColumns(outcome="event: Send for Credit Collection")),
+    "traffic, 300 days": ("roadtraffic100traces.xes", LogColumns(outcome="days: 300")),
+}
+"""Outcomes of public logs; a log that the folder lacks is left out."""
+
+
+def read_public(data: Path, log: str) -> tuple[list[Word], Flags]:
+    """The words and outcomes of a public log."""
+    file, columns = PUBLIC[log]
+    read = read_event_log(data / file, columns)
+    assert read.scores is not None
+    return list(read.words), np.array(read.scores) >= Reading().threshold
+
+
+def predict(learner: str, shown: Sequence[Word], flags: Flags, others: Sequence[Word]) -> tuple[Flags, str]:
+    """The outcomes of other words that a learner predicts, and its rule."""
+    if learner == CONSTANT or flags.all() or not flags.any():
+        return np.full(len(others), 2 * flags.sum() >= len(flags)), ""
+    if learner == TREE:
+        table, other = features(shown, shown), features(others, shown)
+        trees = [DecisionTreeClassifier(min_samples_leaf=size, random_state=0) for size in LEAVES]
+        best = max(trees, key=lambda tree: cross_val_score(tree, table, flags, cv=3).mean())
+        return np.asarray(best.fit(table, flags).predict(other), bool), ""
+    by = find_learner(learner)
+    assert isinstance(by, WordLearner)
+    model = by.fit(shown, flags.astype(float).tolist(), Reading(keep_repeats=True)).model
+    return np.array(model.predict(others)), "; ".join(model.sentences)
+
+
+def features(words: Sequence[Word], shown: Sequence[Word]) -> NDArray[np.bool_]:
+    """Whether a comes before b, for all pairs of the propositions shown, and whether a happens."""
+    names = sorted({name for word in shown for label in word for name in label})
+    first, last = np.full((2, len(names), len(words)), 10**6), np.full((len(names), len(words)), -1)
+    number = {name: i for i, name in enumerate(names)}
+    for w, word in enumerate(words):
+        for place, label in enumerate(word):
+            for i in (number[name] for name in label if name in number):
+                first[:, i, w], last[i, w] = min(first[0, i, w], place), place
+    before = first[0][:, None] < last[None]
+    return np.vstack([before.reshape(-1, len(words)), last >= 0]).T
+
+
+def cells(options: Options) -> list[Cell]:
+    """Every log by every learner; a quick look has one small log of each family."""
+    cases, seeds = (FEWER_CASES, 1) if options.quick else (CASES, options.seeds or 4)
+    learners = options.methods or LEARNERS
+    drawn = [
+        Cell(f"{log} {seed} {by}", measure, {"log": log, "learner": by, "seed": seed, "cases": cases})
+        for log in options.tasks or (*OUTCOMES, "attribute")
+        for seed in range(seeds)
+        for by in learners
+    ]
+    public = {log: file for log, (file, _) in PUBLIC.items() if options.data and (options.data / file).exists()}
+    return drawn + [
+        Cell(
+            f"{log} {seed} {by}",
+            measure_public,
+            {"log": log, "learner": by, "seed": seed},
+            data=DataFolder(options.data, (file,)),
+        )
+        for log, file in public.items()
+        if options.data is not None
+        for seed in range(seeds)
+        for by in learners
+    ]
+
+
+def measure(log: str, learner: str, seed: int, cases: int) -> Outcome:
+    """One learner on one generated log."""
+    return _measure(learner, seed, *draw_log(log, seed, cases))
+
+
+def measure_public(data: Path, log: str, learner: str, seed: int) -> Outcome:
+    """One learner on one public log."""
+    return _measure(learner, seed, *read_public(data, log))
+
+
+def _measure(learner: str, seed: int, words: Sequence[Word], flags: Flags) -> Outcome:
+    order = np.random.default_rng(seed).permutation(len(words))
+    half = len(words) // 2
+    shown, others = ([words[i] for i in part] for part in (order[:half], order[half:]))
+    begun = time.process_time()
+    predicted, rule = predict(learner, shown, flags[order[:half]], others)
+    seconds = time.process_time() - begun
+    right = predicted == flags[order[half:]]
+    return Outcome([{"right": float(right.mean()), "cases": len(right), "seconds": seconds, "rule": rule}])
+
+
+def sections(results: Results) -> Sections:
+    """The share of right answers by log, their means, and the logs on which a learner is below the constant answer."""
+    table = results.table
+    constant = table[table["learner"] == CONSTANT].set_index(["log", "seed"])["right"]
+    base = np.array([constant.get((log, seed), np.nan) for log, seed in zip(table["log"], table["seed"], strict=True)])
+    below = table[table["right"] < base - np.sqrt(base * (1 - base) / table["cases"]) - 1e-9]
+    means = table.groupby(["log", "learner"], as_index=False)[["right", "seconds"]].mean()
+    told = [f"{row['learner']} on {row['log']} {row['seed']}: {row['right']:.3f}" for _, row in below.iterrows()]
+    return {
+        "Results": [
+            table_of(pivot(means, "log", "learner", "right"), "Share of right answers.", "log"),
+            mean_table(means, ["learner"], ["right", "seconds"], "Means over logs."),
+            prose("More than one standard error below the constant answer: " + ("; ".join(told) or "none") + "."),
+        ]
+    }
+
+
+OUTCOMES_EXPERIMENT = Experiment(
+    name="outcomes",
+    title="Outcomes of cases",
+    summary="Which outcomes a learned rule predicts, beside a tree and a constant answer",
+    cells=cells,
+    sections=sections,
+    quick="one log of 300 cases of each family",
+    options=("data", "tasks", "methods", "seeds"),
+)

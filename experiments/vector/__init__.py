@@ -1,1 +1,0 @@
-"""Vector environments: many scenes stepped at once."""
