@@ -22,7 +22,6 @@ from experiments.procedures.unseen_scenes import mean_table, part_of, rows_table
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.demonstrations.log import read_recordings
 from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.plan import Plan, find_plan
@@ -45,6 +44,7 @@ from wfairl.floors.workshop import (
     workshop_plan,
     workshop_roadmap,
 )
+from wfairl.recordings.log import read_recordings
 
 PLANNED_ON = 1000
 """Samples of the roadmap of new scenes."""

@@ -27,7 +27,6 @@ from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.storage import load_cost, save_cost
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.demonstrations.log import read_log, read_recordings
 from wfairl.core.runs import Evaluation, run_directory
 from wfairl.core.runs.evaluation import EVALUATIONS, Episode, read_evaluations, write_evaluations
 from wfairl.core.runs.pipeline import CONFIGURATION, PipelineConfig, read_experiment
@@ -35,9 +34,10 @@ from wfairl.core.runs.run_directory import RunConfig, read_config, write_config
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minari.exchange import export_minari, import_minari
 from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.questions.answer_files import read_answers, write_answers
+from wfairl.recordings.log import read_log, read_recordings
+from wfairl.recordings.minari_exchange import export_minari, import_minari
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.world_cache import WorldCache

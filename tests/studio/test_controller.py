@@ -23,8 +23,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task_registry import find_task, task_of_document
-from wfairl.minari.exchange import import_minari
 from wfairl.questions.scene_proposal import propose_scene
+from wfairl.recordings.minari_exchange import import_minari
 from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController
 from wfairl.studio.downloads import download

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
-from wfairl.core.demonstrations.log import PathMatch
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import path_lengths, resample
 from wfairl.floors.shapes import Points
+from wfairl.recordings.log import PathMatch
 
 if TYPE_CHECKING:
     from wfairl.floors.roadmap import Roadmap

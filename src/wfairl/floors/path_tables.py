@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from wfairl.core.demonstrations.log import MalformedLogError
 from wfairl.core.support.files import read_text
+from wfairl.recordings.log import MalformedLogError
 
 COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
-from wfairl.core.demonstrations.log import PathMatch
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.floors.floor_plan import path_lengths
 from wfairl.floors.matching import NoMatchError, match_path
 from wfairl.floors.shapes import Points, ShapeSet
+from wfairl.recordings.log import PathMatch
 
 if TYPE_CHECKING:
     from wfairl.floors.drawing import FloorDrawing

@@ -128,7 +128,7 @@ def minari_archive(spec: TaskSpec, dataset: Dataset, name: str) -> bytes:
     Raises:
         BadInputError: there are no demonstrations, or the task has no Gymnasium environment.
     """
-    from wfairl.minari.exchange import export_minari
+    from wfairl.recordings.minari_exchange import export_minari
 
     if not dataset.demonstrations:
         raise BadInputError("there are no demonstrations yet")

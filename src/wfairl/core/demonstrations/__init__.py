@@ -15,7 +15,6 @@ _MODULES = {
     "find_learner": "learners",
     "load": "storage",
     "merge": "demonstration",
-    "read_log": "log",
     "register_learner": "learners",
     "replay": "demonstration",
     "save": "storage",

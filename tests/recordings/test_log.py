@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import Dataset, collect, read_log, replay
-from wfairl.core.demonstrations.log import MalformedLogError, disagreements
+from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.planning.path import follow
 from wfairl.core.worlds import ModelTask, find_task
+from wfairl.recordings.log import MalformedLogError, disagreements, read_log
 
 TASK = find_task("doorkey")
 ENVIRONMENT = TASK.environment_id

@@ -13,9 +13,6 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.demonstrations import collect, load, save
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
-from wfairl.core.demonstrations.log import MalformedLogError, read_recordings
-from wfairl.core.demonstrations.recorded_states import ELSEWHERE, STAYED, read_states
-from wfairl.core.demonstrations.slip_estimate import NoSlipError, estimate_slip
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
@@ -23,6 +20,9 @@ from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import to_table
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips
+from wfairl.recordings.log import MalformedLogError, read_recordings
+from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, read_states
+from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
 
 
 @dataclass(frozen=True)

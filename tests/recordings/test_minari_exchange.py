@@ -13,7 +13,7 @@ from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.demonstrations.demonstration import ContradictionError
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.worlds import ModelTask, find_task
-from wfairl.minari.exchange import export_minari, import_minari
+from wfairl.recordings.minari_exchange import export_minari, import_minari
 
 TASK = find_task("doorkey")
 ID = "doorkey/expert-v0"

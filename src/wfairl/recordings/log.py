@@ -19,7 +19,7 @@ The seed is that of the scene, 0 by default. Without a score, the task's rule de
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -27,14 +27,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.demonstrations.demonstration import (
-    FAILURE_SCORE,
-    SUCCESS_SCORE,
-    Dataset,
-    Demonstration,
-    replay,
-)
-from wfairl.core.demonstrations.recorded_states import Recording, read_states
+from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import parse_json, read_text
@@ -43,6 +36,7 @@ from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
+from wfairl.recordings.recorded_states import Recording, read_states
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
 GIVEN_BY = ("controls", "states", "path")
@@ -83,19 +77,21 @@ class MalformedLogError(BadInputError):
 
 @dataclass(frozen=True)
 class Log:
-    """The content of a log.
+    """Demonstrations from elsewhere, and how each episode was read, by its number.
 
     Attributes:
-        dataset: its episodes.
-        matches: of paths to a roadmap, by the number of the episode.
-        recordings: of states, by the number of the episode.
+        dataset: the demonstrations.
+        matches: of paths to a roadmap.
+        recordings: of states.
         ignored: the names of fields that were not read.
+        rejected: why an episode was rejected.
     """
 
     dataset: Dataset
-    matches: Mapping[int, PathMatch]
-    recordings: Mapping[int, Recording]
+    matches: Mapping[int, PathMatch] = field(default_factory=dict)
+    recordings: Mapping[int, Recording] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
+    rejected: Mapping[int, str] = field(default_factory=dict)
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
@@ -117,7 +113,7 @@ def read_log(path: Path, task: Task) -> Dataset:
 
 
 def read_recordings(path: Path, task: Task) -> Log:
-    """The episodes of a log as demonstrations of a task, and the matches of paths.
+    """The episodes of a log as demonstrations of a task, and how they were read.
 
     Raises:
         MalformedLogError: names the file, the line and the fault.
@@ -125,24 +121,26 @@ def read_recordings(path: Path, task: Task) -> Log:
     entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
         raise MalformedLogError(f"{path}: there is no episode in it")
-    episodes: list[_Episode] = []
+    demonstrations: list[Demonstration] = []
+    matches: dict[int, PathMatch] = {}
+    recordings: dict[int, Recording] = {}
     ignored: dict[str, None] = {}
     make_world = lru_cache(KEPT_WORLDS)(task.make_world)
     for line, entry in track(entries, "log", total=len(entries)):
         try:
             content = entry() if callable(entry) else entry
-            episodes.append(_episode(content, task, make_world))
+            demonstration, read = _read_episode(content, task, make_world)
             ignored |= dict.fromkeys(name for name in content if name not in FIELDS)
         except BadInputError as error:
             raise MalformedLogError(f"{path}: line {line}: {error}") from None
         except RecursionError:
             raise MalformedLogError(f"{path}: line {line}: nested too deeply") from None
-    return Log(
-        Dataset(task.name, tuple(one.demonstration for one in episodes)),
-        {i: one.match for i, one in enumerate(episodes) if one.match is not None},
-        {i: one.recording for i, one in enumerate(episodes) if one.recording is not None},
-        tuple(ignored),
-    )
+        if isinstance(read, PathMatch):
+            matches[len(demonstrations)] = read
+        elif read is not None:
+            recordings[len(demonstrations)] = read
+        demonstrations.append(demonstration)
+    return Log(Dataset(task.name, tuple(demonstrations)), matches, recordings, tuple(ignored))
 
 
 def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
@@ -160,29 +158,24 @@ def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
     return sentences
 
 
-@dataclass(frozen=True, eq=False)
-class _Episode:
+def _read_episode(
+    entry: Any, task: Task, make_world: Callable[[int], World[Any]]
+) -> tuple[Demonstration, PathMatch | Recording | None]:
     """A demonstration, and how it was read."""
-
-    demonstration: Demonstration
-    match: PathMatch | None = None
-    recording: Recording | None = None
-
-
-def _episode(entry: Any, task: Task, make_world: Callable[[int], World[Any]]) -> _Episode:
     _check_entry(entry, task)
-    seed, match, recording = entry.get("seed", 0), None, None
+    seed = entry.get("seed", 0)
     world, controls = make_world(seed), entry.get("controls")
+    read: PathMatch | Recording | None = None
     if "states" in entry:
-        recording = read_states(world, entry["states"], controls, np.random.default_rng(seed))
-        demonstration = Demonstration.of(recording.path, FAILURE_SCORE, seed)
+        read = read_states(world, entry["states"], controls, np.random.default_rng(seed))
+        demonstration = Demonstration.of(read.path, FAILURE_SCORE, seed)
     else:
         if controls is None:
-            match = _match(world, entry["path"])
-            controls = list(match.controls)
+            read = _match(world, entry["path"])
+            controls = read.controls
         demonstration = replay(world, controls, FAILURE_SCORE, seed)
     score = _score(entry["score"]) if "score" in entry else score_by_rule(task, demonstration)
-    return _Episode(replace(demonstration, score=score), match, recording)
+    return replace(demonstration, score=score), read
 
 
 def score_by_rule(task: Task, demonstration: Demonstration) -> float:

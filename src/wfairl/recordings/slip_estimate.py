@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wfairl.core.demonstrations.recorded_states import Recording
 from wfairl.core.support.errors import BadInputError
+from wfairl.recordings.recorded_states import Recording
 
 GRID = (np.arange(10_000) + 0.5) / 10_000
 """Probabilities of a slip that are compared."""

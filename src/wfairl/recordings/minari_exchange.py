@@ -10,26 +10,20 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from wfairl.core.demonstrations.demonstration import (
-    SUCCESS_SCORE,
-    ContradictionError,
-    Dataset,
-    Demonstration,
-    replay,
-)
-from wfairl.core.demonstrations.log import score_by_rule
+from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, ContradictionError, Dataset, Demonstration, replay
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.support.files import check_ends
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
+from wfairl.recordings.log import Log, score_by_rule
 
 if TYPE_CHECKING:
     import gymnasium
@@ -52,14 +46,6 @@ class GymnasiumTask(Task, Protocol):
     def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The environment of one seed, reset."""
         ...
-
-
-@dataclass(frozen=True)
-class Import:
-    """An imported data set, and the reason of each rejected episode by its number."""
-
-    dataset: Dataset
-    rejected: dict[int, str]
 
 
 def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:
@@ -109,7 +95,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
             raise BadInputError(f"Minari refuses {dataset_id!r}: {str(error).splitlines()[0]}") from None
 
 
-def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Import:
+def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Log:
     """Read a Minari data set of a task's environment.
 
     The score of an episode is that of its infos, else 1 for success under the task's rule and 0 for failure.
@@ -139,7 +125,7 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Impo
     )
 
 
-def _import(loaded: Any, task: GymnasiumTask) -> Import:
+def _import(loaded: Any, task: GymnasiumTask) -> Log:
     seeds = [metadata.get("seed") for metadata in loaded.storage.get_episode_metadata(loaded.episode_indices)]
     demonstrations, rejected = [], {}
     episodes = zip(loaded.iterate_episodes(), seeds, strict=True)
@@ -148,7 +134,7 @@ def _import(loaded: Any, task: GymnasiumTask) -> Import:
             demonstrations.append(_to_demonstration(episode, seed, task))
         except BadInputError as error:
             rejected[int(episode.id)] = str(error)
-    return Import(Dataset(task.name, tuple(demonstrations)), rejected)
+    return Log(Dataset(task.name, tuple(demonstrations)), rejected=rejected)
 
 
 def _gymnasium_task(task: Task) -> GymnasiumTask:

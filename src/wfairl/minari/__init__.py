@@ -1,1 +1,0 @@
-"""Demonstrations in Minari's format."""

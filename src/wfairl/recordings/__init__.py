@@ -1,0 +1,13 @@
+"""Demonstrations from elsewhere: a user's own logs, and Minari's data sets."""
+
+from wfairl.core.support.imports import load_lazily
+
+_MODULES = {
+    "estimate_slip": "slip_estimate",
+    "export_minari": "minari_exchange",
+    "import_minari": "minari_exchange",
+    "read_log": "log",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,0 +1,186 @@
+"""`wfairl demos-import` and `demos-export`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from wfairl.cli.console import out
+from wfairl.cli.demos import MAX_LISTED, Output, Overwrite, check_nothing_is_lost, check_suffix, save_and_report
+from wfairl.cli.options import AsJson, TaskName
+from wfairl.core.demonstrations.storage import load
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.recordings.log import Log, disagreements, read_recordings
+from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
+
+MinariRoot = Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")]
+
+MOST_PLACES = 4
+"""Places and unknown states that are listed."""
+
+
+def demos_import(
+    task_name: TaskName,
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A log (*.jsonl, *.csv), or the id of a local Minari data set.")
+    ],
+    output: Output,
+    minari_root: MinariRoot = None,
+    slip: Annotated[
+        bool,
+        typer.Option(
+            "--estimate-slip",
+            help="Estimate how often controls slip, from states and controls, and write demonstrations of the task that"
+            " slips so often.",
+        ),
+    ] = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Convert your own log, or a Minari data set, to demonstrations.
+
+    Each line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed is the
+    scene of the task, 0 by default. Instead of the controls, a line may give the visited states, as the world
+    represents them: {"states": [[2, false], [3, false]]}. With both, a log tells what really happened: the command
+    reports where the model is wrong, and keeps such steps as no evidence about the task. Without a score, the task's
+    rule decides whether an episode is a success; if the task has none, every episode is one. Where a score contradicts
+    the rule, the command reports the demonstration and keeps the score.
+
+    In a world without cells, an episode is the path of the robot: {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2]]}, or a
+    table (*.csv) with the columns x and y, and optionally seed, episode and score. The command snaps the path to the
+    roadmap, and reports the distance between them.
+
+    Example: wfairl demos-import doorkey my-log.jsonl -o mine.safetensors
+    """
+    check_suffix(output)
+    task, estimate = find_task(task_name), None
+    if source.endswith((".jsonl", ".csv")):
+        log = read_recordings(Path(source), task)
+        if slip:
+            estimate = estimate_slip(log.recordings.values())
+            task = find_task(f"{task_name}-slip-{max(estimate.probability, 0.001):.2g}")
+            log = read_recordings(Path(source), task)
+    elif Path(source).exists():
+        raise BadInputError(f"{source}: a log is a *.jsonl or *.csv file; other names are ids of Minari data sets")
+    else:
+        from wfairl.recordings.minari_exchange import import_minari
+
+        log = import_minari(source, task, minari_root)
+    if not overwrite:
+        check_nothing_is_lost(output, log.dataset.contains)
+    contradictions = disagreements(log.dataset, task)
+    facts, remarks = _facts(log, contradictions, estimate), _remarks(log, contradictions, estimate)
+    save_and_report(log.dataset, output, as_json, facts, remarks)
+
+
+def demos_export(
+    demonstrations: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
+    dataset_id: Annotated[str, typer.Argument(metavar="ID", help="Minari's id, such as doorkey/expert-v0.")],
+    minari_root: MinariRoot = None,
+) -> None:
+    """Write demonstrations as a Minari data set (needs the extra `minari`).
+
+    Example: wfairl demos-export d2.safetensors doorkey/expert-v0
+    """
+    from wfairl.recordings.minari_exchange import export_minari
+
+    dataset = load(demonstrations)
+    export_minari(dataset, find_task(dataset.task), dataset_id, minari_root)
+    out.print(f"{len(dataset)} episodes written as {dataset_id}")
+
+
+def _facts(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | None) -> dict[str, Any]:
+    return {
+        "rejected": {str(number): why for number, why in log.rejected.items()},
+        "disagreements": {str(number): why for number, why in contradictions.items()},
+        "snapping": [
+            {"episode": number, "mean_error": match.mean_error, "largest_error": match.largest_error}
+            for number, match in log.matches.items()
+        ],
+        "ignored": list(log.ignored),
+        "surprises": [
+            {
+                "episode": episode,
+                "step": one.step,
+                "control": one.control,
+                "did": one.like,
+                "state": repr(one.state),
+                "next_state": repr(one.next_state),
+            }
+            for episode, recording in log.recordings.items()
+            for one in recording.surprises
+        ],
+        "unknown_states": [repr(value) for recording in log.recordings.values() for value in recording.unknown],
+        "slip": None if slip is None else asdict(slip),
+    }
+
+
+def _remarks(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | None) -> Iterator[RenderableType]:
+    for number, why in log.rejected.items():
+        yield _warning(f"episode {number} rejected: {why}")
+    for number, why in islice(contradictions.items(), MAX_LISTED):
+        yield _warning(f"demonstration {number}: {why}")
+    more = len(contradictions) - MAX_LISTED
+    if more > 0:
+        yield _warning(f"and {more} more like these; --json lists them all")
+    if log.matches:
+        mean = fmean(match.mean_error for match in log.matches.values())
+        number, worst = max(log.matches.items(), key=lambda item: item[1].largest_error)
+        yield (
+            f"snapped to the roadmap: {100 * mean:.1f} cm off on average, at most"
+            f" {100 * worst.largest_error:.1f} cm (episode {number})"
+        )
+    if log.ignored:
+        yield f"not read: the fields {', '.join(log.ignored)}"
+    if slip is not None:
+        yield (
+            f"slip: a control is replaced by another one in {slip.probability:.1%} of the steps"
+            f" ({slip.low:.1%} to {slip.high:.1%}, by {slip.steps} steps that tell);"
+            f" these are demonstrations of {log.dataset.task}"
+        )
+    yield from _surprises(log, slip)
+
+
+def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
+    """How often, where and how a log left the model."""
+    recordings = log.recordings.values()
+    steps = sum(len(one.path) for one in recordings)
+    surprises = [one for recording in recordings for one in recording.surprises]
+    if surprises:
+        yield _warning(
+            f"surprises: in {len(surprises)} of {steps} steps ({len(surprises) / steps:.1%}) the control led where it"
+            " cannot lead in the model. They are kept as they happened, and say nothing about the task."
+        )
+        table = Table("control", "did", "times")
+        for (control, like), times in Counter((one.control, one.like) for one in surprises).most_common():
+            table.add_row(control or "unknown", like, str(times))
+        yield table
+        yield f"most often from {_most(Counter(repr(one.state) for one in surprises))}"
+        if any(one.control is None for one in surprises):
+            yield _warning("The log does not tell their controls; they were drawn. Log states and controls.")
+        elif slip is None:
+            yield "--estimate-slip takes controls to be replaced by others, as often as this log says."
+    unknown = Counter(repr(value) for one in recordings for value in one.unknown)
+    if unknown:
+        yield _warning(
+            f"left out: the model cannot reach {len(unknown)} recorded states, {unknown.total()} times:"
+            f" {_most(unknown)}"
+        )
+
+
+def _warning(sentence: str) -> Text:
+    return Text(sentence, "yellow")
+
+
+def _most(counts: Counter[str]) -> str:
+    listed = ", ".join(f"{name} ({times})" for name, times in counts.most_common(MOST_PLACES))
+    return f"{listed}, ..." if len(counts) > MOST_PLACES else listed
