@@ -1,13 +1,12 @@
-"""A spectral fit of a problem of PAutomaC, against the same fit with dictionaries of counts.
+"""A spectral fit of words of a random Markov chain, against the same fit with dictionaries of counts.
 
-    python benchmarks/spectral_fit.py [DIR] [--json] [--quick] [--problem 1] [--repeats 20]
+    python benchmarks/spectral_fit.py [--json] [--quick] [--repeats 20]
 
-DIR holds N.pautomac.train; without it, words are drawn from a random Markov chain. The score of a word is its
-frequency; rows = cols = 4, rank 12. Times are of the processor: other work on the machine then counts for neither.
+The score of a word is its frequency; rows = cols = 4, rank 12. Times are of the processor: other work on the
+machine then counts for neither.
 """
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 from reporting import fastest, make_parser, report
@@ -16,20 +15,13 @@ from scipy.sparse.linalg import svds
 from words_growth import draw_sample
 
 from wfairl.core.spectral.spectral_learner import SpectralLearner
-from wfairl.events.distributions.pautomac import read_pautomac
 
 DRAWN_WORDS, DRAWN_LABELS = 20_000, 8
 
 
 def main() -> None:
-    parser = make_parser(__doc__, repeats=20)
-    parser.add_argument("directory", type=Path, metavar="DIR", nargs="?")
-    parser.add_argument("--problem", type=int, default=1)
-    arguments = parser.parse_args()
-    if arguments.directory is None:
-        words = draw_sample(DRAWN_WORDS, DRAWN_LABELS)
-    else:
-        words = read_pautomac(arguments.directory / f"{arguments.problem}.pautomac.train").words
+    arguments = make_parser(__doc__, repeats=20).parse_args()
+    words = draw_sample(DRAWN_WORDS, DRAWN_LABELS)
     report({"a spectral fit": measure(words, 1 if arguments.quick else arguments.repeats)}, arguments.json)
 
 

@@ -30,7 +30,6 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
         "learned-cost": "experiments.procedures.learned_costs:LEARNED_COST_EXPERIMENT",
-        "pautomac": "experiments.procedures.pautomac:PAUTOMAC_EXPERIMENT",
         "pdc": "experiments.procedures.process_discovery:PROCESS_DISCOVERY_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "outcomes": "experiments.procedures.outcomes:OUTCOMES_EXPERIMENT",

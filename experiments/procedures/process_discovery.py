@@ -9,7 +9,6 @@ the score alone. `seconds` are processor time: of learning, and of ranking both 
     alignments    its fitness: the best alignment with the automaton of the same model
     sentences     the number of sentences that a trace breaks
     5-grams       the log-probability of a trace, with backing off
-    distribution  the log-probability by `DistributionLearner`
 
 Peers run in an interpreter of their own, which the variable WFAIRL_PEERS names: pm4py's log skeleton, its inductive
 miner with alignments, and AALpy's ALERGIA. Without it they are left out.
@@ -38,7 +37,6 @@ from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.events.conformance import conform
-from wfairl.events.distributions.distribution import DistributionLearner
 from wfairl.events.shortest import ShortestLearner
 from wfairl.pages.blocks import prose
 from wfairl.specifications.formats.pnml import to_pnml
@@ -154,18 +152,11 @@ def grams(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float6
     return lambda words: np.array([cost(padded(word)) for word in words])
 
 
-def distribution(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
-    """Minus the log-probability by an automaton of 16 states."""
-    learner = DistributionLearner(sizes=(16,), folds=2).fit(list(shown))
-    return lambda words: -learner.log_probability(words)
-
-
 OURS: dict[str, Callable[[Sequence[Word]], Callable[[Sequence[Word]], NDArray[np.float64]]]] = {
     "relations": by_conform(lambda found: found.cost),
     "alignments": by_conform(lambda found: 1 - found.fitness),
     "sentences": by_conform(lambda found: np.array([len(sentences) for sentences in found.violated], np.float64)),
     "5-grams": grams,
-    "distribution": distribution,
 }
 
 

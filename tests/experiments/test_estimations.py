@@ -86,11 +86,8 @@ def test_an_experiment_whose_cells_all_fail_has_a_page_that_says_why(name, tmp_p
 
     monkeypatch.setattr(PublicSource, "folder", lambda *_: None)
     monkeypatch.setattr(Cell, "compute", fail)
-    for part in ("train", "test"):  # the only data that no source describes
-        (tmp_path / f"1.pautomac.{part}").write_text("1 2\n1 0\n")
-    (tmp_path / "1.pautomac_solution.txt").write_text("1\n1.0\n")
-    (tmp_path / "logs.tsv.xz").touch()
-    options = Options(quick=True, data=tmp_path if name in ("pautomac", "pdc") else None)
+    (tmp_path / "logs.tsv.xz").touch()  # the only data that no source describes
+    options = Options(quick=True, data=tmp_path if name == "pdc" else None)
     results = run_experiment(EXPERIMENTS.find(name), options, tmp_path / "run", 1)
     assert results.failures.keys() >= results.cells.keys()
     assert "it broke" in (tmp_path / "run" / "report.html").read_text()

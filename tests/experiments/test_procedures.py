@@ -12,7 +12,6 @@ from experiments.harness.tables import to_texts
 from experiments.procedures import (
     active_questions,
     event_rules,
-    pautomac,
     priced_worlds,
     process_discovery,
     rational_inference,
@@ -92,15 +91,6 @@ def test_a_drawn_rule_says_nothing_twice():
     for i in range(len(rule)):  # without a constraint, other logs are kept
         others = rule[:i] + rule[i + 1 :]
         assert (event_rules.kept(others, logs) != event_rules.kept(rule, logs)).any()
-
-
-def test_the_truth_has_the_least_perplexity():
-    rng = np.random.default_rng(0)
-    truth = rng.dirichlet(np.ones(20))
-    least = pautomac.perplexity(truth, np.log(truth))
-    assert least == pytest.approx(2 ** -(truth @ np.log2(truth)))
-    for _ in range(20):
-        assert pautomac.perplexity(truth, np.log(rng.dirichlet(np.ones(20)))) > least
 
 
 def test_the_rule_of_disss_task_does_not_differ_from_itself():

@@ -22,7 +22,6 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import load_tasks
-from wfairl.events.distributions.pautomac import read_pautomac, read_pautomac_solution
 from wfairl.events.event_logs import read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl, write_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
@@ -102,8 +101,6 @@ XES = """<?xml version="1.0" encoding="UTF-8"?>
 </log>
 """
 
-PAUTOMAC = "3 4\n2 0 1\n0\n3 3 2 1\n"
-
 RULE = all_of(visit_in_order("a", "b"), avoid("c"))
 
 
@@ -130,14 +127,6 @@ FORMATS: tuple[FileFormat, ...] = (
         read_jsonl,
         json_mutations.JSON_LINES,
     ),
-    FileFormat(
-        "probabilities of PAutomaC",
-        "words.txt",
-        text("3\n0.5\n0.25\n1e-9\n"),
-        read_pautomac_solution,
-        text_mutations.TEXT,
-    ),
-    FileFormat("words of PAutomaC", "words.pautomac", text(PAUTOMAC), read_pautomac, text_mutations.TEXT),
     FileFormat("event log, CSV", "log.csv", text(CSV), read_event_log, text_mutations.TEXT),
     FileFormat("event log, XES", "log.xes", text(XES), read_event_log, text_mutations.TEXT),
     FileFormat(

@@ -7,7 +7,6 @@ _MODULES = {
     "conform": "conformance",
     "conform_frame": "conformance",
     "learn_process": "conformance",
-    "DistributionLearner": "distributions.distribution",
     "MergingLearner": "merging",
     "OrderLearner": "order_learner",
     "ShortestLearner": "shortest",

@@ -80,18 +80,9 @@ class Corpus:
     def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> "Corpus":
         """The words at `indices`, with new weights if given."""
         weights = self.weights[indices] if weights is None else weights
-        return self.factors(indices, np.zeros(len(indices), np.int64), self.lengths[indices], weights)
-
-    def factors(
-        self,
-        indices: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> "Corpus":
-        """The factors of `lengths[i]` symbols from position `starts[i]` of word `indices[i]`."""
+        lengths = self.lengths[indices]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        shift = self.offsets[indices] + starts - offsets[:-1]
+        shift = self.offsets[indices] - offsets[:-1]
         return Corpus(self.symbols[np.arange(offsets[-1]) + np.repeat(shift, lengths)], offsets, weights)
 
 

@@ -1,1 +1,0 @@
-"""Distributions over words, by maximum likelihood from a spectral start."""
