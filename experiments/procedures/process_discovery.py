@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
 from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
-from wfairl.core.automata.alignment import Aligner
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
+from wfairl.events.alignment import Aligner
 from wfairl.events.conformance import conform
 from wfairl.events.shortest import ShortestLearner
 from wfairl.pages.blocks import prose

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
-
-if TYPE_CHECKING:
-    from wfairl.core.automata.alignment import Aligner, Alignment
 
 
 class BrokenTaskModelError(BadInputError):
@@ -135,6 +132,9 @@ RECORDS: Registry[type[LearnerRecord]] = Registry(
 )
 """The kinds of records that a file may hold."""
 
+ALIGNERS: Registry[Any] = Registry("aligner", {})
+"""From an automaton, labels and costs to what aligns words with the automaton; a neighbour offers it."""
+
 
 @dataclass(frozen=True, eq=False)
 class TaskModel:
@@ -229,18 +229,16 @@ class TaskModel:
         """The word as the automaton reads it."""
         return as_read([word], self.keep_repeats)[0]
 
-    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> "Alignment":
-        """The cheapest way to make the word one that the automaton accepts; see `alignment`.
+    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> Any:
+        """The cheapest way to make the word one that the automaton accepts: an `events.alignment.Alignment`.
 
         `costs` are those of an extra or missing event, 1 where it names none.
         """
         return self.aligner(costs).align(word)
 
-    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> "Aligner":
-        """Aligns many words; see `align`."""
-        from wfairl.core.automata.alignment import Aligner  # here, because SciPy's graphs are slow to import
-
-        return Aligner(self.finite, tuple(self.labels_seen.union(self.alphabet)), costs)
+    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> Any:
+        """Aligns many words, see `align`: an `events.alignment.Aligner`."""
+        return ALIGNERS["shortest path"](self.finite, tuple(self.labels_seen.union(self.alphabet)), costs)
 
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""

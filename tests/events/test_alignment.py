@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata import TaskModel
-from wfairl.core.automata.alignment import Aligner
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.events.alignment import Aligner
 
 LABELS = tuple(frozenset({name}) for name in "abc")
 UNKNOWN = frozenset({"unknown"})

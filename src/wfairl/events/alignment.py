@@ -192,11 +192,8 @@ def _costs_between(
 
 @njit(cache=True, nogil=True)
 def _align_all(symbols, offsets, prices, columns, between, to_end):  # type: ignore[no-untyped-def]
-    """The least cost of each word, shape [words]; the memory is that of the longest one."""
+    """The least cost of each word, shape [words], in the memory of two prefixes."""
     words, states = len(offsets) - 1, columns.shape[1]
-    longest = 0
-    for word in range(words):
-        longest = max(longest, offsets[word + 1] - offsets[word])
     roots, costs = np.empty((2, states), np.int32), np.empty((2, states))
     parents, sources = np.empty(states, np.int32), np.empty(states, np.int32)
     best = np.empty(states)
