@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.product import Product, states_alone
 from wfairl.core.planning.shortest_path import BadCostError
-from wfairl.core.worlds.chances import find_effect
+from wfairl.core.worlds.plain import find_effect
 from wfairl.core.worlds.task import FeatureCost, Task
 from wfairl.core.worlds.world import outcomes_of
 

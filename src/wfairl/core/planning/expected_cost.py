@@ -30,7 +30,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.planning.shortest_path import NO_CONTROL, CostToGo, ReversedGraph, check_costs, least_costs
+from wfairl.core.planning.shortest_path import (
+    NO_CONTROL,
+    CostToGo,
+    Floats,
+    Nodes,
+    ReversedGraph,
+    check_costs,
+    least_costs,
+)
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.chances import Chances
@@ -54,7 +62,7 @@ class SlowConvergenceError(FailedRunError):
 def expected_cost_to_go(
     graph: ReversedGraph,
     chances: Chances,
-    costs: NDArray[np.float64],
+    costs: Floats,
     price: float = DEFAULT_PRICE,
     tolerance: float = TOLERANCE,
     failure: float | None = None,
@@ -88,14 +96,13 @@ def expected_cost_to_go(
     full = np.full(len(costs), np.inf)
     full[order] = V[:-2]
     Q, best = np.full((len(costs), chances.controls), np.inf), np.full(len(costs), NO_CONTROL, np.int32)
-    _look_ahead(graph.successors, costs, chances.controls, chances.first, chances.effect, chances.probability,
-                chances.kind, full, failure, Q, best)  # fmt: skip
+    _look_ahead(graph.successors, costs, chances.kind, _Lotteries.of(chances), full, failure, Q, best)
     return CostToGo(full, Q, best, failure)
 
 
 def success_probability(
-    successors: NDArray[np.int32], chances: Chances, solution: CostToGo, tolerance: float = TOLERANCE
-) -> NDArray[np.float64]:
+    successors: Nodes, chances: Chances, solution: CostToGo, tolerance: float = TOLERANCE
+) -> Floats:
     """The probability with which the best policy reaches acceptance from every node; shape [nodes].
 
     With pi the best control, p(s) = sum over e of P(e | s, pi(s)) p(T(s, e)), p = 1 once accepted and 0 where it cannot
@@ -105,40 +112,29 @@ def success_probability(
     order = hopeful[np.argsort(solution.cost_to_go[hopeful], kind="stable")]
     sweeps = _arrange(successors, np.zeros(successors.shape), chances.kind, order)
     p = np.append(np.zeros(len(order)), [1.0, 0.0])
-    lotteries = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
-    _follow(sweeps.target, lotteries, chances.first, chances.effect, chances.probability, p, tolerance, MOST_SWEEPS)
+    taken = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
+    _follow(sweeps.target, taken, _Lotteries.of(chances), p, tolerance, MOST_SWEEPS)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
 
 
-@njit(cache=True, nogil=True)
-def _follow(
-    target: NDArray[np.int32],
-    lottery: NDArray[np.int64],
-    first: NDArray[np.int64],
-    effect: NDArray[np.int32],
-    probability: NDArray[np.float64],
-    values: NDArray[np.float64],
-    tolerance: float,
-    most: int,
-) -> None:
-    """Sweep a policy, given by the lottery that it takes at each position, until no value changes by more."""
-    for _ in range(most):
-        largest = 0.0
-        for node in range(len(target)):
-            total = 0.0
-            for i in range(first[lottery[node]], first[lottery[node] + 1]):
-                total += probability[i] * values[target[node, effect[i]]]
-            largest = max(largest, abs(total - values[node]))
-            values[node] = total
-        if largest <= tolerance:
-            return
-
-
-def mean_cost(graph: ReversedGraph, costs: NDArray[np.float64]) -> float:
+def mean_cost(graph: ReversedGraph, costs: Floats) -> float:
     """The mean cost of the transitions from which acceptance can be reached."""
     return float(costs.reshape(-1)[graph.transition].mean()) if len(graph.transition) else 1.0
+
+
+class _Lotteries(NamedTuple):
+    """The lotteries of `Chances`, for the loops below."""
+
+    controls: int
+    first: NDArray[np.int64]
+    effect: Nodes
+    probability: Floats
+
+    @classmethod
+    def of(cls, chances: Chances) -> "_Lotteries":
+        return cls(chances.controls, chances.first, chances.effect, chances.probability)
 
 
 class _Sweeps(NamedTuple):
@@ -150,14 +146,12 @@ class _Sweeps(NamedTuple):
         kind: of the lotteries, shape [positions].
     """
 
-    target: NDArray[np.int32]
-    costs: NDArray[np.float64]
-    kind: NDArray[np.int32]
+    target: Nodes
+    costs: Floats
+    kind: Nodes
 
 
-def _arrange(
-    successors: NDArray[np.int32], costs: NDArray[np.float64], kind: NDArray[np.int32], order: NDArray[np.integer]
-) -> _Sweeps:
+def _arrange(successors: Nodes, costs: Floats, kind: Nodes, order: NDArray[np.integer]) -> _Sweeps:
     count = len(order)
     position = np.full(len(successors) + 3, count + 1, np.int32)  # the last entries are those of negative numbers
     position[order] = np.arange(count, dtype=np.int32)
@@ -165,11 +159,9 @@ def _arrange(
     return _Sweeps(position[successors[order]], np.ascontiguousarray(costs[order]), kind[order])
 
 
-def _solve(sweeps: _Sweeps, chances: Chances, V: NDArray[np.float64], least: float, tolerance: float) -> None:
+def _solve(sweeps: _Sweeps, chances: Chances, V: Floats, least: float, tolerance: float) -> None:
     residual = tolerance * least / (1 + tolerance)
-    done = _sweep(*sweeps, chances.controls, chances.first, chances.effect, chances.probability, V, residual,
-                  MOST_SWEEPS)  # fmt: skip
-    if done == MOST_SWEEPS:
+    if _sweep(*sweeps, _Lotteries.of(chances), V, residual, MOST_SWEEPS) == MOST_SWEEPS:
         raise SlowConvergenceError(
             f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
             " price of a failure"
@@ -177,22 +169,32 @@ def _solve(sweeps: _Sweeps, chances: Chances, V: NDArray[np.float64], least: flo
 
 
 @njit(cache=True, nogil=True)
+def _follow(
+    target: Nodes, taken: NDArray[np.int64], lotteries: _Lotteries, values: Floats, tolerance: float, most: int
+) -> None:
+    """Sweep a policy, given by the lottery that it takes at each position, until no value changes by more."""
+    _, first, effect, probability = lotteries
+    for _ in range(most):
+        largest = 0.0
+        for node in range(len(target)):
+            total = 0.0
+            for i in range(first[taken[node]], first[taken[node] + 1]):
+                total += probability[i] * values[target[node, effect[i]]]
+            largest = max(largest, abs(total - values[node]))
+            values[node] = total
+        if largest <= tolerance:
+            return
+
+
+@njit(cache=True, nogil=True)
 def _sweep(
-    target: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    kind: NDArray[np.int32],
-    controls: int,
-    first: NDArray[np.int64],
-    effect: NDArray[np.int32],
-    probability: NDArray[np.float64],
-    V: NDArray[np.float64],
-    residual: float,
-    most: int,
+    target: Nodes, costs: Floats, kind: Nodes, lotteries: _Lotteries, V: Floats, residual: float, most: int
 ) -> int:
     """Sweep until no node changes by more than `residual`; the number of sweeps.
 
     After a sweep over all controls come a few over the best controls alone, which cost a part of it.
     """
+    controls, first, effect, probability = lotteries
     nodes, effects = target.shape
     ahead = np.empty(effects)
     lottery = np.empty(nodes, np.int64)  # of the best control
@@ -227,26 +229,18 @@ def _sweep(
 
 
 @njit(cache=True, nogil=True)
-def _can_succeed(target: NDArray[np.int32], effects: NDArray[np.int32], failed: int) -> bool:
+def _can_succeed(target: Nodes, effects: Nodes, failed: int) -> bool:
     """Whether one of some effects leads elsewhere than to failure."""
     return bool((target[effects] != failed).any())
 
 
 @njit(cache=True, nogil=True)
 def _look_ahead(
-    successors: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    controls: int,
-    first: NDArray[np.int64],
-    effect: NDArray[np.int32],
-    probability: NDArray[np.float64],
-    kind: NDArray[np.int32],
-    V: NDArray[np.float64],
-    failure: float,
-    Q: NDArray[np.float64],
-    best_control: NDArray[np.int32],
-) -> None:
+    successors: Nodes, costs: Floats, kind: Nodes, lotteries: _Lotteries, V: Floats, failure: float, Q: Floats,
+    best_control: Nodes,
+) -> None:  # fmt: skip
     """Fill in Q and the best controls; a control that can only fail has Q = inf."""
+    controls, first, effect, probability = lotteries
     for node in range(len(V)):
         if V[node] == np.inf:
             continue

@@ -18,9 +18,10 @@ from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import find_effect, state_after, surprise
+from wfairl.core.worlds.chances import surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.plain import find_effect, state_after
 from wfairl.core.worlds.simulator import ModelSimulator, Observation, Simulator
 from wfairl.core.worlds.world import World, available_controls, slips
 

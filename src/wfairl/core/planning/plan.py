@@ -14,7 +14,7 @@ from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import NO_CONTROL, CostToGo, cost_to_go, reverse_graph
 from wfairl.core.support.errors import FailedRunError
-from wfairl.core.worlds.chances import state_after
+from wfairl.core.worlds.plain import state_after
 
 LEAST_LENGTH = 1e-6
 """Added to -log p of every step of a path, so that shorter ones of two equally probable paths are preferred."""

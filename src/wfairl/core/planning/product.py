@@ -25,9 +25,9 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
 from wfairl.core.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import Chances, Lottery, chances_or_none, effects_of
-from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelTable, TooManyNodesError, check_node_limit
-from wfairl.core.worlds.transitions import FeatureNumbers
+from wfairl.core.worlds.chances import Chances
+from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError
+from wfairl.core.worlds.plain import effects_of, explore_plain
 from wfairl.core.worlds.world import World, available_controls, slips
 
 DEFAULT_MAX_STATES = 5_000_000
@@ -105,13 +105,13 @@ class Product:
         """
         if not isinstance(self.states, tuple):
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
-        numbers, index = FeatureNumbers(), np.empty(len(transitions), np.int32)
-        for i, transition in enumerate(transitions):
-            node, effect = divmod(int(transition), self.successors.shape[1])
+        rows = []
+        for node, effect in zip(*np.divmod(transitions, self.successors.shape[1]), strict=True):
             one = effects_of(self.world, self.states[node]).effects[effect]
             assert one is not None  # it is available
-            index[i] = numbers.number(one.features + 0.0)  # which makes -0.0 the same as 0.0
-        return index, np.array(numbers.rows)
+            rows.append(one.features)
+        distinct, index = np.unique(np.array(rows), axis=0, return_inverse=True)
+        return index.reshape(-1).astype(np.int32), distinct
 
     def state(self, node: int) -> Any:
         """The world state of a node."""
@@ -167,11 +167,13 @@ def build_product(
     """
     check_initial_state(automaton)
     automaton.check_propositions(world.propositions)
-    state, automaton_state = (world.initial_state, 0) if start is None else start
+    start = (world.initial_state, 0) if start is None else start
     try:
         if isinstance(world, CompiledWorld):
-            return Product(world, automaton, **vars(world.explore(automaton, max_states, state, automaton_state)))
-        return _explore_plain(world, automaton, max_states, (state, automaton_state))
+            found = world.explore(automaton, max_states, *start)
+        else:
+            found, *_ = explore_plain(world, automaton, max_states, start)
+        return Product(world, automaton, **vars(found))
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
@@ -221,35 +223,3 @@ def check_initial_state(automaton: Automaton) -> None:
             "the automaton accepts the empty word: the task is done before it begins. Words of failures among the"
             " data, or a higher threshold, tell it what is still missing at the start."
         )
-
-
-def _explore_plain(world: World[Any], automaton: Automaton, max_states: int, start: tuple[Any, int]) -> Product:
-    """Breadth first, in the order of effects."""
-    labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
-    rows: list[list[tuple[int, int]]] = []  # of each node and effect: the node after it, and its label
-    kinds: dict[tuple[Lottery, ...], int] = {}
-    kind: list[int] = []
-    for state, automaton_state in pairs:  # it grows meanwhile
-        effects, lotteries = effects_of(world, state)
-        kind.append(kinds.setdefault(lotteries, len(kinds)))
-        rows.append([])
-        for one in effects:
-            if one is None:
-                rows[-1].append((UNAVAILABLE, 0))
-                continue
-            number = labels.number(one.label)
-            after = int(labels.rows[number, automaton_state])
-            if after >= 0:
-                pair = (one.next_state, after)
-                after = nodes.setdefault(pair, len(pairs))
-                if after == len(pairs):
-                    pairs.append(pair)
-            rows[-1].append((after, number))
-        check_node_limit(len(pairs), max_states)
-    width = max(map(len, rows))
-    arrays = np.array([row + [(UNAVAILABLE, 0)] * (width - len(row)) for row in rows], np.int32)
-    states, automaton_states = zip(*pairs, strict=True)
-    return Product(
-        world, automaton, states, np.array(automaton_states, np.int32), np.ascontiguousarray(arrays[:, :, 0]),
-        arrays[:, :, 1].astype(np.uint16), tuple(labels.labels), chances_or_none(list(kinds), np.array(kind)),
-    )  # fmt: skip

@@ -33,6 +33,10 @@ WIDTH = 3.0
 SAMPLE = 4096
 """The mean cost is estimated from at most this many transitions."""
 
+Nodes = NDArray[np.int32]
+Ranks = NDArray[np.uint32]
+Floats = NDArray[np.float64]
+
 NO_CONTROL = -1
 """Best control of a node from which acceptance cannot be reached."""
 
@@ -55,11 +59,11 @@ class ReversedGraph:
         transition: node * controls + control of a transition; shape [transitions] of uint32.
     """
 
-    successors: NDArray[np.int32]
-    order: NDArray[np.uint32]
-    first: NDArray[np.uint32]
-    source: NDArray[np.uint32]
-    transition: NDArray[np.uint32]
+    successors: Nodes
+    order: Ranks
+    first: Ranks
+    source: Ranks
+    transition: Ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +78,13 @@ class CostToGo:
         failure: the price of a failure that the expected cost-to-go of a world that slips contains.
     """
 
-    cost_to_go: NDArray[np.float64]
-    control_cost_to_go: NDArray[np.float64]
-    best_control: NDArray[np.int32]
+    cost_to_go: Floats
+    control_cost_to_go: Floats
+    best_control: Nodes
     failure: float = np.inf
 
 
-def reverse_graph(successors: NDArray[np.int32]) -> ReversedGraph:
+def reverse_graph(successors: Nodes) -> ReversedGraph:
     """Sort a graph once, for any number of calls of `cost_to_go`.
 
     Args:
@@ -94,7 +98,7 @@ def reverse_graph(successors: NDArray[np.int32]) -> ReversedGraph:
     return ReversedGraph(successors, *_reverse(successors))
 
 
-def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
+def cost_to_go(graph: ReversedGraph, costs: Floats) -> CostToGo:
     """Solve equation (5) of the paper for every node and control. Releases the GIL.
 
     Args:
@@ -117,12 +121,12 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
     return CostToGo(V, Q, best_control)
 
 
-def least_costs(graph: ReversedGraph, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_costs(graph: ReversedGraph, costs: Floats) -> Floats:
     """V alone, of costs that were checked."""
     return _least_costs(graph, costs)[0]
 
 
-def _least_costs(graph: ReversedGraph, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
     """V, and its greatest finite value."""
     # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
     ranked_V, V = np.empty(len(graph.order)), np.empty(len(costs))
@@ -130,9 +134,7 @@ def _least_costs(graph: ReversedGraph, costs: NDArray[np.float64]) -> tuple[NDAr
     return V, float(_scatter(ranked_V, graph.order, V))
 
 
-def find_cost_to_go(
-    first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64], width: float
-) -> NDArray[np.float64]:
+def find_cost_to_go(first: Ranks, source: Ranks, costs: Floats, width: float) -> Floats:
     """V by rank, for a graph that is already sorted.
 
     Args:
@@ -145,7 +147,7 @@ def find_cost_to_go(
     return V
 
 
-def check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
+def check_costs(costs: Floats, shape: tuple[int, ...]) -> tuple[Floats, float]:
     """The costs as a contiguous array of float64, and the least of them.
 
     NumPy's minimum and maximum are vectorised: tests within the loops below would take ten times as long.
@@ -165,9 +167,7 @@ def check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDA
 
 
 @njit(cache=True, nogil=True, exact=True)
-def _reverse(
-    successors: NDArray[np.int32],
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+def _reverse(successors: Nodes) -> tuple[Ranks, Ranks, Ranks, Ranks]:
     nodes, controls = successors.shape
     first, transition = _sort_by_target(successors)
     # Breadth first from acceptance, which stands as node number `nodes`.
@@ -201,7 +201,7 @@ def _reverse(
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _sort_by_target(successors: Nodes) -> tuple[Ranks, Ranks]:
     """Counting sort of the transitions that matter; acceptance stands as node number `nodes`."""
     nodes, controls = successors.shape
     first = np.zeros(nodes + 2, np.uint32)
@@ -224,7 +224,7 @@ def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], 
     return first, transition
 
 
-def _typical(costs: NDArray[np.float64], graph: ReversedGraph) -> float:
+def _typical(costs: Floats, graph: ReversedGraph) -> float:
     """The mean cost of some transitions that matter: all of them would take a tenth of the search's time."""
     sampled = graph.transition[:: len(graph.transition) // SAMPLE + 1]
     return float(costs.ravel()[sampled].mean()) if len(sampled) else 0.0
@@ -232,14 +232,7 @@ def _typical(costs: NDArray[np.float64], graph: ReversedGraph) -> float:
 
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
 @njit(cache=True, nogil=True, exact=True)
-def _search(
-    first: NDArray[np.uint32],
-    source: NDArray[np.uint32],
-    transition: NDArray[np.uint32],
-    costs: NDArray[np.float64],
-    width: float,
-    V: NDArray[np.float64],
-) -> None:
+def _search(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, width: float, V: Floats) -> None:
     """Fill in V by rank, with two piles."""
     V[:] = np.inf
     V[0] = 0.0
@@ -266,20 +259,9 @@ def _search(
 
 @njit(cache=True, nogil=True)
 def _scan(
-    first: NDArray[np.uint32],
-    source: NDArray[np.uint32],
-    transition: NDArray[np.uint32],
-    costs: NDArray[np.float64],
-    V: NDArray[np.float64],
-    near_rank: NDArray[np.uint32],
-    near_cost: NDArray[np.float64],
-    far_rank: NDArray[np.uint32],
-    far_cost: NDArray[np.float64],
-    scanned: np.uint64,
-    near: np.uint64,
-    far: np.uint64,
-    threshold: float,
-) -> tuple[np.uint64, np.uint64, np.uint64]:
+    first: Ranks, source: Ranks, transition: Ranks, costs: Floats, V: Floats, near_rank: Ranks, near_cost: Floats,
+    far_rank: Ranks, far_cost: Floats, scanned: np.uint64, near: np.uint64, far: np.uint64, threshold: float,
+) -> tuple[np.uint64, np.uint64, np.uint64]:  # fmt: skip
     """Scan the near pile to its end, or until a pile might have no room for what the next node adds."""
     one, room = np.uint64(1), np.uint64(len(near_rank))
     while scanned < near:
@@ -306,12 +288,7 @@ def _scan(
 
 @njit(cache=True, nogil=True)
 def _split(
-    near_rank: NDArray[np.uint32],
-    near_cost: NDArray[np.float64],
-    far_rank: NDArray[np.uint32],
-    far_cost: NDArray[np.float64],
-    size: np.uint64,
-    width: float,
+    near_rank: Ranks, near_cost: Floats, far_rank: Ranks, far_cost: Floats, size: np.uint64, width: float
 ) -> tuple[np.uint64, np.uint64, float]:
     """Move what lies within a width of the least entry from the far pile to the near one."""
     least = np.inf
@@ -339,7 +316,7 @@ def _grown(pile: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 @njit(cache=True, nogil=True, exact=True)
-def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], V: NDArray[np.float64]) -> float:
+def _scatter(ranked_V: Floats, order: Ranks, V: Floats) -> float:
     """Fill in V by node; its greatest finite value."""
     V[:] = np.inf
     greatest = 0.0
@@ -350,13 +327,7 @@ def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], V: NDArra
 
 
 @njit(cache=True, nogil=True, exact=True)
-def _look_ahead(
-    successors: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    V: NDArray[np.float64],
-    Q: NDArray[np.float64],
-    best_control: NDArray[np.int32],
-) -> None:
+def _look_ahead(successors: Nodes, costs: Floats, V: Floats, Q: Floats, best_control: Nodes) -> None:
     """Fill in Q and the best controls."""
     nodes, controls = successors.shape
     for node in range(nodes):

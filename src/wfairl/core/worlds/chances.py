@@ -16,14 +16,11 @@ probability needs no effect of its own. States with the same lotteries share the
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Label
-from wfairl.core.support.errors import BadInputError, WfairlError, one_line
-from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
+from wfairl.core.support.errors import BadInputError
 
 Lottery = tuple[tuple[int, float], ...]
 """Effects with their probabilities; empty for a control that is unavailable."""
@@ -87,12 +84,6 @@ class Chances:
         """The most probable effect of each control by kind, the first among equals; shape [kinds, controls]."""
         return self.dense(int(self.effect.max(initial=0)) + 1).argmax(axis=2).astype(np.int32)
 
-    def draw(self, state: int, control: int, rng: np.random.Generator) -> int:
-        """An effect of a control, drawn with its probability."""
-        lottery = self.lottery(state, control)
-        cumulative = np.cumsum([probability for _, probability in lottery])
-        return lottery[int((cumulative / cumulative[-1] <= rng.random()).sum())][0]
-
 
 def chances_or_none(kinds: Sequence[tuple[Lottery, ...]], kind: NDArray[np.integer]) -> Chances | None:
     """The chances of kinds of lotteries; None where every control has one effect, its own."""
@@ -130,89 +121,3 @@ def surprise(state: int) -> int:
     The same function gives the state back.
     """
     return -1 - state
-
-
-def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:
-    """The effect that led from a state to another: one of the control if there is one.
-
-    Where the control does not lead there, a world whose states have numbers gives a `surprise`. Elsewhere it is an
-    effect of another control, or None.
-    """
-    find = getattr(world, "find_effect", None)
-    if find is not None:
-        found: int | None = find(state, control, next_state)
-        return found
-    effects, lotteries = effects_of(world, state)
-    leading = [i for i, one in enumerate(effects) if one is not None and one.next_state == next_state]
-    of_control = [i for i, _ in lotteries[control] if i in leading]
-    return next(iter([*of_control, *leading]), None)
-
-
-def state_after(world: World[Any], state: Any, effect: int) -> Any:
-    """The state after an effect."""
-    after = getattr(world, "after", None)
-    if after is not None:
-        return after(state, effect)
-    one = effects_of(world, state).effects[effect]
-    assert one is not None  # an effect that happened is available
-    return one.next_state
-
-
-class Effect(NamedTuple):
-    """A transition that can happen in a state of a world in plain Python."""
-
-    control: int  # one that has it
-    next_state: Any
-    label: Label
-    features: NDArray[np.float64]
-
-
-class Effects(NamedTuple):
-    """All that can happen in a state: the effects, and the lottery of each control.
-
-    Where every control has a single outcome, effect u is that of control u, or None where u is unavailable.
-    """
-
-    effects: tuple[Effect | None, ...]
-    lotteries: tuple[Lottery, ...]
-
-
-def effects_of(world: World[Any], state: Any) -> Effects:
-    """The effects in a state of a world in plain Python, in the order of controls and outcomes.
-
-    Raises:
-        BrokenLawError: a method of the world fails; says where.
-    """
-    control = 0
-    try:
-        made: list[list[tuple[float, Effect]]] = []  # by control
-        for control, is_available in enumerate(available_controls(world, state).tolist()):
-            made.append([])
-            for probability, after in outcomes_of(world, state, control) if is_available else ():
-                features = np.asarray(world.features(state, control, after), np.float64)
-                made[-1].append((probability, Effect(control, after, world.label(state, control, after), features)))
-    except WfairlError:
-        raise
-    except Exception as error:
-        where = f"at state {state!r} under control {world.controls[control]!r}"
-        raise BrokenLawError(f"totality: exploring fails {where} ({one_line(error)})") from error
-    if all(len(one) <= 1 for one in made):
-        effects = tuple(one[0][1] if one else None for one in made)
-        return Effects(effects, tuple(((u, 1.0),) if one else () for u, one in enumerate(made)))
-    return _shared_effects(made)
-
-
-def _shared_effects(made: list[list[tuple[float, Effect]]]) -> Effects:
-    """The effects of all controls, each once."""
-    numbers: dict[tuple[Any, Label, bytes], int] = {}
-    effects: list[Effect] = []
-    lotteries: list[Lottery] = []
-    for one in made:
-        lottery = []
-        for probability, effect in one:
-            number = numbers.setdefault((effect.next_state, effect.label, effect.features.tobytes()), len(effects))
-            if number == len(effects):
-                effects.append(effect)
-            lottery.append((number, probability))
-        lotteries.append(tuple(lottery))
-    return Effects(tuple(effects), tuple(lotteries))

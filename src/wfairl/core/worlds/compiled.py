@@ -25,12 +25,9 @@ class TooManyNodesError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The reachable product of a world and an automaton; see `planning.product.Product` for the attributes.
+    """The reachable product of a world and an automaton; see `planning.product.Product` for the attributes."""
 
-    The world states are packed, shape [nodes, words].
-    """
-
-    states: NDArray[np.uint64]
+    states: Any
     automaton_states: NDArray[np.int32]
     successors: NDArray[np.int32]
     label_index: NDArray[np.uint16]

@@ -11,7 +11,6 @@ one road network take little more memory than one.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,20 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label, as_label
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import Lottery, chances_or_none, effects_of, slip_chances, surprise
+from wfairl.core.worlds.chances import slip_chances, surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
+from wfairl.core.worlds.plain import explore_plain
 from wfairl.core.worlds.rendering import Rendering, offered_rendering
-from wfairl.core.worlds.transitions import BrokenGraphError, FeatureNumbers, TransitionTable, as_label, edge_ranks
-from wfairl.core.worlds.world import BrokenLawError, Outcomes, World
+from wfairl.core.worlds.transitions import BrokenGraphError, TransitionTable, edge_ranks
+from wfairl.core.worlds.world import Outcomes, World
 from wfairl.core.worlds.world_laws import check_world
 
 DEFAULT_MAX_STATES = 5_000_000
-
-NO_EFFECT = (UNAVAILABLE, 0, 0)
-"""In place of the next state, label and features of an effect that a state does not have."""
 
 EXPLORATION_CHECKS = 100
 """States on which the laws of a world in plain Python are tested before it is explored."""
@@ -272,11 +269,6 @@ class GraphWorld:
         own = self._own_effect(state, control, next_state)
         return surprise(next_state) if own is None else own
 
-    def _effect_to(self, state: int, next_state: int) -> int | None:
-        """An effect of any control that leads to a state."""
-        found = np.flatnonzero(self.table.successors[state] == next_state)
-        return int(found[0]) if len(found) else None
-
     def _own_effect(self, state: int, control: int, next_state: int) -> int | None:
         """The most probable effect of a control that leads to a state."""
         successors, chances = self.table.successors[state], self.table.chances
@@ -284,18 +276,25 @@ class GraphWorld:
         found = [(-p, effect) for effect, p in lottery if successors[effect] == next_state]
         return min(found)[1] if found else None
 
+    def _known_effect(self, state: int, control: int, next_state: int) -> int | None:
+        """The effect of a control that leads to a state; where no source tells more, that of any control."""
+        own = self._own_effect(state, control, next_state)
+        if own is not None or self.plain is not None:
+            return own
+        found = np.flatnonzero(self.table.successors[state] == next_state)
+        return int(found[0]) if len(found) else None
+
     def label(self, state: int, control: int, next_state: int) -> Label:
         """The label of what happened.
 
         Where the control cannot lead there, it is what the source says; without a source, that of any transition that
         leads there, or the empty label.
         """
-        effect = self._own_effect(state, control, next_state)
-        if effect is None and self.plain is not None:
+        effect, label = self._known_effect(state, control, next_state), frozenset[str]()
+        if effect is not None:
+            label = self.table.labels[self.table.label_index[state, effect]]
+        elif self.plain is not None:
             label = frozenset(self.plain.label(self.name(state), control, self.name(next_state)))
-        else:
-            effect = self._effect_to(state, next_state) if effect is None else effect
-            label = frozenset() if effect is None else self.table.labels[self.table.label_index[state, effect]]
         return label | self.marks[next_state] if next_state in self.marks else label
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:
@@ -304,10 +303,9 @@ class GraphWorld:
         Where the control cannot lead there, they are what the source says; without a source, those of any transition
         that leads there, or of the one that the control should have made.
         """
-        effect = self._own_effect(state, control, next_state)
+        effect = self._known_effect(state, control, next_state)
         if effect is None and self.plain is not None:
             return np.asarray(self.plain.features(self.name(state), control, self.name(next_state)), np.float64)
-        effect = self._effect_to(state, next_state) if effect is None else effect
         if effect is None:
             effect = self._own_effect(state, control, self.step(state, control))
         return self.table.features[self.table.feature_index[state, effect]]
@@ -379,45 +377,17 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
         TooManyNodesError: there are more than `max_states` states.
     """
     check_world(world, EXPLORATION_CHECKS)
-    number = {world.initial_state: 0}
-    queue = [world.initial_state]
-    effects_before = array("q", [0])  # of each state: how many effects the states before it have
-    transitions = array("i")  # of each effect: next state, label, features
-    kinds: dict[tuple[Lottery, ...], int] = {}
-    kind = array("i")
-    labels, features = LabelNumbers(), FeatureNumbers()
-    for state in queue:  # which grows meanwhile
-        effects, lotteries = effects_of(world, state)
-        for one in effects:
-            if one is None:
-                transitions.extend(NO_EFFECT)
-                continue
-            after = number.setdefault(one.next_state, len(queue))
-            if after == len(queue):
-                queue.append(one.next_state)
-            transitions.extend((after, labels.number(one.label), features.number(one.features)))
-        effects_before.append(effects_before[-1] + len(effects))
-        kind.append(kinds.setdefault(lotteries, len(kinds)))
-        check_node_limit(len(queue), max_states)
-    lengths = sorted({row.size for row in features.rows})
-    if len(lengths) > 1:
-        raise BrokenLawError(
-            f"features: they must have the same length everywhere, not both {lengths[0]} and {lengths[1]}"
-        )
-    counts = np.diff(np.array(effects_before))
-    is_effect = np.arange(counts.max()) < counts[:, None]
-    arrays = np.full((*is_effect.shape, len(NO_EFFECT)), NO_EFFECT, np.int32)
-    arrays[is_effect] = np.array(transitions, np.int32).reshape(-1, len(NO_EFFECT))
+    found, feature_index, features = explore_plain(world, IGNORE_LABELS, max_states, (world.initial_state, 0))
     table = TransitionTable(
         controls=tuple(world.controls),
-        successors=np.ascontiguousarray(arrays[:, :, 0]),
-        label_index=arrays[:, :, 1].astype(np.uint16),
-        labels=tuple(labels.labels),
-        feature_index=np.ascontiguousarray(arrays[:, :, 2]),
-        features=np.array(features.rows, np.float64).reshape(len(features.rows), -1),
+        successors=found.successors,
+        label_index=found.label_index,
+        labels=found.labels,
+        feature_index=feature_index,
+        features=features,
         feature_names=tuple(getattr(world, "feature_names", ())),
-        states=tuple(queue),
-        chances=chances_or_none(list(kinds), np.array(kind)),
+        states=tuple(found.states),
+        chances=found.chances,
     )
     return GraphWorld(table, tuple(world.propositions), source=world)
 

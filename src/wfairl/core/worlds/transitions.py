@@ -1,10 +1,10 @@
 """The transitions of a world as arrays, which all of its scenes share."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
 from wfairl.core.support.errors import BadInputError
@@ -99,22 +99,6 @@ class TransitionTable:
             raise BrokenGraphError("dangling: a control has an effect that leads nowhere")
 
 
-class FeatureNumbers:
-    """Distinct feature vectors, numbered in the order in which they are met."""
-
-    def __init__(self) -> None:
-        self.rows: list[NDArray[np.float64]] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def number(self, features: ArrayLike) -> int:
-        """The index of a feature vector, which is added if it is new."""
-        row = np.asarray(features, np.float64)
-        number = self._numbers.setdefault(row.tobytes(), len(self.rows))
-        if number == len(self.rows):
-            self.rows.append(row)
-        return number
-
-
 def edge_ranks(sources: NDArray[np.int64]) -> NDArray[np.int64]:
     """Which of the outgoing edges of its source each edge is, in the order of the edges; shape [edges]."""
     order = np.argsort(sources, kind="stable")
@@ -122,8 +106,3 @@ def edge_ranks(sources: NDArray[np.int64]) -> NDArray[np.int64]:
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(sources)) - (np.cumsum(degrees) - degrees)[sources[order]]
     return ranks
-
-
-def as_label(propositions: str | Collection[str]) -> Label:
-    """A label as people write it: a bare string is one proposition."""
-    return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)

@@ -1,0 +1,159 @@
+"""Worlds in plain Python: what can happen in their states, and all that can be reached, in step with an automaton."""
+
+from array import array
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.core.support.errors import WfairlError, one_line
+from wfairl.core.worlds.chances import Lottery, chances_or_none
+from wfairl.core.worlds.compiled import Exploration, LabelTable, check_node_limit
+from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
+
+NO_EFFECT = (UNAVAILABLE, 0, 0)
+"""In place of the next node, label and features of an effect that a state does not have."""
+
+
+def explore_plain(
+    world: World[Any], automaton: Automaton, max_nodes: int, start: tuple[Any, int]
+) -> tuple[Exploration, NDArray[np.int32], NDArray[np.float64]]:
+    """Every reachable pair of a world state and an automaton state, breadth first in the order of effects.
+
+    Returns:
+        The pairs, whose states are a tuple of values; the row of features of each transition, shape [nodes, effects];
+        and the distinct features, shape [distinct, features].
+
+    Raises:
+        BrokenLawError: a method of the world fails, or features differ in length.
+        TooManyNodesError: there are more than `max_nodes`.
+    """
+    labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
+    features: dict[bytes, int] = {}
+    rows: list[NDArray[np.float64]] = []  # the distinct features
+    effects_before = array("q", [0])  # of each node: how many effects the nodes before it have
+    transitions = array("i")  # of each effect: next node, label, features
+    kinds: dict[tuple[Lottery, ...], int] = {}
+    kind = array("i")
+    for state, automaton_state in pairs:  # which grows meanwhile
+        effects, lotteries = effects_of(world, state)
+        for one in effects:
+            if one is None:
+                transitions.extend(NO_EFFECT)
+                continue
+            label = labels.number(one.label)
+            after = int(labels.rows[label, automaton_state])
+            if after >= 0:
+                pair = (one.next_state, after)
+                after = nodes.setdefault(pair, len(pairs))
+                if after == len(pairs):
+                    pairs.append(pair)
+            row = features.setdefault(one.features.tobytes(), len(rows))
+            if row == len(rows):
+                rows.append(one.features)
+            transitions.extend((after, label, row))
+        effects_before.append(effects_before[-1] + len(effects))
+        kind.append(kinds.setdefault(lotteries, len(kinds)))
+        check_node_limit(len(pairs), max_nodes)
+    lengths = sorted({row.size for row in rows})
+    if len(lengths) > 1:
+        raise BrokenLawError(
+            f"features: they must have the same length everywhere, not both {lengths[0]} and {lengths[1]}"
+        )
+    counts = np.diff(np.array(effects_before))
+    is_effect = np.arange(counts.max()) < counts[:, None]
+    arrays = np.full((*is_effect.shape, len(NO_EFFECT)), NO_EFFECT, np.int32)
+    arrays[is_effect] = np.array(transitions, np.int32).reshape(-1, len(NO_EFFECT))
+    states, automaton_states = zip(*pairs, strict=True)
+    found = Exploration(
+        states, np.array(automaton_states, np.int32), np.ascontiguousarray(arrays[:, :, 0]),
+        arrays[:, :, 1].astype(np.uint16), tuple(labels.labels), chances_or_none(list(kinds), np.array(kind)),
+    )  # fmt: skip
+    return found, np.ascontiguousarray(arrays[:, :, 2]), np.array(rows, np.float64).reshape(len(rows), -1)
+
+
+def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:
+    """The effect that led from a state to another: one of the control if there is one.
+
+    Where the control does not lead there, a world whose states have numbers gives a `surprise`. Elsewhere it is an
+    effect of another control, or None.
+    """
+    find = getattr(world, "find_effect", None)
+    if find is not None:
+        found: int | None = find(state, control, next_state)
+        return found
+    effects, lotteries = effects_of(world, state)
+    leading = [i for i, one in enumerate(effects) if one is not None and one.next_state == next_state]
+    of_control = [i for i, _ in lotteries[control] if i in leading]
+    return next(iter([*of_control, *leading]), None)
+
+
+def state_after(world: World[Any], state: Any, effect: int) -> Any:
+    """The state after an effect."""
+    after = getattr(world, "after", None)
+    if after is not None:
+        return after(state, effect)
+    one = effects_of(world, state).effects[effect]
+    assert one is not None  # an effect that happened is available
+    return one.next_state
+
+
+class Effect(NamedTuple):
+    """A transition that can happen in a state of a world in plain Python."""
+
+    control: int  # one that has it
+    next_state: Any
+    label: Label
+    features: NDArray[np.float64]
+
+
+class Effects(NamedTuple):
+    """All that can happen in a state: the effects, and the lottery of each control.
+
+    Where every control has a single outcome, effect u is that of control u, or None where u is unavailable.
+    """
+
+    effects: tuple[Effect | None, ...]
+    lotteries: tuple[Lottery, ...]
+
+
+def effects_of(world: World[Any], state: Any) -> Effects:
+    """The effects in a state of a world in plain Python, in the order of controls and outcomes.
+
+    Raises:
+        BrokenLawError: a method of the world fails; says where.
+    """
+    control = 0
+    try:
+        made: list[list[tuple[float, Effect]]] = []  # by control
+        for control, is_available in enumerate(available_controls(world, state).tolist()):
+            made.append([])
+            for probability, after in outcomes_of(world, state, control) if is_available else ():
+                features = np.asarray(world.features(state, control, after), np.float64)
+                made[-1].append((probability, Effect(control, after, world.label(state, control, after), features)))
+    except WfairlError:
+        raise
+    except Exception as error:
+        where = f"at state {state!r} under control {world.controls[control]!r}"
+        raise BrokenLawError(f"totality: exploring fails {where} ({one_line(error)})") from error
+    if all(len(one) <= 1 for one in made):
+        effects = tuple(one[0][1] if one else None for one in made)
+        return Effects(effects, tuple(((u, 1.0),) if one else () for u, one in enumerate(made)))
+    return _shared_effects(made)
+
+
+def _shared_effects(made: list[list[tuple[float, Effect]]]) -> Effects:
+    """The effects of all controls, each once."""
+    numbers: dict[tuple[Any, Label, bytes], int] = {}
+    effects: list[Effect] = []
+    lotteries: list[Lottery] = []
+    for one in made:
+        lottery = []
+        for probability, effect in one:
+            number = numbers.setdefault((effect.next_state, effect.label, effect.features.tobytes()), len(effects))
+            if number == len(effects):
+                effects.append(effect)
+            lottery.append((number, probability))
+        lotteries.append(tuple(lottery))
+    return Effects(tuple(effects), tuple(lotteries))
