@@ -27,9 +27,8 @@ OFFERS: dict[str, dict[str, str]] = {
             *_tasks(
                 "wfairl.offices.office",
                 "office-coffee office-mail office-coffee-mail office-patrol random-office-coffee random-office-mail"
-                " random-office-coffee-mail random-office-patrol crowded-office-coffee",
+                " random-office-coffee-mail random-office-patrol crowded-office-coffee coffee-and-mail",
             ),
-            *_tasks("wfairl.offices.carpets", "coffee-and-mail"),
             *_tasks("wfairl.floors.workshop", "workshop"),
         ]
     ),

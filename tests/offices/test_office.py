@@ -10,8 +10,15 @@ import pytest
 from experts import solve
 
 from wfairl.core.worlds import find_task
-from wfairl.offices.carpets import CARPET_COST, OBJECTS, carpet_office
-from wfairl.offices.office import OFFICE_RULES, crowded_office, published_office, random_office
+from wfairl.offices.office import (
+    EXTRA_COST,
+    OBJECTS,
+    OFFICE_RULES,
+    carpet_office,
+    crowded_office,
+    published_office,
+    random_office,
+)
 from wfairl.offices.office_map import MOVES, PUBLISHED, cells, neighbour
 
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
@@ -106,7 +113,7 @@ def test_a_carpet_office_has_its_objects_and_a_price_on_its_carpets():
                 features = table.features[table.feature_index[state, control]]
                 onto = neighbour(cell, move) in carpet
                 assert features.tolist() == [1.0, float(onto)]
-                assert task.true_cost(features[None])[0] == (CARPET_COST if onto else 1.0)
+                assert task.true_cost(features[None])[0] == (1.0 + EXTRA_COST * onto)
         image = world.rendering.render(world.initial_state)
         x, y = world.rendering.places.locate(world.initial_state)
         assert tuple(image[int(y), int(x)]) == (213, 94, 0)  # the robot

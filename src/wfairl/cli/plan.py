@@ -13,12 +13,11 @@ from wfairl.cli.options import AsJson, ImageFile, TaskName
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label, format_word
-from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.cost import Cost, nominal_cost, path_cost
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.planning.path import effects_along, follow
 from wfairl.core.planning.plan import Detour, Plan
 from wfairl.core.planning.planner import PLANNERS, Planner, Solution
-from wfairl.core.planning.product import states_alone
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.task import Task, rule_of
@@ -151,10 +150,7 @@ def _plan_cautiously(
     solution = planner.solve(world, choice.automaton, choice.cost)
     cautious = solution.plan()
     path = follow(world, cautious.path.controls, model.finite, effects=effects_along(cautious.path))
-    total = cautious.cost
-    if not slips(world):
-        costs = cost(states_alone(world, path.states[:-1]))
-        total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
+    total = cautious.cost if slips(world) else path_cost(cost, path)
     lower_bound = total - (cautious.cost - cautious.lower_bound)
     plan = replace(cautious, path=path, cost=total, lower_bound=lower_bound)
     posterior = posterior_of(model)

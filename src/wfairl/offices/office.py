@@ -1,6 +1,10 @@
-"""The tasks of the office, on its published map and with its objects on random cells."""
+"""The tasks of the office, on its published map and with its objects on random cells.
 
-from collections.abc import Mapping
+In the task of the demo, `coffee-and-mail`, nothing in the world forbids plants or carpets. The rule is shown by
+demonstrations alone, and what a carpet costs can only be told from detours.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -11,7 +15,7 @@ from wfairl.core.automata.rules import all_of, avoid, then, visit_all, visit_in_
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import ModelTask
 from wfairl.core.worlds.transitions import TransitionTable
-from wfairl.offices.office_map import MOVES, PUBLISHED, OfficeCell, cells, neighbour
+from wfairl.offices.office_map import COLUMNS, MOVES, PUBLISHED, ROWS, OfficeCell, cells, neighbour
 from wfairl.offices.renderer import OfficeRenderer
 
 OFFICE_PROPOSITIONS = ("a", "b", "c", "d", "e", "f", "g", "n")
@@ -29,13 +33,22 @@ OFFICE_RULES: Mapping[str, tuple[str, Automaton]] = {
 
 EPISODE_STEPS = 100
 
-MAX_DRAWS = 1_000
-
 CROWD_PROBABILITY = 0.25
 """The probability that a cell is crowded."""
 
 CROWD_SEED = 1
 """Part of the seed of crowds, which makes crowds independent of the office."""
+
+EXTRA_COST = 3.0
+"""What a step into a crowd or onto a carpet costs more than any other."""
+
+OBJECTS: Mapping[str, int] = {"coffee": 2, "mail": 2, "office": 1, "plant": 6}
+"""How many of each there are in an office with carpets."""
+
+CARPETS, CARPET_SIDES = 6, (2, 3)
+"""Number of carpets in an office, and their sides in cells."""
+
+CARPET_RULE = all_of(then(visit_all("coffee", "mail"), visit_in_order("office")), avoid("plant"))
 
 
 @cache
@@ -76,14 +89,59 @@ def published_office(seed: int) -> GraphWorld:
 def random_office(seed: int, rule: Automaton) -> GraphWorld:
     """The same objects on random cells; an office in which the rule cannot be fulfilled is drawn again."""
     rng = np.random.default_rng(seed)
-    names, everywhere = sorted(PUBLISHED.values()), list(cells())
-    for _ in range(MAX_DRAWS):
-        *placed, start = rng.choice(len(everywhere), size=len(names) + 1, replace=False)
-        objects = {everywhere[cell]: name for cell, name in zip(placed, names, strict=True)}
-        world = office_world(objects, everywhere[start])
-        if (world.explore(rule).successors == ACCEPTED).any():
+    while True:
+        world = office_world(*_place(rng, sorted(PUBLISHED.values())))
+        if _can_fulfil(world, rule):
             return world
-    raise RuntimeError(f"no office of {MAX_DRAWS} could be done")  # pragma: no cover - most can
+
+
+def crowded_office(seed: int) -> GraphWorld:
+    """A random office for coffee in which a quarter of the cells are crowded, which only the features show."""
+    office = random_office(seed, OFFICE_RULES["coffee"][1])
+    crowd = np.random.default_rng([CROWD_SEED, seed]).random(len(office.table.states)) < CROWD_PROBABILITY
+    return _with_feature(office, crowd, "into a crowd")
+
+
+def carpet_office(seed: int) -> GraphWorld:
+    """An office with objects and carpets on random cells; one in which the rule cannot be kept is drawn again."""
+    rng = np.random.default_rng(seed)
+    names = [name for name, count in OBJECTS.items() for _ in range(count)]
+    while True:
+        objects, start = _place(rng, names)
+        carpet = frozenset(cell for _ in range(CARPETS) for cell in _carpet(rng))
+        world = office_world(objects, start, tuple(OBJECTS), carpet)
+        if _can_fulfil(world, CARPET_RULE):
+            return _with_feature(world, [cell in carpet for cell in world.table.states], "onto carpet")
+
+
+def _place(rng: np.random.Generator, names: list[str]) -> tuple[dict[OfficeCell, str], OfficeCell]:
+    """Objects on random cells, and the cell where the robot starts."""
+    everywhere = list(cells())
+    *placed, start = rng.choice(len(everywhere), size=len(names) + 1, replace=False)
+    return {everywhere[cell]: name for cell, name in zip(placed, names, strict=True)}, everywhere[start]
+
+
+def _carpet(rng: np.random.Generator) -> list[OfficeCell]:
+    """The cells of a carpet, which ends at the walls of the office."""
+    width, height = rng.permutation(CARPET_SIDES).tolist()
+    left, bottom = int(rng.integers(COLUMNS)), int(rng.integers(ROWS))
+    columns, rows = range(left, min(left + width, COLUMNS)), range(bottom, min(bottom + height, ROWS))
+    return [(x, y) for x in columns for y in rows]
+
+
+def _can_fulfil(world: GraphWorld, rule: Automaton) -> bool:
+    return bool((world.explore(rule).successors == ACCEPTED).any())
+
+
+def _with_feature(world: GraphWorld, cells_with_it: Iterable[bool], name: str) -> GraphWorld:
+    """The office with a second feature: whether a step leads to one of some cells."""
+    table = replace(
+        world.table,
+        feature_index=np.array(cells_with_it)[world.table.successors].astype(np.int32),
+        features=np.array([[1.0, 0.0], [1.0, 1.0]]),
+        feature_names=("step", name),
+    )
+    return replace(world, table=table)
 
 
 def _task(name: str, is_random: bool) -> ModelTask:
@@ -98,19 +156,6 @@ def _task(name: str, is_random: bool) -> ModelTask:
     )
 
 
-def crowded_office(seed: int) -> GraphWorld:
-    """A random office for coffee in which a quarter of the cells are crowded, which only the features show."""
-    office = random_office(seed, OFFICE_RULES["coffee"][1])
-    crowd = np.random.default_rng([CROWD_SEED, seed]).random(len(office.table.states)) < CROWD_PROBABILITY
-    table = replace(
-        office.table,
-        feature_index=crowd[office.table.successors].astype(np.int32),
-        features=np.array([[1.0, 0.0], [1.0, 1.0]]),
-        feature_names=("step", "into a crowd"),
-    )
-    return replace(office, table=table)
-
-
 CROWDED_COFFEE = ModelTask(
     name="crowded-office-coffee",
     summary=f"{OFFICE_RULES['coffee'][0]}; objects and crowds elsewhere in every scene, a crowd costs four steps",
@@ -118,7 +163,21 @@ CROWDED_COFFEE = ModelTask(
     rule=OFFICE_RULES["coffee"][1],
     horizon=EPISODE_STEPS,
     scene=crowded_office,
-    true_cost=lambda features: 1 + 3 * features[:, 1],
+    true_cost=lambda features: 1 + EXTRA_COST * features[:, 1],
 )
 
-OFFICE_TASKS = (*(_task(name, is_random) for is_random in (False, True) for name in OFFICE_RULES), CROWDED_COFFEE)
+CARPET_TASK = ModelTask(
+    name="coffee-and-mail",
+    summary="bring coffee and mail, in any order, to the office, never touch a plant; a step onto carpet costs four",
+    propositions=tuple(OBJECTS),
+    rule=CARPET_RULE,
+    horizon=EPISODE_STEPS,
+    scene=carpet_office,
+    true_cost=CROWDED_COFFEE.true_cost,
+)
+
+OFFICE_TASKS = (
+    *(_task(name, is_random) for is_random in (False, True) for name in OFFICE_RULES),
+    CROWDED_COFFEE,
+    CARPET_TASK,
+)

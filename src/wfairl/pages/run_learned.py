@@ -4,13 +4,13 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_words import cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.storage import load_cost
-from wfairl.core.planning.enforced import enforced_orders, enforced_sentence
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
 from wfairl.core.runs.run_directory import COST
 from wfairl.core.worlds.task import Task
 from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
 from wfairl.pages.automata.layout import LOST_TEXT, TIMES
 from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Statements
+from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.page import Block, Section
 from wfairl.pages.run_episodes import scenes_of
 from wfairl.pages.run_files import RunFiles, is_learned

@@ -8,7 +8,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from wfairl.core.worlds.graph import state_name
-from wfairl.core.worlds.rendering import Instructed
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of
 from wfairl.studio.task_spec import Inventive
@@ -94,7 +93,7 @@ def describe_scene(world: Any, state: Any) -> str:
 
 def instruction_of(world: Any) -> str | None:
     """What a scene asks for, where the scenes of a task differ in that."""
-    return world.instruction if isinstance(world, Instructed) else None
+    return getattr(world, "instruction", None)
 
 
 @lru_cache(CACHED_TILES)

@@ -9,7 +9,6 @@ reserved for testing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -43,17 +42,11 @@ _SUCCESSES, _FAILURES = 0, 1
 """Halves of a collection's scenes: even ones are for successes, odd ones for failures."""
 
 
-@dataclass(frozen=True)
-class _Unsolvable:
-    """The seed of a scene in which the rule cannot be satisfied, and the reason."""
+Outcome = Demonstration | str | None
+"""A demonstration, or why the rule cannot be satisfied in a scene, or None for one that did not end as required."""
 
-    seed: int
-    reason: str
-
-
-Outcome = Demonstration | _Unsolvable | None
 Attempt = Callable[[int], Outcome]
-"""From a scene's seed to a demonstration, or None if it did not succeed or fail as required."""
+"""By the seed of a scene."""
 
 AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
 """Attempts in several scenes, in parallel; results are in the order of the scenes."""
@@ -150,7 +143,7 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
     try:
         actor = policy.actor(simulator.world, np.random.default_rng([DEMONSTRATOR, scene]))
     except UnsatisfiableTaskError as error:
-        return _Unsolvable(scene, str(error))
+        return f"In the scene of seed {scene}: {error}"
     episode = act(actor, simulator, rule_of(task), task.horizon, scene)
     if episode.is_success != (score == SUCCESS_SCORE):
         return None
@@ -163,15 +156,14 @@ def _gather(
     """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
     gathered: list[Demonstration] = []
-    unsolvable: list[_Unsolvable] = []
+    unsolvable: list[str] = []
     tried = 0
     with progress_bar() as bar:
         meter = bar.add_task(description, total=wanted)
         while len(gathered) < wanted:
             if len(unsolvable) == tried >= MAX_TRIES_PER_DEMONSTRATION:
                 raise TooFewDemonstrationsError(
-                    f"{description}: the rule cannot be satisfied in any of {tried} scenes. In the scene of seed"
-                    f" {unsolvable[0].seed}: {unsolvable[0].reason}"
+                    f"{description}: the rule cannot be satisfied in any of {tried} scenes. {unsolvable[0]}"
                 )
             if tried >= MAX_TRIES_PER_DEMONSTRATION * wanted:
                 raise TooFewDemonstrationsError(

@@ -22,7 +22,7 @@ from wfairl.core.worlds.chances import surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.plain import find_effect, state_after
-from wfairl.core.worlds.simulator import ModelSimulator, Observation, Simulator
+from wfairl.core.worlds.simulator import Observation, Simulator
 from wfairl.core.worlds.world import World, available_controls, slips
 
 Start = tuple[Any, int]
@@ -88,13 +88,12 @@ class Walk:
         controls, states, labels, automaton_states: as of a `Path`, so far.
     """
 
-    def __init__(self, simulator: Simulator, automaton: Automaton = IGNORE_LABELS, start: Start | None = None):
+    def __init__(self, simulator: Simulator, automaton: Automaton = IGNORE_LABELS):
         self.simulator, self.automaton, self.world = simulator, automaton, simulator.world
-        state, automaton_state = (self.world.initial_state, 0) if start is None else start
         self.controls: list[int] = []
-        self.states: list[Any] = [state]
+        self.states: list[Any] = [self.world.initial_state]
         self.labels: list[Label] = []
-        self.automaton_states: list[int] = [automaton_state]
+        self.automaton_states: list[int] = [0]
 
     def __len__(self) -> int:
         """The number of controls."""
@@ -138,27 +137,18 @@ def follow(
     """
     if slips(world) and len(effects) != len(controls):
         raise BadControlError("this world slips: controls alone do not say what happened; give the states, too")
-    simulator = _Replay(world, effects)
-    walk = Walk(simulator, automaton, start)
-    simulator.state = walk.states[0]
+    state, automaton_state = (world.initial_state, 0) if start is None else start
+    numbers, states, labels, automaton_states = [], [state], [], [automaton_state]
     for step, control in enumerate(controls):
         number = control_number(world, control, step)
-        if not available_controls(world, walk.states[-1])[number]:
+        if not available_controls(world, state)[number]:
             raise _unavailable(world, number, step)
-        walk.take(number)
-    return walk.path
-
-
-class _Replay(ModelSimulator):
-    """The model, in which given effects happen."""
-
-    def __init__(self, world: World[Any], effects: Sequence[int]):
-        super().__init__(world)
-        self._effects = iter(effects)
-
-    def _next_state(self, control: int) -> Any:
-        effect = next(self._effects, None)
-        return super()._next_state(control) if effect is None else state_after(self.world, self.state, effect)
+        before, state = state, state_after(world, state, effects[step]) if effects else world.step(state, number)
+        numbers.append(number)
+        states.append(state)
+        labels.append(world.label(before, number, state))
+        automaton_states.append(automaton.read(automaton_states[-1], labels[-1]))
+    return Path(world, automaton, tuple(numbers), tuple(states), tuple(labels), tuple(automaton_states))
 
 
 def effects_along(path: Path) -> tuple[int, ...]:

@@ -108,17 +108,12 @@ class LabelNumbers:
         return number
 
 
-class LabelTable:
-    """An automaton for compiled searches: a row of successors per label, added as labels are met.
-
-    Attributes:
-        labels: the labels so far, in the order in which they were met.
-    """
+class LabelTable(LabelNumbers):
+    """An automaton for compiled searches: a row of successors per label, added as labels are met."""
 
     def __init__(self, automaton: Automaton):
+        super().__init__()
         self.automaton = automaton
-        self._numbers = LabelNumbers()
-        self.labels = self._numbers.labels
         self._rows = np.empty((16, automaton.states), np.int32)
 
     @property
@@ -127,9 +122,8 @@ class LabelTable:
         return self._rows[: len(self.labels)]
 
     def number(self, label: Label) -> int:
-        """The index of a label, which gets a row if it is new; see `LabelNumbers`."""
-        before = len(self.labels)
-        number = self._numbers.number(label)
+        """The index of a label, which gets a row if it is new."""
+        before, number = len(self.labels), super().number(label)
         if number == before:
             if number == len(self._rows):
                 self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])

@@ -88,16 +88,6 @@ class Rendered(Protocol):
         ...
 
 
-@runtime_checkable
-class Instructed(Protocol):
-    """A world whose goal differs from scene to scene of its task."""
-
-    @property
-    def instruction(self) -> str | None:
-        """The goal of the scene in words; None if the task has one goal for all scenes."""
-        ...
-
-
 def offered_rendering(world: Any) -> Rendering | None:
     """How a world says it looks; None if it says nothing."""
     return world.rendering if isinstance(world, Rendered) else None

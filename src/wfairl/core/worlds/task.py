@@ -12,7 +12,7 @@ A task around a world of your own is one value:
     )
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
 from typing import Any, Protocol
@@ -23,18 +23,17 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
-from wfairl.core.worlds.graph import GraphWorld, explore_world, state_name
+from wfairl.core.worlds.graph import explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.simulator import MakeSimulator, ModelSimulator, Observation, Simulator, simulate
-from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
-from wfairl.core.worlds.world_laws import attempt, check_world
+from wfairl.core.worlds.world import BrokenLawError, World, available_controls
+from wfairl.core.worlds.world_laws import attempt, checked_transitions
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
 
 CHECKED_STATES = 200
 """States of a scene on which `check_task` tests the laws of a world."""
-
 
 CHECKED_STEPS = 20
 """Steps of an episode in which `check_task` tests the laws of a simulator."""
@@ -210,9 +209,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         raise BrokenLawError(
             f"{named}: make_world: the scene of seed {seed} cannot be made ({one_line(error)})"
         ) from error
-    if not isinstance(world, GraphWorld):
-        check_world(world, CHECKED_STATES)
-    _check_costs(task, world)
+    _check_costs(task, world, list(checked_transitions(world, CHECKED_STATES)))
     _check_rendering(task, world)
     _check_simulator(task, world, seed)
     if tuple(world.propositions) != tuple(task.propositions):
@@ -233,17 +230,14 @@ def _check_rule(task: Task, rule: Automaton) -> None:
         raise BrokenLawError(f"{wrong} it is fulfilled before anything happens")
 
 
-def _check_costs(task: Task, world: World[Any]) -> None:
-    """Check that the task's costs give one number above zero for each transition of the first states."""
-    costs = {name: getattr(task, name, None) for name in ("true_cost", "nominal_cost")}
-    if not any(costs.values()):
-        return
-    transitions = _first_transitions(world)
-    features = np.array([world.features(*one) for one in transitions])
-    for name, cost in costs.items():
+def _check_costs(task: Task, world: World[Any], transitions: Sequence[tuple[Any, int, Any]]) -> None:
+    """Check that the task's costs give one number above zero for each of some transitions."""
+    for name in ("true_cost", "nominal_cost"):
+        cost = getattr(task, name, None)
         if cost is None:
             continue
         wrong = f"task {task.name!r}: {name}:"
+        features = np.array([world.features(*one) for one in transitions])
         values = attempt(f"{wrong} it fails", lambda cost=cost: np.asarray(cost(features), np.float64))
         if values.shape != (len(transitions),):
             raise BrokenLawError(
@@ -257,20 +251,6 @@ def _check_costs(task: Task, world: World[Any]) -> None:
                 f"{wrong} every transition must cost a finite number above zero, also one that does nothing; it is"
                 f" {values[bad[0]]} at state {state_name(world, state)!r} under control {world.controls[control]!r}"
             )
-
-
-def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
-    """The transitions of the first `CHECKED_STATES` states, breadth first."""
-    states, transitions = [world.initial_state], []
-    reached = set(states)
-    for state in states:
-        for control in np.flatnonzero(available_controls(world, state)).tolist():
-            for _, next_state in outcomes_of(world, state, control):
-                transitions.append((state, control, next_state))
-                if next_state not in reached and len(states) < CHECKED_STATES:
-                    reached.add(next_state)
-                    states.append(next_state)
-    return transitions
 
 
 def _check_simulator(task: Task, world: World[Any], seed: int) -> None:

@@ -20,7 +20,7 @@ type checker cannot see. A world may also offer
                                      without it, every control can be chosen everywhere
     rendering                        how it looks, a `Rendering`: images of states, the place of the agent in them
     feature_names                    the names of the features
-    instruction                      the goal of a scene in words, see `rendering.Instructed`
+    instruction                      the goal of a scene in words; None if the task has one goal for all scenes
 """
 
 from collections.abc import Callable, Hashable, Sequence

@@ -1,7 +1,7 @@
 """The laws of a world that a type checker cannot see."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,11 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
     Raises:
         BrokenLawError: names the law, the state and the control.
     """
+    return len({state for state, _, _ in checked_transitions(world, max_states)})
+
+
+def checked_transitions(world: World[Any], max_states: int) -> Iterator[tuple[Any, int, Any]]:
+    """The transitions of the first states, breadth first, each after its laws were verified; see `check_world`."""
     _check_attributes(world)
     reached = {world.initial_state}
     queue = deque(reached)
@@ -31,17 +36,18 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
         for control in np.flatnonzero(available).tolist():
             where = f"at state {state!r} under control {world.controls[control]!r}"
             for next_state in _check_next_states(world, state, control, where):
-                _check_label(world, (state, control, next_state), where)
-                widths.add(_check_features(world, (state, control, next_state), where))
+                transition = state, control, next_state
+                _check_label(world, transition, where)
+                widths.add(_check_features(world, transition, where))
                 if len(widths) > 1:
                     first, second = sorted(widths)
                     raise BrokenLawError(
                         f"features: {first} of them elsewhere and {second} at state {state!r}, or the reverse"
                     )
+                yield transition
                 if next_state not in reached and len(reached) < max_states:
                     reached.add(next_state)
                     queue.append(next_state)
-    return len(reached)
 
 
 def attempt(law: str, function: Callable[..., Any], *arguments: Any) -> Any:
