@@ -94,10 +94,8 @@ class GraphWorld:
         Raises:
             BrokenGraphError: a node has no outgoing edge or does not exist, or the arguments do not fit each other.
         """
-        number: dict[Hashable, int] = {}
-        for node in (node for edge in edges for node in edge):
-            number.setdefault(node, len(number))
-        if not edges or start not in number:
+        number = {node: i for i, node in enumerate(dict.fromkeys(node for edge in edges for node in edge))}
+        if start not in number:
             raise BrokenGraphError(f"there is no edge at the start {start!r}")
         features = np.ones((len(edges), 1)) if features is None else np.asarray(features, np.float64)
         if len(features) != len(edges) or (labels is not None and len(labels) != len(edges)):
@@ -120,15 +118,19 @@ class GraphWorld:
             raise BrokenGraphError(
                 f"dangling: no edge leads out of {dead_ends[0]!r}{more}; give it one to itself to stay there"
             )
-        unknown = [node for node in marks or {} if node not in number]
-        if unknown:
-            raise BrokenGraphError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
+        for node in marks or {}:
+            if node not in number:
+                raise BrokenGraphError(f"dangling: the mark on {node!r} is on a node that no edge has")
+        for node in number if positions is not None else ():
+            if node not in positions:
+                raise BrokenGraphError(f"the node {node!r} has no position")
+        places = None if positions is None else np.array([positions[node] for node in number], np.float64)
         marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
             tuple(f"edge {i}" for i in range(shape[1])), successors, label_index, tuple(names.labels),
-            feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
+            feature_index, distinct, tuple(feature_names), tuple(number), places,
         )  # fmt: skip
         return cls(table, tuple(propositions), number[start], marked)
 
@@ -395,14 +397,3 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
 def state_name(world: Any, state: Any) -> Any:
     """The name of a state where the world is a graph, and the state itself elsewhere."""
     return world.name(state) if isinstance(world, GraphWorld) else state
-
-
-def _positions_of(
-    number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
-) -> NDArray[np.float64] | None:
-    if positions is None:
-        return None
-    unknown = [node for node in number if node not in positions]
-    if unknown:
-        raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
-    return np.array([positions[node] for node in number], np.float64)

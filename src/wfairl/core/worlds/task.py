@@ -157,11 +157,7 @@ class NoRuleError(BadInputError):
 
 
 def rule_of(task: Task) -> Automaton:
-    """The rule of a task.
-
-    Raises:
-        NoRuleError: nobody knows it.
-    """
+    """The rule of a task, or a `NoRuleError` if nobody knows it."""
     if task.rule is None:
         raise NoRuleError(
             f"the task {task.name!r} has no rule (rule=None), so that there is no expert and nobody can say whether an"
@@ -238,7 +234,7 @@ def _check_costs(task: Task, world: World[Any], transitions: Sequence[tuple[Any,
             continue
         wrong = f"task {task.name!r}: {name}:"
         features = np.array([world.features(*one) for one in transitions])
-        values = attempt(f"{wrong} it fails", lambda cost=cost: np.asarray(cost(features), np.float64))
+        values = attempt(f"{wrong} it fails", lambda *given: np.asarray(given[0](given[1]), np.float64), cost, features)
         if values.shape != (len(transitions),):
             raise BrokenLawError(
                 f"{wrong} from features of shape {features.shape} it must give an array of shape"
