@@ -125,7 +125,7 @@ class Demonstration:
             SurpriseError: a surprise leads to a pair of states that is no node.
         """
         try:
-            nodes = nodes_along(product, self.controls, effects=self.effects)
+            nodes = nodes_along(product, self.controls, self.effects)
         except BadControlError as error:
             raise ContradictionError(f"seed {self.seed}: {error}") from None
         except SurpriseError as error:

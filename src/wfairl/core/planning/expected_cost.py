@@ -85,18 +85,22 @@ def expected_cost_to_go(
         raise BadInputError(f"the price of a failure must not be below zero, and is {price}")
     costs, least = check_costs(costs, graph.successors.shape)
     if failure is None:
-        failure = price * mean_cost(graph, costs)
-    optimistic = least_costs(graph, costs)
+        failure = price * (float(costs.reshape(-1)[graph.transition].mean()) if len(graph.transition) else 1.0)
+    optimistic, _ = least_costs(graph, costs)
     hopeful = np.flatnonzero(np.isfinite(optimistic))
     order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
     V = np.append(np.full(len(order), failure + 2 * optimistic[order].max(initial=0.0)), [0.0, failure])
-    if len(order):
-        _solve(sweeps, chances, V, least, tolerance)
+    residual, lotteries = tolerance * least / (1 + tolerance), _Lotteries.of(chances)
+    if len(order) and _sweep(*sweeps, lotteries, V, residual, MOST_SWEEPS) == MOST_SWEEPS:
+        raise SlowConvergenceError(
+            f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
+            " price of a failure"
+        )
     full = np.full(len(costs), np.inf)
     full[order] = V[:-2]
     Q, best = np.full((len(costs), chances.controls), np.inf), np.full(len(costs), NO_CONTROL, np.int32)
-    _look_ahead(graph.successors, costs, chances.kind, _Lotteries.of(chances), full, failure, Q, best)
+    _look_ahead(graph.successors, costs, chances.kind, lotteries, full, failure, Q, best)
     return CostToGo(full, Q, best, failure)
 
 
@@ -117,11 +121,6 @@ def success_probability(
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
-
-
-def mean_cost(graph: ReversedGraph, costs: Floats) -> float:
-    """The mean cost of the transitions from which acceptance can be reached."""
-    return float(costs.reshape(-1)[graph.transition].mean()) if len(graph.transition) else 1.0
 
 
 class _Lotteries(NamedTuple):
@@ -157,15 +156,6 @@ def _arrange(successors: Nodes, costs: Floats, kind: Nodes, order: NDArray[np.in
     position[order] = np.arange(count, dtype=np.int32)
     position[ACCEPTED] = count
     return _Sweeps(position[successors[order]], np.ascontiguousarray(costs[order]), kind[order])
-
-
-def _solve(sweeps: _Sweeps, chances: Chances, V: Floats, least: float, tolerance: float) -> None:
-    residual = tolerance * least / (1 + tolerance)
-    if _sweep(*sweeps, _Lotteries.of(chances), V, residual, MOST_SWEEPS) == MOST_SWEEPS:
-        raise SlowConvergenceError(
-            f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
-            " price of a failure"
-        )
 
 
 @njit(cache=True, nogil=True)
@@ -213,7 +203,7 @@ def _sweep(
                         for i in range(begin, end):
                             q += probability[i] * ahead[effect[i]]
                         # Only what costs more than a failure can be a control that always fails.
-                        if q < least and (q < V[-1] or _can_succeed(target[node], effect[begin:end], nodes + 1)):
+                        if q < least and (q < V[-1] or (target[node][effect[begin:end]] != nodes + 1).any()):
                             least, lottery[node] = q, u
                 largest = max(largest, abs(least - V[node]))
                 V[node] = least
@@ -226,12 +216,6 @@ def _sweep(
                     q += probability[i] * (costs[node, effect[i]] + V[target[node, effect[i]]])
                 V[node] = q
     return most
-
-
-@njit(cache=True, nogil=True)
-def _can_succeed(target: Nodes, effects: Nodes, failed: int) -> bool:
-    """Whether one of some effects leads elsewhere than to failure."""
-    return bool((target[effects] != failed).any())
 
 
 @njit(cache=True, nogil=True)

@@ -172,9 +172,7 @@ def effects_along(path: Path) -> tuple[int, ...]:
     return tuple(found)
 
 
-def nodes_along(
-    product: Transitions, controls: Sequence[int], start: int = 0, effects: Sequence[int] = ()
-) -> tuple[int, ...]:
+def nodes_along(product: Transitions, controls: Sequence[int], effects: Sequence[int] = ()) -> tuple[int, ...]:
     """The nodes of a product along controls, up to the first that is `ACCEPTED` or `DEAD`.
 
     In a world that slips, they are those along the effects.
@@ -183,7 +181,7 @@ def nodes_along(
         BadControlError: a control is none of the world's, or is not available in its state.
         SurpriseError: a surprise leads to a pair of states that is no node.
     """
-    nodes = [start]
+    nodes = [0]
     for step, control in enumerate(controls):
         if nodes[-1] < 0:
             break

@@ -113,13 +113,12 @@ class AutoPlanner:
     """The exact planner, or the world's own where the product is too large to enumerate."""
 
     max_states: int = DEFAULT_MAX_STATES  # of the product
-    price: float = DEFAULT_PRICE  # of a failure in a world that slips, in mean costs of a transition
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
         own = own_planning(world)
         if own is None or not own.is_needed:
             try:
-                return ExactPlanner(self.max_states, self.price).solve(world, automaton, cost, start)
+                return ExactPlanner(self.max_states).solve(world, automaton, cost, start)
             except ProductTooLargeError:
                 if own is None:
                     raise

@@ -26,12 +26,9 @@ from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_g
 from wfairl.core.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.chances import Chances
-from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError
+from wfairl.core.worlds.compiled import DEFAULT_MAX_STATES, IGNORE_LABELS, CompiledWorld, TooManyNodesError
 from wfairl.core.worlds.plain import effects_of, explore_plain
 from wfairl.core.worlds.world import World, available_controls, slips
-
-DEFAULT_MAX_STATES = 5_000_000
-"""About half a gigabyte for a world of six controls."""
 
 
 class AcceptsEmptyWordError(BadInputError):

@@ -110,7 +110,7 @@ def cost_to_go(graph: ReversedGraph, costs: Floats) -> CostToGo:
             small that they vanish beside the cost-to-go when added to it.
     """
     costs, least = check_costs(costs, graph.successors.shape)
-    V, greatest = _least_costs(graph, costs)
+    V, greatest = least_costs(graph, costs)
     if greatest > 0 and greatest + least == greatest:
         raise BadCostError(
             f"the smallest cost, {least:g}, vanishes beside a cost-to-go of {greatest:g}: following the best"
@@ -121,13 +121,8 @@ def cost_to_go(graph: ReversedGraph, costs: Floats) -> CostToGo:
     return CostToGo(V, Q, best_control)
 
 
-def least_costs(graph: ReversedGraph, costs: Floats) -> Floats:
-    """V alone, of costs that were checked."""
-    return _least_costs(graph, costs)[0]
-
-
-def _least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
-    """V, and its greatest finite value."""
+def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
+    """V of costs that were checked, and its greatest finite value."""
     # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
     ranked_V, V = np.empty(len(graph.order)), np.empty(len(costs))
     _search(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)

@@ -15,6 +15,9 @@ from wfairl.core.worlds.world import World
 MAX_LABELS = 65_536
 """Distinct labels of one search; a transition keeps the index of its label in 16 bits."""
 
+DEFAULT_MAX_STATES = 5_000_000
+"""About half a gigabyte for a world of six controls."""
+
 IGNORE_LABELS = GuardedAutomaton(((),), np.array([False]))
 """Stays in its only state: a world explored with it is explored alone."""
 

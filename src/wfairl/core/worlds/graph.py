@@ -22,15 +22,20 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label, as_label
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.chances import slip_chances, surprise
-from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
+from wfairl.core.worlds.compiled import (
+    DEFAULT_MAX_STATES,
+    IGNORE_LABELS,
+    Exploration,
+    LabelNumbers,
+    LabelTable,
+    check_node_limit,
+)
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.core.worlds.plain import explore_plain
 from wfairl.core.worlds.rendering import Rendering, offered_rendering
 from wfairl.core.worlds.transitions import BrokenGraphError, TransitionTable, edge_ranks
 from wfairl.core.worlds.world import Outcomes, World
 from wfairl.core.worlds.world_laws import check_world
-
-DEFAULT_MAX_STATES = 5_000_000
 
 EXPLORATION_CHECKS = 100
 """States on which the laws of a world in plain Python are tested before it is explored."""

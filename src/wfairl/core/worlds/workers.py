@@ -79,29 +79,21 @@ def portable_sources() -> Sources:
     return tuple((one, Path(one).read_bytes() if one.endswith((".py", ".json")) else None) for one in loaded_sources())
 
 
+_loaded_files: set[bytes] = set()
+"""The contents of the task files that a worker has loaded."""
+
+
 def set_up(sources: Sources) -> None:
     """Prepare a worker: one thread, since there are as many workers as cores, and the tasks."""
     import torch
 
     torch.set_num_threads(1)
-    for source in _local_sources(sources):
-        load_tasks(source)
-
-
-_loaded_files: dict[bytes, str] = {}
-"""The task files that a worker has loaded, by their content."""
-
-
-def _local_sources(sources: Sources) -> Iterator[str]:
-    """The sources as a worker can load them; `load_tasks` ignores a file that an earlier job has sent."""
     for source, content in sources:
         if content is None:
-            yield source
-        elif content in _loaded_files:
-            yield _loaded_files[content]
-        else:
+            load_tasks(source)
+        elif content not in _loaded_files:
             with TemporaryDirectory(prefix="wfairl-") as place:
                 path = Path(place, Path(source).name)
                 write_atomically(path, content)
-                yield str(path)
-                _loaded_files[content] = str(path)
+                load_tasks(str(path))
+            _loaded_files.add(content)
