@@ -13,21 +13,13 @@ NO_NODE = -4
 
 
 class LabelledGraph(NamedTuple):
-    """A graph whose labels an automaton reads.
+    """A graph whose labels an automaton reads."""
 
-    Attributes:
-        successors: state after each control, or `UNAVAILABLE`; shape [states, controls].
-        label_index: label of each transition, shape [states, controls].
-        marks: mark of each state or -1, shape [states]; empty if nothing is marked.
-        marked_labels: the label that a label becomes on arriving in a marked state, shape [marks, labels].
-        rows: automaton state after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states].
-    """
-
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]
-    marks: NDArray[np.int32]
-    marked_labels: NDArray[np.int32]
-    rows: NDArray[np.int32]
+    successors: NDArray[np.int32]  # state after each control, or `UNAVAILABLE`; [states, controls]
+    label_index: NDArray[np.uint16]  # of each transition, [states, controls]
+    marks: NDArray[np.int32]  # mark of each state or -1, [states]; empty if nothing is marked
+    marked_labels: NDArray[np.int32]  # the label that a label becomes in a marked state, [marks, labels]
+    rows: NDArray[np.int32]  # automaton state after each label, `DEAD` or `ACCEPTED`; [labels, automaton states]
 
 
 @njit(cache=True, nogil=True, exact=True)

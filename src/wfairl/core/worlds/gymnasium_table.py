@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.world import Outcomes
+from wfairl.core.worlds.world import Outcomes, check_outcomes
 
 
 class GymnasiumWorld:
     """A world in plain Python; a state in which an episode ended is left no more.
 
-    Attributes:
-        controls: the names of the actions.
-        propositions: those of the labels.
-        initial_state: the present state of the environment after its reset, unless given.
+    Without a `start`, the initial state is that of the environment after its reset.
     """
 
     feature_names = ("step",)
@@ -61,10 +58,7 @@ class GymnasiumWorld:
         """See `World`."""
         if state in self._ended:
             return ((1.0, state),)
-        found: dict[int, float] = {}
-        for probability, after, *_ in self._table[state][control]:
-            found[int(after)] = found.get(int(after), 0.0) + float(probability)
-        return tuple((probability, after) for after, probability in found.items())
+        return check_outcomes(((p, int(after)) for p, after, *_ in self._table[state][control]), lambda: f"at {state}")
 
     def label(self, state: int, control: int, next_state: int) -> Label:  # noqa: ARG002
         return frozenset(name for name, holds in self._propositions.items() if holds(next_state))

@@ -23,9 +23,9 @@ class Places:
     """Where the agent is in the images of a world.
 
     Attributes:
-        locate: from a state to the pixel (x, y) of the agent, counted from the upper left corner of the image.
-        heading: from a state to the direction that the agent faces: 0, 90, 180 or 270 degrees from the right,
-            clockwise in the image. None if the agent has no direction.
+        locate: the pixel (x, y) of the agent in a state, counted from the upper left corner of the image.
+        heading: the direction that the agent faces in a state: 0, 90, 180 or 270 degrees from the right, clockwise in
+            the image. None if the agent has no direction.
     """
 
     locate: Callable[[Any], tuple[float, float]]
@@ -66,16 +66,13 @@ class Rendering:
 
     def after(self, translate: Callable[[Any], Any]) -> "Rendering":
         """The rendering of another world, whose states `translate` turns into the states of this one."""
-        places = self.places and Places(
-            _after(translate, self.places.locate),
-            self.places.heading and _after(translate, self.places.heading),
-        )
-        tiles = self.tiles and Tiles(_after(translate, self.tiles.keys), self.tiles.render)
-        return Rendering(_after(translate, self.render), places, tiles)
 
+        def after(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            return lambda state: function(translate(state))
 
-def _after(translate: Callable[[Any], Any], function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda state: function(translate(state))
+        places = self.places and Places(after(self.places.locate), self.places.heading and after(self.places.heading))
+        tiles = self.tiles and Tiles(after(self.tiles.keys), self.tiles.render)
+        return Rendering(after(self.render), places, tiles)
 
 
 @runtime_checkable

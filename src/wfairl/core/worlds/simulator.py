@@ -32,28 +32,18 @@ def simulator_rng(seed: int) -> np.random.Generator:
 
 
 class Observation(NamedTuple):
-    """The outcome of a step.
+    """The outcome of a step."""
 
-    Attributes:
-        state: the next state, of the simulator's world.
-        label: the propositions that hold after the transition.
-        ended: whether the simulator ended the episode by itself.
-    """
-
-    state: Any
-    label: Label
-    ended: bool
+    state: Any  # of the simulator's world
+    label: Label  # the propositions that hold after the transition
+    ended: bool  # whether the simulator ended the episode by itself
 
 
 @runtime_checkable
 class Simulator(Protocol):
-    """An episode in one scene, from its initial state.
+    """An episode in one scene, from its initial state."""
 
-    Attributes:
-        world: the model of the scene, in which an agent plans.
-    """
-
-    world: World[Any]
+    world: World[Any]  # the model of the scene, in which an agent plans
 
     def step(self, control: int) -> Observation:
         """Apply a control."""
@@ -61,28 +51,21 @@ class Simulator(Protocol):
 
 
 class ModelSimulator:
-    """The model as its own simulator; in a world that slips it draws the outcomes.
-
-    Attributes:
-        world: the model.
-        state: its present state; at first, the initial one.
-    """
+    """The model as its own simulator, with its present state; in a world that slips it draws the outcomes."""
 
     def __init__(self, world: World[Any], rng: np.random.Generator | None = None):
         self.world, self.state, self._rng = world, world.initial_state, rng
 
     def step(self, control: int) -> Observation:
-        before, self.state = self.state, self._next_state(control)
+        before, outcome = self.state, 0
+        outcomes = outcomes_of(self.world, before, control)
+        if slips(self.world):
+            if self._rng is None:
+                raise BadInputError("this world slips: its simulator needs a generator of random numbers")
+            cumulative = np.cumsum([probability for probability, _ in outcomes])
+            outcome = int((cumulative / cumulative[-1] <= self._rng.random()).sum())
+        self.state = outcomes[outcome][1]
         return Observation(self.state, self.world.label(before, control, self.state), False)
-
-    def _next_state(self, control: int) -> Any:
-        if not slips(self.world):
-            return self.world.step(self.state, control)
-        if self._rng is None:
-            raise BadInputError("this world slips: its simulator needs a generator of random numbers")
-        outcomes = outcomes_of(self.world, self.state, control)
-        cumulative = np.cumsum([probability for probability, _ in outcomes])
-        return outcomes[int((cumulative / cumulative[-1] <= self._rng.random()).sum())][1]
 
 
 MakeSimulator = Callable[[World[Any], np.random.Generator], Simulator]
@@ -102,12 +85,7 @@ class UnknownStateError(FailedRunError):
 
 
 class NamedStateSimulator:
-    """A simulator that speaks the states of a world in plain Python, in the terms of the explored world.
-
-    Attributes:
-        world: the explored world.
-        simulator: the one that is asked.
-    """
+    """A simulator that speaks the states of a world in plain Python, in the terms of the explored world."""
 
     def __init__(self, world: GraphWorld, simulator: Simulator):
         self.world: World[Any] = world

@@ -20,30 +20,18 @@ class TransitionTable:
     """The transitions of a world, shared by all of its scenes.
 
     Its columns are effects: the controls, unless the world slips; see `chances`.
-
-    Attributes:
-        controls: the names of the controls.
-        successors: state after each effect, or `UNAVAILABLE`; shape [states, effects] of int32.
-        label_index: index into `labels` of each transition, shape [states, effects] of uint16.
-        labels: the distinct labels.
-        feature_index: row of `features` of each transition, shape [states, effects] of int32.
-        features: the distinct features of transitions, shape [distinct, features] of float64.
-        feature_names: what the features are called, for people.
-        states: the name of each state, such as a cell or the node of a graph; the numbers themselves if empty.
-        positions: where each state is on a map, y upwards, shape [states, 2]; None if unknown.
-        chances: of the effects under each control; None where the effects are the controls.
     """
 
     controls: tuple[str, ...]
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]
-    labels: tuple[Label, ...]
-    feature_index: NDArray[np.int32]
-    features: NDArray[np.float64]
+    successors: NDArray[np.int32]  # state after each effect, or `UNAVAILABLE`; [states, effects]
+    label_index: NDArray[np.uint16]  # of each transition, into `labels`; [states, effects]
+    labels: tuple[Label, ...]  # the distinct labels
+    feature_index: NDArray[np.int32]  # of each transition, row of `features`; [states, effects]
+    features: NDArray[np.float64]  # the distinct features of transitions, [distinct, features]
     feature_names: tuple[str, ...] = ()
-    states: tuple[Hashable, ...] = ()
-    positions: NDArray[np.float64] | None = None
-    chances: Chances | None = None
+    states: tuple[Hashable, ...] = ()  # their names, such as a cell or a node; the numbers themselves if empty
+    positions: NDArray[np.float64] | None = None  # of each state on a map, y upwards, [states, 2]; None if unknown
+    chances: Chances | None = None  # of the effects under each control; None where the effects are the controls
 
     def __post_init__(self) -> None:
         shape = self.successors.shape

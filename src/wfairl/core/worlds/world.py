@@ -45,10 +45,7 @@ SUM_TOLERANCE = 1e-6
 class World(Protocol[State]):
     """A labelled MDP; one that slips has `outcomes`, and `step` is then left out, or the most probable outcome.
 
-    Attributes:
-        controls: the names of the controls; a control is an index into them.
-        propositions: the names of the atomic propositions.
-        initial_state: the state x_0.
+    A control is an index into `controls`, the names of the controls.
     """
 
     @property
@@ -89,11 +86,7 @@ def slips(world: World[Any]) -> bool:
 
 
 def outcomes_of(world: World[Any], state: Any, control: int) -> Outcomes:
-    """What an available control may lead to; a world that does not slip has one outcome.
-
-    Raises:
-        BrokenLawError: the world's probabilities break a law.
-    """
+    """What an available control may lead to; probabilities that break a law raise a `BrokenLawError`."""
     if not slips(world):
         return ((1.0, world.step(state, control)),)
     answer = world.outcomes(state, control)  # type: ignore[attr-defined]
