@@ -68,7 +68,6 @@ class PathMatcher(Protocol):
 
     def match_path(self, path: NDArray[np.float64], start: int) -> PathMatch:
         """Match a recorded path of places (x, y), shape [places, 2], that begins in the state `start`."""
-        ...
 
 
 class MalformedLogError(BadInputError):

@@ -41,11 +41,9 @@ class GymnasiumTask(Task, Protocol):
     @property
     def environment_id(self) -> str:
         """Gymnasium's id."""
-        ...
 
     def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The environment of one seed, reset."""
-        ...
 
 
 def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:

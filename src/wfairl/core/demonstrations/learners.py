@@ -39,7 +39,6 @@ class TaskLearner(Protocol):
             cost: of transitions to the demonstrator; the task's nominal cost if None.
             n_jobs: number of threads; it changes nothing in the result.
         """
-        ...
 
 
 @dataclass(frozen=True)

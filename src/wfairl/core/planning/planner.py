@@ -34,7 +34,6 @@ class Solution(Protocol):
 
         None for a pair of states outside the solution: plan again from there.
         """
-        ...
 
     def plan(self) -> Plan:
         """A cheapest path from the start to acceptance.
@@ -42,7 +41,6 @@ class Solution(Protocol):
         Raises:
             UnsatisfiableTaskError: there is none; says why.
         """
-        ...
 
 
 class Planner(Protocol):
@@ -54,7 +52,6 @@ class Planner(Protocol):
         Raises:
             AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -75,15 +72,12 @@ class OwnPlanning(Protocol):
     @property
     def is_needed(self) -> bool:
         """Whether the world has too many states to enumerate, by its own estimate."""
-        ...
 
     def planner(self) -> Planner:
         """A planner that does not enumerate the world."""
-        ...
 
     def solver(self, automaton: Automaton) -> Any:
         """The world and an automaton, ready to be solved under many costs: a `costs.scene.Solver`."""
-        ...
 
     def explore_paths(
         self, states: Sequence[Any], labels: Sequence[Label], words: Sequence[Sequence[Label]], cost: Cost
@@ -93,7 +87,6 @@ class OwnPlanning(Protocol):
         It has all transitions between states that cheap plans pass. The words are those of all successful
         demonstrations: what the task may be about.
         """
-        ...
 
 
 def own_planning(world: World[Any]) -> OwnPlanning | None:

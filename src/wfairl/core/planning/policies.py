@@ -20,15 +20,12 @@ class Actor(Protocol):
 
     def choose(self) -> int:
         """The next control."""
-        ...
 
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each control to be the next; shape [controls]."""
-        ...
 
     def observe(self, state: Any, label: Label) -> Status:
         """Observe the state and the label after the control, and return the status of the task."""
-        ...
 
 
 class Policy(Protocol):
@@ -37,11 +34,9 @@ class Policy(Protocol):
     @property
     def name(self) -> str:
         """For people and reports."""
-        ...
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
         """An actor at the beginning of a scene."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -56,15 +56,12 @@ class CompiledWorld(World[Any], Protocol):
         Raises:
             TooManyNodesError: there are more than `max_nodes`.
         """
-        ...
 
     def pack(self, state: Any) -> NDArray[np.uint64]:
         """The 64-bit words of a state, shape [words]."""
-        ...
 
     def unpack(self, words: NDArray[np.uint64]) -> Any:
         """The state whose packed form is `words`, shape [words]."""
-        ...
 
     def transition_features(
         self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
@@ -78,7 +75,6 @@ class CompiledWorld(World[Any], Protocol):
         Returns:
             Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
         """
-        ...
 
 
 def check_node_limit(nodes: int, max_nodes: int) -> None:

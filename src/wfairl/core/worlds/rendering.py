@@ -82,7 +82,6 @@ class Rendered(Protocol):
     @property
     def rendering(self) -> Rendering | None:
         """How it looks; None if it cannot be shown."""
-        ...
 
 
 def offered_rendering(world: Any) -> Rendering | None:

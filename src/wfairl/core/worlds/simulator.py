@@ -47,7 +47,6 @@ class Simulator(Protocol):
 
     def step(self, control: int) -> Observation:
         """Apply a control."""
-        ...
 
 
 class ModelSimulator:

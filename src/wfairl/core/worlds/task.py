@@ -73,11 +73,9 @@ class Task(Protocol):
 
     def make_world(self, seed: int) -> World[Any]:
         """The model of the scene of one seed."""
-        ...
 
     def make_simulator(self, seed: int) -> Simulator:
         """The simulator of the scene of one seed."""
-        ...
 
 
 @dataclass(frozen=True)

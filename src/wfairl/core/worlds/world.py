@@ -57,15 +57,12 @@ class World(Protocol[State]):
 
     def step(self, state: State, control: int) -> State:
         """The next state f(x, u). Defined for every available control in every state, and pure."""
-        ...
 
     def label(self, state: State, control: int, next_state: State) -> Label:
         """The propositions that hold after the transition."""
-        ...
 
     def features(self, state: State, control: int, next_state: State) -> NDArray[np.float64]:
         """The vector that costs depend on, shape [features]; the same shape everywhere."""
-        ...
 
 
 class BrokenLawError(BadInputError):
