@@ -47,19 +47,12 @@ KEPT_WORLDS = 8
 
 @dataclass(frozen=True)
 class PathMatch:
-    """The path over a world that is nearest to a recorded path.
+    """The path over a world that is nearest to a recorded path."""
 
-    Attributes:
-        controls: of the path.
-        states: along the path, one more than controls.
-        mean_error: the mean distance of the two paths along both, in metres.
-        largest_error: the largest distance.
-    """
-
-    controls: tuple[int, ...]
-    states: tuple[int, ...]
-    mean_error: float
-    largest_error: float
+    controls: tuple[int, ...]  # of the path
+    states: tuple[int, ...]  # along the path, one more than controls
+    mean_error: float  # the mean distance of the two paths along both, in metres
+    largest_error: float  # the largest distance
 
 
 @runtime_checkable
@@ -76,21 +69,13 @@ class MalformedLogError(BadInputError):
 
 @dataclass(frozen=True)
 class Log:
-    """Demonstrations from elsewhere, and how each episode was read, by its number.
+    """Demonstrations from elsewhere, and how each episode was read, by its number."""
 
-    Attributes:
-        dataset: the demonstrations.
-        matches: of paths to a roadmap.
-        recordings: of states.
-        ignored: the names of fields that were not read.
-        rejected: why an episode was rejected.
-    """
-
-    dataset: Dataset
-    matches: Mapping[int, PathMatch] = field(default_factory=dict)
-    recordings: Mapping[int, Recording] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-    rejected: Mapping[int, str] = field(default_factory=dict)
+    dataset: Dataset  # the demonstrations
+    matches: Mapping[int, PathMatch] = field(default_factory=dict)  # of paths to a roadmap
+    recordings: Mapping[int, Recording] = field(default_factory=dict)  # of states
+    ignored: tuple[str, ...] = ()  # the names of fields that were not read
+    rejected: Mapping[int, str] = field(default_factory=dict)  # why an episode was rejected
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:

@@ -27,20 +27,13 @@ class BadRecordError(BadInputError):
 
 @dataclass(frozen=True)
 class Surprise:
-    """A step to a state to which the control does not lead in the model.
+    """A step to a state to which the control does not lead in the model."""
 
-    Attributes:
-        step: in its episode, from 0.
-        control: what was done; None if the log does not say.
-        state, next_state: as the world's author wrote them.
-        like: the name of another control that leads there, `STAYED`, or `ELSEWHERE`.
-    """
-
-    step: int
-    control: str | None
-    state: Any
-    next_state: Any
-    like: str
+    step: int  # in its episode, from 0
+    control: str | None  # what was done; None if the log does not say
+    state: Any  # as the world's author wrote them
+    next_state: Any  # as the world's author wrote them
+    like: str  # the name of another control that leads there, `STAYED`, or `ELSEWHERE`
 
 
 STAYED, ELSEWHERE = "stayed", "elsewhere"
@@ -48,19 +41,13 @@ STAYED, ELSEWHERE = "stayed", "elsewhere"
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Recorded states as a path.
+    """Recorded states as a path."""
 
-    Attributes:
-        path: through the states that the model has.
-        surprises: where it left the model.
-        unknown: the recorded states that the model does not have, as they were recorded.
-        slips: of each step, in a world that does not slip, whether the control leads there, and which share of the
-            other controls does; empty if the log does not tell the controls.
-    """
-
-    path: Path
-    surprises: tuple[Surprise, ...]
-    unknown: tuple[Any, ...]
+    path: Path  # through the states that the model has
+    surprises: tuple[Surprise, ...]  # where it left the model
+    unknown: tuple[Any, ...]  # the recorded states that the model does not have, as they were recorded
+    # of each step, in a world that does not slip, whether the control leads there, and which share of the other
+    # controls does; empty if the log does not tell the controls
     slips: tuple[tuple[bool, float], ...]
 
 

@@ -23,22 +23,14 @@ class BrokenAnswersError(BadInputError):
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a path fulfils the task, by a person's answer.
+    """Whether a path fulfils the task, by a person's answer."""
 
-    Attributes:
-        seed: the scene.
-        controls: u_0, ..., u_{T-1}, indices into the world's controls; at least one.
-        labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
-        is_right: whether the task is fulfilled by the end of the path.
-        weight: how many answers it counts for.
-        than: controls of another path through the same scene that the person likes less; empty without one.
-    """
-
-    seed: int
-    controls: tuple[int, ...]
-    labels: tuple[Label, ...]
-    is_right: bool
-    weight: float = 1.0
+    seed: int  # the scene
+    controls: tuple[int, ...]  # u_0, ..., u_{T-1}, indices into the world's controls; at least one
+    labels: tuple[Label, ...]  # sigma_0, ..., sigma_{T-1}, what held after each transition
+    is_right: bool  # whether the task is fulfilled by the end of the path
+    weight: float = 1.0  # how many answers it counts for
+    # controls of another path through the same scene that the person likes less; empty without one
     than: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

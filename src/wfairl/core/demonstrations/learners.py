@@ -43,17 +43,12 @@ class TaskLearner(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """How a learner reads scored words.
+    """How a learner reads scored words."""
 
-    Attributes:
-        threshold: words of this score or more are successes.
-        keep_repeats: whether repeated labels mean something.
-        optional_start: whether an empty label at the beginning means nothing, as in demonstrations. A learner that
-            memorises words needs to know it; one that generalises finds it out.
-    """
-
-    threshold: float = 0.5
-    keep_repeats: bool = False
+    threshold: float = 0.5  # words of this score or more are successes
+    keep_repeats: bool = False  # whether repeated labels mean something
+    # whether an empty label at the beginning means nothing, as in demonstrations. A learner that memorises words needs
+    # to know it; one that generalises finds it out
     optional_start: bool = False
 
 
@@ -62,21 +57,14 @@ PLAIN_READING = Reading()
 
 @dataclass(frozen=True, eq=False)
 class LearnedTask:
-    """A task learned from scored words.
+    """A task learned from scored words."""
 
-    Attributes:
-        model: the task.
-        bits: bits of its description and of the flags that it leaves unexplained; None where it has no description.
-        memorised: whether it rejects every word that it was not learned from.
-        trivial: whether it accepts every word.
-        notes: what was not tried, or found and not used, in sentences.
-    """
-
-    model: TaskModel
+    model: TaskModel  # the task
+    # bits of its description and of the flags that it leaves unexplained; None where it has no description
     bits: float | None = None
-    memorised: bool = False
-    trivial: bool = False
-    notes: tuple[str, ...] = ()
+    memorised: bool = False  # whether it rejects every word that it was not learned from
+    trivial: bool = False  # whether it accepts every word
+    notes: tuple[str, ...] = ()  # what was not tried, or found and not used, in sentences
 
 
 class WordLearner(ABC):

@@ -137,17 +137,11 @@ class _Lotteries(NamedTuple):
 
 
 class _Sweeps(NamedTuple):
-    """The nodes from which acceptance can be reached, in the order of sweeps; acceptance and failure come last.
+    """The nodes from which acceptance can be reached, in the order of sweeps; acceptance and failure come last."""
 
-    Attributes:
-        target: position after each effect, shape [positions, effects] of int32.
-        costs: shape [positions, effects].
-        kind: of the lotteries, shape [positions].
-    """
-
-    target: Nodes
-    costs: Floats
-    kind: Nodes
+    target: Nodes  # position after each effect, shape [positions, effects] of int32
+    costs: Floats  # shape [positions, effects]
+    kind: Nodes  # of the lotteries, shape [positions]
 
 
 def _arrange(successors: Nodes, costs: Floats, kind: Nodes, order: NDArray[np.integer]) -> _Sweeps:

@@ -26,42 +26,25 @@ class UnsatisfiableTaskError(FailedRunError):
 
 @dataclass(frozen=True)
 class Detour:
-    """Where a policy goes if something else happens than along its most probable path.
+    """Where a policy goes if something else happens than along its most probable path."""
 
-    Attributes:
-        step: of the path after which it leaves the path.
-        probability: of leaving it so, given that the path was followed so far.
-        state: of the world then.
-        control: what the policy does there; None if the task is done, or can no longer be.
-        success: the probability that it still succeeds.
-    """
-
-    step: int
-    probability: float
-    state: Any
-    control: int | None
-    success: float
+    step: int  # of the path after which it leaves the path
+    probability: float  # of leaving it so, given that the path was followed so far
+    state: Any  # of the world then
+    control: int | None  # what the policy does there; None if the task is done, or can no longer be
+    success: float  # the probability that it still succeeds
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A path that fulfils the task; where the world slips, the most probable one under the best policy.
-
-    Attributes:
-        path: the path.
-        cost: of the path; where the world slips, the expected cost of the policy until it succeeds or fails.
-        lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
-        statistics: the size of the search, by name.
-        success: the probability that the policy fulfils the task; 1 where nothing slips.
-        detours: where the policy goes otherwise, in the order of the steps.
-    """
+    """A path that fulfils the task; where the world slips, the most probable one under the best policy."""
 
     path: Path
-    cost: float
-    lower_bound: float
-    statistics: Mapping[str, int] = field(default_factory=dict)
-    success: float = 1.0
-    detours: tuple[Detour, ...] = ()
+    cost: float  # of the path; where the world slips, the expected cost of the policy until it succeeds or fails
+    lower_bound: float  # on the cost of every path; equal to `cost` where the path is proven optimal
+    statistics: Mapping[str, int] = field(default_factory=dict)  # the size of the search, by name
+    success: float = 1.0  # the probability that the policy fulfils the task; 1 where nothing slips
+    detours: tuple[Detour, ...] = ()  # where the policy goes otherwise, in the order of the steps
 
     @property
     def is_optimal(self) -> bool:

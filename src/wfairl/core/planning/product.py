@@ -41,28 +41,19 @@ class ProductTooLargeError(TooManyNodesError):
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The reachable pairs of a world state and an automaton state; node 0 is the start.
-
-    Attributes:
-        world: the world.
-        automaton: the task.
-        states: world state of each node, packed for a compiled world (shape [nodes, words] of uint64),
-            a tuple of values otherwise; `state` gives either as the world's own value.
-        automaton_states: automaton state of each node, shape [nodes] of int32.
-        successors: node after each effect, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, effects] of int32.
-        label_index: index into `labels` of each transition, shape [nodes, effects] of uint16.
-        labels: the distinct labels.
-        chances: of the effects of each node; None where the effects are the controls.
-    """
+    """The reachable pairs of a world state and an automaton state; node 0 is the start."""
 
     world: World[Any]
-    automaton: Automaton
+    automaton: Automaton  # the task
+    # world state of each node, packed for a compiled world (shape [nodes, words] of uint64), a tuple of values
+    # otherwise; `state` gives either as the world's own value
     states: NDArray[np.uint64] | tuple[Any, ...]
-    automaton_states: NDArray[np.int32]
+    automaton_states: NDArray[np.int32]  # automaton state of each node, shape [nodes] of int32
+    # node after each effect, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, effects] of int32
     successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]
-    labels: tuple[Label, ...]
-    chances: Chances | None = None
+    label_index: NDArray[np.uint16]  # index into `labels` of each transition, shape [nodes, effects] of uint16
+    labels: tuple[Label, ...]  # the distinct labels
+    chances: Chances | None = None  # of the effects of each node; None where the effects are the controls
 
     def __len__(self) -> int:
         """The number of nodes."""

@@ -27,17 +27,11 @@ simulator ended the episode; the agent's automaton accepted without success; the
 
 @dataclass(frozen=True, eq=False)
 class Trajectory(Path):
-    """The path of an episode; its automaton is the task's rule, which judges it.
+    """The path of an episode; its automaton is the task's rule, which judges it."""
 
-    Attributes:
-        seed: the scene.
-        probabilities: of all controls at each step, shape [T, controls].
-        outcome: how it ended.
-    """
-
-    seed: int
-    probabilities: NDArray[np.float64]
-    outcome: str
+    seed: int  # the scene
+    probabilities: NDArray[np.float64]  # of all controls at each step, shape [T, controls]
+    outcome: str  # how it ended
 
     @property
     def is_success(self) -> bool:

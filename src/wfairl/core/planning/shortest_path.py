@@ -50,38 +50,24 @@ class ReversedGraph:
     """A graph of transitions, sorted for searches that run backwards from acceptance.
 
     Rank 0 is acceptance itself; ranks 1, 2, ... are the nodes that can reach it, breadth first.
-
-    Attributes:
-        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        order: node of each rank, the number of nodes at rank 0; shape [ranks] of uint32.
-        first: transitions into rank r are those from first[r] to first[r + 1]; shape [ranks + 1] of uint32.
-        source: rank from which a transition leads; shape [transitions] of uint32.
-        transition: node * controls + control of a transition; shape [transitions] of uint32.
     """
 
-    successors: Nodes
-    order: Ranks
-    first: Ranks
-    source: Ranks
-    transition: Ranks
+    successors: Nodes  # node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32
+    order: Ranks  # node of each rank, the number of nodes at rank 0; shape [ranks] of uint32
+    first: Ranks  # transitions into rank r are those from first[r] to first[r + 1]; shape [ranks + 1] of uint32
+    source: Ranks  # rank from which a transition leads; shape [transitions] of uint32
+    transition: Ranks  # node * controls + control of a transition; shape [transitions] of uint32
 
 
 @dataclass(frozen=True, eq=False)
 class CostToGo:
-    """The least cost to acceptance from every node.
+    """The least cost to acceptance from every node."""
 
-    Attributes:
-        cost_to_go: V(s), inf where acceptance cannot be reached; shape [nodes] of float64.
-        control_cost_to_go: Q(s, u), inf for a control that leads nowhere; shape [nodes, controls] of float64.
-        best_control: the control of least Q, the lowest index among equals, `NO_CONTROL` where V is
-            inf; shape [nodes] of int32.
-        failure: the price of a failure that the expected cost-to-go of a world that slips contains.
-    """
-
-    cost_to_go: Floats
-    control_cost_to_go: Floats
+    cost_to_go: Floats  # V(s), inf where acceptance cannot be reached; shape [nodes] of float64
+    control_cost_to_go: Floats  # Q(s, u), inf for a control that leads nowhere; shape [nodes, controls] of float64
+    # the control of least Q, the lowest index among equals, `NO_CONTROL` where V is inf; shape [nodes] of int32
     best_control: Nodes
-    failure: float = np.inf
+    failure: float = np.inf  # the price of a failure that the expected cost-to-go of a world that slips contains
 
 
 def reverse_graph(successors: Nodes) -> ReversedGraph:

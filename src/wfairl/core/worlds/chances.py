@@ -28,22 +28,15 @@ Lottery = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """The probabilities of effects under controls; states with the same lotteries are of one kind.
+    """The probabilities of effects under controls; states with the same lotteries are of one kind."""
 
-    Attributes:
-        controls: how many there are.
-        first: the lottery of control u in states of kind k lies from first[k * controls + u] to the next entry; shape
-            [kinds * controls + 1] of int64.
-        effect: of each entry, shape [entries] of int32.
-        probability: of each entry, shape [entries] of float64.
-        kind: of each state or node, shape [states] of int32.
-    """
-
-    controls: int
+    controls: int  # how many there are
+    # the lottery of control u in states of kind k lies from first[k * controls + u] to the next entry; shape [kinds *
+    # controls + 1] of int64
     first: NDArray[np.int64]
-    effect: NDArray[np.int32]
-    probability: NDArray[np.float64]
-    kind: NDArray[np.int32]
+    effect: NDArray[np.int32]  # of each entry, shape [entries] of int32
+    probability: NDArray[np.float64]  # of each entry, shape [entries] of float64
+    kind: NDArray[np.int32]  # of each state or node, shape [states] of int32
 
     @classmethod
     def of(cls, kinds: Sequence[Sequence[Lottery]], kind: NDArray[np.integer]) -> "Chances":
@@ -83,6 +76,12 @@ class Chances:
     def likeliest(self) -> NDArray[np.int32]:
         """The most probable effect of each control by kind, the first among equals; shape [kinds, controls]."""
         return self.dense(int(self.effect.max(initial=0)) + 1).argmax(axis=2).astype(np.int32)
+
+    def draw(self, state: int, control: int, rng: np.random.Generator) -> int:
+        """An effect of a control, drawn with its probability."""
+        lottery = self.lottery(state, control)
+        cumulative = np.cumsum([probability for _, probability in lottery])
+        return lottery[int((cumulative / cumulative[-1] <= rng.random()).sum())][0]
 
 
 def chances_or_none(kinds: Sequence[tuple[Lottery, ...]], kind: NDArray[np.integer]) -> Chances | None:

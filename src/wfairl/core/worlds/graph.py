@@ -126,10 +126,12 @@ class GraphWorld:
         for node in marks or {}:
             if node not in number:
                 raise BrokenGraphError(f"dangling: the mark on {node!r} is on a node that no edge has")
-        for node in number if positions is not None else ():
-            if node not in positions:
-                raise BrokenGraphError(f"the node {node!r} has no position")
-        places = None if positions is None else np.array([positions[node] for node in number], np.float64)
+        places = None
+        if positions is not None:
+            for node in number:
+                if node not in positions:
+                    raise BrokenGraphError(f"the node {node!r} has no position")
+            places = np.array([positions[node] for node in number], np.float64)
         marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))

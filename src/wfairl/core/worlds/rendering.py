@@ -39,15 +39,11 @@ class Places:
 
 @dataclass(frozen=True)
 class Tiles:
-    """The images of a world as tiles, few of which change in a step.
+    """The images of a world as tiles, few of which change in a step."""
 
-    Attributes:
-        keys: from a state to a number for the image of every cell, shape [rows, columns].
-        render: from such a number to the image of the cell.
-    """
-
+    # from a state to a number for the image of every cell, shape [rows, columns]
     keys: Callable[[Any], NDArray[np.integer]]
-    render: Callable[[int], NDArray[np.uint8]]
+    render: Callable[[int], NDArray[np.uint8]]  # from such a number to the image of the cell
 
 
 @dataclass(frozen=True)

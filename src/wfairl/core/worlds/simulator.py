@@ -41,9 +41,9 @@ class Observation(NamedTuple):
 
 @runtime_checkable
 class Simulator(Protocol):
-    """An episode in one scene, from its initial state."""
+    """An episode in one scene, from its initial state; an agent plans in its `world`, the model of the scene."""
 
-    world: World[Any]  # the model of the scene, in which an agent plans
+    world: World[Any]
 
     def step(self, control: int) -> Observation:
         """Apply a control."""
