@@ -32,8 +32,8 @@ def learn(data, features):
     choices = Choices.of_trajectories(ROADS.table.successors, list(map(routes.steps, range(len(routes)))), routes.goals)
     kept = [family.names.index(name) for name in features]
     start = flat_estimate(CostFamily(family.features[..., kept], tuple(features)))
-    found = fit(ExactChoice(), choices.of_trips(routes.split("train")), start)
-    tested = ExactChoice().log_probabilities(choices.of_trips(routes.split("test")), found.costs)
+    found = fit(ExactChoice(), choices.of_trips(routes.splits["train"]), start)
+    tested = ExactChoice().log_probabilities(choices.of_trips(routes.splits["test"]), found.costs)
     return Outcome([{"bits": float(tested.mean() / np.log(2))}])
 
 

@@ -18,12 +18,11 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results, mea
 from experiments.harness.results import Sections
 from experiments.harness.tables import Table
 from experiments.public_data.source import PublicSource, published_files
-from experiments.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes, transition_table
+from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.support.files import read_text
 from wfairl.core.worlds.transitions import TransitionTable
 from wfairl.pages.blocks import prose
 
@@ -41,35 +40,17 @@ INCIDENCE, TIME, ANGLE, ROUTES = (
 
 
 def read_borlange(directory: Path) -> TrajectorySet:
-    """The network with its four attributes and the observed trips; state k is link k + 1 of the files.
-
-    Raises:
-        BrokenTrajectoriesError: the files do not match, or are not tables of numbers.
-    """
-    incidence, times, angles, observed = (_rows(directory / name) for name in (INCIDENCE, TIME, ANGLE, ROUTES))
+    """The network with its four attributes and the observed trips; state k is link k + 1 of the files."""
+    incidence, times, angles, observed = (np.loadtxt(directory / name) for name in (INCIDENCE, TIME, ANGLE, ROUTES))
     pairs = np.unique(incidence[:, :2].astype(np.int64), axis=0)
     links = int(pairs[:, 0].max())  # higher numbers are destinations
     time_of, angle_of = _by_pair(times), _by_pair(angles)
     features = np.zeros((len(pairs), len(FEATURES)))
     for row, (link, after) in zip(features, pairs.tolist(), strict=True):
         if after <= links:
-            if (link, after) not in time_of:
-                raise BrokenTrajectoriesError(f"{directory / TIME}: no travel time from link {link} to {after}")
             row[:] = _attributes(time_of[link, after], angle_of.get((link, after), 0.0))
-    table = _table(pairs - 1, features)
-    routes = _routes(observed, directory / ROUTES)
-    return from_routes("borlange", table, routes, {"all": np.arange(len(routes))})
-
-
-def _rows(path: Path) -> NDArray[np.float64]:
-    """A table of three columns."""
-    try:
-        rows = np.loadtxt(read_text(path).splitlines(), ndmin=2)
-    except ValueError as error:
-        raise BrokenTrajectoriesError(f"{path}: not a table of numbers ({error})") from None
-    if rows.shape[1:] != (3,):
-        raise BrokenTrajectoriesError(f"{path}: not a table of three columns")
-    return rows
+    routes = _routes(observed)
+    return from_routes("borlange", _table(pairs - 1, features), routes, {"all": np.arange(len(routes))})
 
 
 def _by_pair(rows: NDArray[np.float64]) -> dict[tuple[int, int], float]:
@@ -91,18 +72,12 @@ def _table(pairs: NDArray[np.int64], features: NDArray[np.float64]) -> Transitio
     return transition_table(tuple(f"link {i}" for i in range(shape[1])), successors, features, FEATURES)
 
 
-def _routes(observed: NDArray[np.float64], path: Path) -> list[list[int]]:
-    """The links of each trip in order, the destination last; in the file it stands first."""
-    trips: dict[int, dict[int, int]] = {}
-    for trip, position, link in observed.astype(np.int64).tolist():
-        trips.setdefault(trip, {})[position] = link - 1
-    routes = []
-    for trip, links in sorted(trips.items()):
-        route = [links.get(position, -1) for position in range(2, len(links) + 1)]
-        if not route or -1 in route or route[-1] != links[1]:
-            raise BrokenTrajectoriesError(f"{path}: trip {trip} has gaps, or does not end at its destination")
-        routes.append(route)
-    return routes
+def _routes(observed: NDArray[np.float64]) -> list[list[int]]:
+    """The links of each trip in order, the destination last; in the file it stands first too."""
+    trips: dict[int, list[int]] = {}
+    for trip, _, link in sorted(observed.astype(np.int64).tolist()):
+        trips.setdefault(trip, []).append(link - 1)
+    return [links[1:] for links in trips.values()]
 
 
 BORLANGE = PublicSource(

@@ -126,7 +126,7 @@ def learn(data: Path, entry: str, mice: str) -> Outcome:
 def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
     """The same for trajectories that have been read."""
     begun, row = time.process_time(), ENTRIES[entry]
-    trained, tested = data.split(f"{mice} train"), data.split(f"{mice} validation")
+    trained, tested = data.splits[f"{mice} train"], data.splits[f"{mice} validation"]
     learned = learn_task(data, trained) if row.learned else None
     automaton: Automaton = GO_HOME if learned is None else learned.finite
     after: After = "again" if learned is None else "rest"
@@ -167,7 +167,7 @@ def count(data: Path, entry: str, mice: str) -> Outcome:  # noqa: ARG001 - the e
 def count_in(data: TrajectorySet, mice: str) -> Outcome:
     """The same for trajectories that have been read."""
     begun = time.process_time()
-    trained, tested = data.split(f"{mice} train"), data.split(f"{mice} validation")
+    trained, tested = data.splits[f"{mice} train"], data.splits[f"{mice} validation"]
     graph = task_graph(data.world(int(trained[0])), learn_task(data, trained).finite)
     parts = np.array_split(np.random.default_rng(0).permutation(trained), FOLDS)
     held_out = {

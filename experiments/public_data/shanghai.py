@@ -8,8 +8,6 @@ more on those between an origin and a destination that no training route has. Ev
 held-out fifth of them chooses the penalty of a table.
 """
 
-import csv
-import io
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,13 +22,12 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results, mea
 from experiments.harness.results import Sections
 from experiments.harness.tables import ABSENT, Table
 from experiments.public_data.source import PublicSource, published_files
-from experiments.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes, transition_table
+from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.support.files import read_bytes, read_text
 from wfairl.core.worlds.transitions import TransitionTable
 from wfairl.pages.blocks import prose
 from wfairl.pages.captioned_figure import CaptionedFigure
@@ -56,71 +53,31 @@ SPLITS, SIZES = range(5), (100, 1_000, 10_000)
 LINKS, NODES, TRANSITIONS, ROUTES = "edge.txt", "node.txt", "transit.npy", "cross_validation"
 
 
-def test_split(split: int) -> str:
-    """The name of the routes to test on."""
-    return f"test_CV{split}"
-
-
-def training_split(split: int, size: int) -> str:
-    """The name of the routes to learn from."""
-    return f"train_CV{split}_size{size}"
-
-
 def read_shanghai(directory: Path) -> TrajectorySet:
-    """The network and the routes of all splits that are there.
-
-    Raises:
-        BrokenTrajectoriesError: the files do not match, or are not such tables.
-    """
-    links = _table_rows(directory / LINKS, ("u", "v", "highway", "length", "n_id"))
-    table = _table(links, _transitions(directory / TRANSITIONS, len(links)), _positions(directory / NODES, links))
+    """The network and the routes of all splits that are there."""
+    links, nodes = (_read(directory / name) for name in (LINKS, NODES))
+    positions = nodes.set_index("osmid")[["x", "y"]].astype(float)
+    middles = (positions.loc[links.u].to_numpy() + positions.loc[links.v].to_numpy()) / 2  # in degrees
+    successors = np.full((len(links), len(CONTROLS)), UNAVAILABLE, np.int32)
+    link, control, after = np.load(directory / TRANSITIONS, allow_pickle=False).T
+    successors[link, control] = after
     routes: list[list[int]] = []
     splits: dict[str, NDArray[np.int64]] = {}
     for path in sorted((directory / ROUTES).glob("*.csv")):
-        of_split = [_route(row["path"], path, len(links)) for row in _table_rows(path, ("path",))]
+        of_split = [[int(link) for link in text.split("_")] for text in _read(path).path]
         splits[path.stem] = np.arange(len(routes), len(routes) + len(of_split))
         routes += of_split
-    return from_routes("shanghai", table, routes, splits)
+    return from_routes("shanghai", _table(links, successors, middles), routes, splits)
 
 
-def _table_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    rows = list(csv.DictReader(io.StringIO(read_text(path))))
-    missing = [name for name in columns if not rows or rows[0].get(name) is None]
-    if missing:
-        raise BrokenTrajectoriesError(f"{path}: not a table with a column {missing[0]!r}")
-    return rows
+def _read(path: Path) -> pd.DataFrame:
+    """A table of texts."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _transitions(path: Path, links: int) -> NDArray[np.int32]:
-    """The successor of each link and control, shape [links, controls]."""
-    try:
-        rows = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
-    except ValueError as error:
-        raise BrokenTrajectoriesError(f"{path}: not an array of numbers ({error})") from None
-    if rows.ndim != 2 or rows.shape[1] != 3 or not np.issubdtype(rows.dtype, np.integer):
-        raise BrokenTrajectoriesError(f"{path}: not rows of link, control and next link")
-    if rows.min() < 0 or rows[:, [0, 2]].max() >= links or rows[:, 1].max() >= len(CONTROLS):
-        raise BrokenTrajectoriesError(f"{path}: a link is none of the {links}, or a control none of {len(CONTROLS)}")
-    successors = np.full((links, len(CONTROLS)), UNAVAILABLE, np.int32)
-    successors[rows[:, 0], rows[:, 1]] = rows[:, 2]
-    return successors
-
-
-def _positions(path: Path, links: list[dict[str, str]]) -> NDArray[np.float64]:
-    """The middle of each link, in degrees."""
-    nodes = {row["osmid"]: (float(row["x"]), float(row["y"])) for row in _table_rows(path, ("osmid", "x", "y"))}
-    try:
-        return np.array([np.mean([nodes[link["u"]], nodes[link["v"]]], axis=0) for link in links])
-    except KeyError as error:
-        raise BrokenTrajectoriesError(f"{path}: no node {error}") from None
-
-
-def _table(
-    links: list[dict[str, str]], successors: NDArray[np.int32], positions: NDArray[np.float64]
-) -> TransitionTable:
-    names = [link["highway"] for link in links]
-    kilometres = np.array([float(link["length"]) for link in links]) / 1000
-    road = np.array([CLASSES.index(name) if name in CLASSES else len(CLASSES) for name in names])
+def _table(links: pd.DataFrame, successors: NDArray[np.int32], positions: NDArray[np.float64]) -> TransitionTable:
+    kilometres = links.length.astype(float).to_numpy() / 1000
+    road = np.array([CLASSES.index(name) if name in CLASSES else len(CLASSES) for name in links.highway])
     state, control = np.nonzero(successors != UNAVAILABLE)
     entered = successors[state, control]
     features = np.zeros((len(state), len(FEATURES)))
@@ -130,16 +87,6 @@ def _table(
     features[:, -2] = np.isin(control, LEFT_TURNS)
     features[:, -1] = control == U_TURN
     return transition_table(CONTROLS, successors, features, FEATURES, positions)
-
-
-def _route(text: str, path: Path, links: int) -> list[int]:
-    try:
-        route = [int(link) for link in text.split("_")]
-    except ValueError:
-        route = []
-    if len(route) < 2 or not 0 <= min(route) <= max(route) < links:
-        raise BrokenTrajectoriesError(f"{path}: {text[:40]!r} is not a route over the {links} links")
-    return route
 
 
 SHANGHAI = PublicSource(
@@ -202,19 +149,19 @@ def shortest(data: Path, entry: str, split: int) -> Outcome:  # noqa: ARG001 - t
     family = CostFamily.linear(routes.table)
     by_length = np.array([1.0 if "length" in name else 0.0 for name in family.names])
     costs = family.costs(by_length, np.zeros(0))
-    scores = _route_scores(routes, MODELS["exact"], costs, routes.split(test_split(split)))
+    scores = _route_scores(routes, MODELS["exact"], costs, routes.splits[f"test_CV{split}"])
     return Outcome([{"part": ALL, **scores}])
 
 
 def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
-    """Fit to the training routes of a split, and test."""
+    """Fit to the training routes of a split, and test: a line for each part of the test routes that has any."""
     return learn_from(SHANGHAI.load(data), entry, size, split)
 
 
 def learn_from(data: TrajectorySet, entry: str, size: int, split: int) -> Outcome:
-    """The same for routes that have been read; a line for each part of the test routes that has any."""
+    """The same for routes that have been read."""
     model = MODELS["soft" if entry.startswith("soft") else "exact"]
-    trained, tested = data.split(training_split(split, size)), data.split(test_split(split))
+    trained, tested = data.splits[f"train_CV{split}_size{size}"], data.splits[f"test_CV{split}"]
     choices = choices_of(data, trained)
     estimate = fit(model, choices, flat_estimate(CostFamily.linear(data.table), START))
     facts: dict[str, Any] = {"weights": dict(zip(estimate.family.names, estimate.weights.tolist(), strict=True))}
@@ -226,7 +173,7 @@ def learn_from(data: TrajectorySet, entry: str, size: int, split: int) -> Outcom
         chosen = choose_penalty(model, choices, start, PENALTIES, rng, tolerance=TOLERANCE)
         estimate = fit(model, choices, chosen.estimate, chosen.penalty, tolerance=TOLERANCE)
         seconds, penalty = seconds + estimate.seconds, chosen.penalty
-        facts |= {"held out": chosen.held_out, "seconds to choose": chosen.seconds}
+        facts["held out"] = chosen.held_out
     pairs, rows = {_pair(data, i) for i in trained}, []
     unseen = np.array([i for i in tested if _pair(data, i) not in pairs], np.int64)
     for part, numbers in ((ALL, tested), (UNSEEN, unseen)):
@@ -268,12 +215,7 @@ def _route_scores(
     successors, pairs = data.table.successors, [_pair(data, number) for number in numbers]
     Q = {goal: model.control_cost_to_go(successors, costs, goal) for goal in sorted({goal for _, goal in pairs})}
     true: list[Route] = [data.route(number) for number in numbers]
-    scores = score_routes(true, greedy_routes(successors, Q, pairs))
-    return {
-        "edit distance": scores.edit_distance,
-        "BLEU": scores.bleu,
-        "Jensen-Shannon": scores.jensen_shannon,
-    }
+    return score_routes(true, greedy_routes(successors, Q, pairs))
 
 
 def _map(data: TrajectorySet, estimate: CostEstimate) -> dict[str, NDArray[Any]]:

@@ -25,13 +25,23 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, eye_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from experiments.route_choice.choices import Choices, Decisions, Search, towards
-from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError, soft_cost_to_go
+from experiments.route_choice.choices import Choices, Decisions, towards
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.costs.gradient import OptimalPaths, trace_paths
 from wfairl.core.planning.policy import log_probabilities
-from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
+from wfairl.core.planning.shortest_path import ReversedGraph, cost_to_go, reverse_graph
+from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
+
+
+class NoSoftCostToGoError(FailedRunError):
+    """Costs so low, relative to the temperature, that cycles weigh more than paths to the goal."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the soft cost-to-go does not exist: the costs are so low that cycles weigh more than paths to the goal."
+            " Raise the costs"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +114,7 @@ class ExactChoice:
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
         planned = self._plan(choices, costs)
         log_policy = log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0)
-        first = np.cumsum([len(search.nodes) for search in choices.searches])[:-1]
+        first = np.cumsum([len(nodes) for _, nodes in choices.searches])[:-1]
         by_Q = np.split(_q_gradient(choices.decisions, log_policy), first)
         weights = [paths.weights(weight) for paths, weight in zip(planned, by_Q, strict=True)]
         transitions = np.concatenate([paths.transitions for paths in planned])
@@ -133,8 +143,9 @@ class ExactChoice:
         return list(map_in_threads(partial(_optimal_paths, costs), choices.searches, self.n_jobs))
 
 
-def _optimal_paths(costs: NDArray[np.float64], search: Search) -> OptimalPaths:
-    return trace_paths(search.graph.successors, cost_to_go(search.graph, costs), search.nodes)
+def _optimal_paths(costs: NDArray[np.float64], search: tuple[ReversedGraph, NDArray[np.int64]]) -> OptimalPaths:
+    graph, nodes = search
+    return trace_paths(graph.successors, cost_to_go(graph, costs), nodes)
 
 
 @dataclass(frozen=True)
@@ -161,7 +172,8 @@ class SoftChoice:
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
     ) -> NDArray[np.float64]:
-        return soft_cost_to_go(reverse_graph(towards(successors, goal)), costs, 1.0).control_cost_to_go
+        V = _PathWeights.towards(successors, np.array([goal]), costs).cost_to_go[:, 0]
+        return costs + np.where(successors == UNAVAILABLE, np.inf, V[successors])
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
         """See `ChoiceModel`; the Hessian is by central differences of the gradient."""
@@ -206,12 +218,19 @@ class _PathWeights:
 
     @classmethod
     def of_choices(cls, choices: Choices, costs: NDArray[np.float64]) -> "_PathWeights":
+        """Those to all goals of the choices."""
+        return cls.towards(choices.successors, choices.decisions.goals, costs)
+
+    @classmethod
+    def towards(
+        cls, successors: NDArray[np.int32], goals: NDArray[np.int64], costs: NDArray[np.float64]
+    ) -> "_PathWeights":
         """Factorise once, solve for all goals.
 
         Raises:
             NoSoftCostToGoError: the weights of paths do not add up to finite numbers.
         """
-        successors, goals, nodes = choices.successors, choices.decisions.goals, len(choices.successors)
+        nodes = len(successors)
         node, control = np.nonzero(successors != UNAVAILABLE)
         links = coo_array((np.exp(-costs[node, control]), (node, successors[node, control])), (nodes, nodes))
         system = (eye_array(nodes) - links).tocsc()

@@ -39,8 +39,6 @@ class Choices:
     trips: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        if not len(self.goals) == len(self.nodes) == len(self.controls) == len(self.trips):
-            raise BadInputError("goals, nodes, controls and trips must be one for each step")
         taken = self.successors[self.nodes, self.controls]
         if (taken == UNAVAILABLE).any():
             step = int(np.argmax(taken == UNAVAILABLE))
@@ -82,12 +80,12 @@ class Choices:
         return Decisions(goals, pairs // size, pairs % size, counts, of_step)
 
     @cached_property
-    def searches(self) -> tuple["Search", ...]:
-        """One search per goal, for the nodes at which trips towards it decide."""
+    def searches(self) -> tuple[tuple[ReversedGraph, NDArray[np.int64]], ...]:
+        """Of each goal the reversed graph, sorted once for any number of searches, and the nodes of its decisions."""
         decisions = self.decisions
         first = np.searchsorted(decisions.goal, np.arange(1, len(decisions.goals)))
-        parts = zip(decisions.goals, np.split(decisions.nodes, first), strict=True)
-        return tuple(Search(self.successors, int(goal), nodes) for goal, nodes in parts)
+        parts = zip(decisions.goals.tolist(), np.split(decisions.nodes, first), strict=True)
+        return tuple((reverse_graph(towards(self.successors, goal)), nodes) for goal, nodes in parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,26 +105,6 @@ class Decisions:
     nodes: NDArray[np.int64]
     counts: NDArray[np.float64]
     of_step: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """A goal, and the nodes whose optimal paths to it are needed.
-
-    Attributes:
-        successors: of the graph, shape [nodes, controls].
-        goal: a node.
-        nodes: shape [decisions of this goal] of int64.
-    """
-
-    successors: NDArray[np.int32]
-    goal: int
-    nodes: NDArray[np.int64]
-
-    @cached_property
-    def graph(self) -> ReversedGraph:
-        """The reversed graph, sorted once for any number of searches."""
-        return reverse_graph(towards(self.successors, self.goal))
 
 
 def towards(successors: NDArray[np.int32], goal: int) -> NDArray[np.int32]:

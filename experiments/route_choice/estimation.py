@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.route_choice.choice_models import ChoiceModel, Information
+from experiments.route_choice.choice_models import ChoiceModel, Information, NoSoftCostToGoError
 from experiments.route_choice.choices import Choices
-from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.costs.most_likely import most_likely
 from wfairl.core.support.errors import BadInputError, FailedRunError
@@ -182,13 +181,11 @@ class ChosenPenalty:
         penalty: the chosen one.
         held_out: log-likelihood per held-out step, for every penalty that was tried.
         estimate: the fit with the chosen one, without the first held-out part; a good start for the final fit.
-        seconds: processor time of the choice.
     """
 
     penalty: float
     held_out: dict[float, float]
     estimate: CostEstimate
-    seconds: float
 
 
 def choose_penalty(
@@ -211,7 +208,6 @@ def choose_penalty(
         rng: draws what is held out.
         folds: how many fifths are held out in turn, from 1 to 5.
     """
-    begun = time.process_time()
     parts = np.array_split(rng.permutation(np.unique(choices.trips)), PARTS)[:folds]
     trained = [choices.of_trips(np.setdiff1d(choices.trips, part)) for part in parts]
     tested = [choices.of_trips(part) for part in parts]
@@ -228,7 +224,7 @@ def choose_penalty(
             break
         best = estimates[0]
     chosen = max(held_out, key=lambda one: held_out[one])
-    return ChosenPenalty(chosen, held_out, best, time.process_time() - begun)
+    return ChosenPenalty(chosen, held_out, best)
 
 
 @dataclass(frozen=True)
@@ -254,14 +250,7 @@ class Parameter:
 
 
 def parameters_of(model: ChoiceModel, choices: Choices, estimate: CostEstimate) -> tuple[Parameter, ...]:
-    """The weights of a linear cost with their standard errors.
-
-    Raises:
-        BadInputError: the cost has a table too.
-        NotIdentifiedError: see `covariances`.
-    """
-    if estimate.family.entries is not None:
-        raise BadInputError("standard errors are of costs that are linear in their features, without a table")
+    """The weights of a linear cost, without a table, with their standard errors; errors as in `covariances`."""
     information = model.information(choices, estimate.costs, estimate.family.features)
     covariance, sandwich = covariances(information)
     return tuple(

@@ -15,14 +15,12 @@ Edit distance and BLEU are those of Zhao and Liang (2023). A pair is an origin a
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 
 from wfairl.core.support.compiling import njit
-from wfairl.core.support.errors import BadInputError
 
 Route = tuple[int, ...]
 
@@ -32,19 +30,8 @@ NO_MATCH = 0.1
 """Matches that BLEU counts where no run of a length matches."""
 
 
-@dataclass(frozen=True)
-class RouteScores:
-    """How near predicted routes are to the true ones, means over trips; see the module."""
-
-    edit_distance: float
-    bleu: float
-    jensen_shannon: float
-
-
-def score_routes(true_routes: Sequence[Route], predicted: Sequence[Route]) -> RouteScores:
-    """Compare a predicted route for every trip with all true routes of its origin and destination."""
-    if len(true_routes) != len(predicted) or not true_routes:
-        raise BadInputError(f"{len(predicted)} predicted routes for {len(true_routes)} trips")
+def score_routes(true_routes: Sequence[Route], predicted: Sequence[Route]) -> dict[str, float]:
+    """Compare a predicted route for every trip with all true routes of its origin and destination: means over trips."""
     driven: dict[tuple[int, int], dict[Route, None]] = {}
     for route in true_routes:
         driven.setdefault((route[0], route[-1]), {})[route] = None
@@ -54,7 +41,8 @@ def score_routes(true_routes: Sequence[Route], predicted: Sequence[Route]) -> Ro
         for pair, route in dict.fromkeys(trips)
     }
     edit, matches = np.mean([scores[trip] for trip in trips], axis=0)
-    return RouteScores(float(edit), float(matches), route_distance(true_routes, predicted))
+    distance = route_distance(true_routes, predicted)
+    return {"edit distance": float(edit), "BLEU": float(matches), "Jensen-Shannon": distance}
 
 
 def bits_per_decision(log_probabilities: NDArray[np.float64]) -> float:

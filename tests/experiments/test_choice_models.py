@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_learning import log_probability_of_walks, loss_of_steps
 
-from experiments.route_choice.choice_models import ExactChoice, SoftChoice
+from experiments.route_choice.choice_models import ExactChoice, NoSoftCostToGoError, SoftChoice
 from experiments.route_choice.choices import Choices, ImpossibleChoiceError
 from experiments.route_choice.estimation import (
     CostEstimate,
@@ -16,7 +16,6 @@ from experiments.route_choice.estimation import (
     flat_estimate,
     parameters_of,
 )
-from experiments.route_choice.soft_cost_to_go import NoSoftCostToGoError
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE
 
 MODELS = [ExactChoice(n_jobs=1), SoftChoice()]
@@ -76,6 +75,20 @@ def test_the_recursive_logit_gives_a_path_its_share_of_all_paths(seed):
     choices = Choices(successors, np.full(len(at), goal), at, chosen, np.zeros(len(at), np.int64))
     expected = log_probability_of_walks(successors, costs, goal, steps)
     assert SoftChoice().log_likelihood(choices, costs).value == pytest.approx(expected)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1))
+def test_the_soft_cost_to_go_satisfies_its_equation_and_lies_below_the_exact_one(seed):
+    choices = draw_choices(seed)
+    costs = 1.0 + draw_family(choices, seed).costs(np.ones(2), np.zeros(0))
+    for goal in range(3):
+        soft, exact = (model.control_cost_to_go(choices.successors, costs, goal) for model in (SoftChoice(), MODELS[0]))
+        V = -np.log(np.exp(-soft).sum(axis=1))
+        V[goal] = 0.0
+        expected = np.where(choices.successors == UNAVAILABLE, np.inf, costs + V[choices.successors])
+        np.testing.assert_allclose(soft, expected, rtol=1e-9)
+        assert (soft <= exact + 1e-9).all()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

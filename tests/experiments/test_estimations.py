@@ -143,7 +143,7 @@ def test_mice_that_no_automaton_explains_are_taken_to_go_home(tmp_path, monkeypa
 
     data = trajectories_of(write_labyrinth(tmp_path))
     monkeypatch.setattr(labyrinth, "learn_posterior", refuse)
-    trained = data.split("unrestricted train")
+    trained = data.splits["unrestricted train"]
     model = labyrinth.learn_task(data, trained)
     assert model.finite.accepts([frozenset({"home"})])
     assert not model.finite.accepts([frozenset({"water"})])

@@ -151,40 +151,6 @@ def test_every_file_that_is_missing_cut_or_another_version_is_named(tmp_path, so
     published.check(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "complaint"),
-    [
-        ("ATTRIBUTEestimatedtime.txt", "2 3 0.3\n", "no travel time from link 1 to"),
-        ("linkIncidence.txt", "one two three\n", "linkIncidence.txt: not a table of numbers"),
-        ("linkIncidence.txt", "1 2\n", "linkIncidence.txt: not a table of three columns"),
-        ("observationsForEstimBAI.txt", "1 1 25\n1 2 1\n1 4 25\n", "trip 1 has gaps"),
-        ("observationsForEstimBAI.txt", "1 1 25\n1 2 1\n1 3 25\n", "no control leads from 0 to 24"),
-    ],
-)
-def test_borlange_files_that_do_not_fit_each_other_are_refused(tmp_path, name, text, complaint):
-    write_borlange(tmp_path)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(BrokenTrajectoriesError, match=complaint):
-        read_borlange(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "complaint"),
-    [
-        ("edge.txt", "u,v\n1,2\n", "not a table with a column 'highway'"),
-        ("cross_validation/test_CV0.csv", "path\n0_9\n", "'0_9' is not a route over the 5 links"),
-        ("cross_validation/test_CV0.csv", "path\n0_4\n", "no control leads from 0 to 4"),
-        ("transit.npy", "no array", r"transit\.npy: not an array of numbers"),
-        ("node.txt", "osmid,y,x\na,0,0\n", "node.txt: no node 'b'"),
-    ],
-)
-def test_shanghai_files_that_do_not_fit_each_other_are_refused(tmp_path, name, text, complaint):
-    write_shanghai(tmp_path)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(BrokenTrajectoriesError, match=complaint):
-        read_shanghai(tmp_path)
-
-
 def test_scenes_share_the_table_and_demonstrations_end_where_they_were_going(tmp_path):
     data = read_shanghai(write_shanghai(tmp_path))
     one, other = data.world(0), data.world(3)

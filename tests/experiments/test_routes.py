@@ -14,7 +14,6 @@ from experiments.route_choice.routes import (
     route_distance,
     score_routes,
 )
-from wfairl.core.support.errors import BadInputError
 
 routes = st.lists(st.integers(0, 4), min_size=1, max_size=7).map(tuple)
 
@@ -81,12 +80,10 @@ def test_bleu_of_the_example_in_nltk_is_what_its_documentation_says():
 def test_scores_compare_with_all_true_routes_of_the_pair():
     true = [(0, 1, 2, 3), (0, 4, 2, 3), (0, 4, 2, 3), (5, 6)]
     perfect = score_routes(true, [(0, 4, 2, 3), (0, 1, 2, 3), (0, 4, 2, 3), (5, 6)])
-    assert (perfect.edit_distance, perfect.jensen_shannon) == (0.0, 0.0)
+    assert (perfect["edit distance"], perfect["Jensen-Shannon"]) == (0.0, 0.0)
     # The second prediction is one link away from a route that another trip of the pair took.
     near = score_routes(true, [(0, 1, 2, 3), (0, 1, 3), (0, 4, 2, 3), (5, 9, 9, 9, 9, 6)])
-    assert near.edit_distance == pytest.approx((0 + 0.25 + 0 + 1.0) / 4)  # at most 1 each
-    with pytest.raises(BadInputError, match="1 predicted routes for 4 trips"):
-        score_routes(true, [(0, 1)])
+    assert near["edit distance"] == pytest.approx((0 + 0.25 + 0 + 1.0) / 4)  # at most 1 each
 
 
 def test_the_distance_of_route_frequencies_is_zero_for_equal_ones_and_largest_for_disjoint_ones():
