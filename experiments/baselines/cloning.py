@@ -15,15 +15,12 @@ In MiniGrid pi is the paper's network. Since demonstrations are few, a fair base
   every demonstration is used for training and for validation. The ensemble acts with the mean of the probabilities.
 - Validation scenes, used for neither training nor testing, choose the temperature of the policy.
 
-No random state is kept between epochs: a run that was killed resumes from its checkpoints, and ends as if it had never
-stopped, bit for bit.
+All random numbers follow from the seed: a run that was killed begins again, and ends as if it had never stopped.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Annotated, cast
 
 import numpy as np
@@ -34,23 +31,14 @@ from torch.nn import functional
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
 from experiments.baselines.network import Dropout, GridNetwork, seeded_torch, torch_seed
-from experiments.baselines.network_policy import (
-    POLICY,
-    ModelSelection,
-    NetworkRun,
-    begin_run,
-    finish_run,
-    load_network_run,
-    run_config,
-)
+from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, finished_run, run_config
 from experiments.baselines.validation import best_temperature, draw_by_inversion, validate, validation_seeds
 from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
+from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
 from wfairl.core.costs.epochs import half_cosine, one_torch_thread, run_epochs
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
-from wfairl.core.support.documents import write_lines
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 
@@ -119,20 +107,18 @@ def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun
         NoSuccessfulDemonstrationError: there are fewer than two, of which one could be trained on and one held out.
         DivergedError: numbers are no longer finite.
     """
-    task, dataset, directory = request.task, request.dataset, request.directory
+    task, dataset = request.task, request.dataset
     run_settings = run_config(METHOD, request, config)
+    if (finished := finished_run(request.directory)) is not None:
+        return finished
     encoder = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius)
     demonstrations = encode_demonstrations(task, dataset, encoder, least=2)
-    begin_run(run_settings, directory)
     networks = [make_network(encoder, config, fold) for fold in range(config.networks)]
     with progress_bar() as bar:
         advance = partial(bar.advance, bar.add_task("cloning", total=config.networks * config.epochs))
-        train = partial(_train_network, demonstrations, encoder, config, directory, advance)
+        train = partial(_train_network, demonstrations, encoder, config, advance)
         trained = list(map_in_threads(train, enumerate(networks), request.n_jobs))
-    lines = [{"network": fold, **asdict(one)} for fold, ended in enumerate(trained) for one in ended.history]
-    write_lines(directory / METRICS, lines)
-    if (directory / POLICY).exists():  # the run has finished, and nothing is left to choose
-        return load_network_run(directory)
+    metrics = [{"network": fold, **asdict(one)} for fold, ended in enumerate(trained) for one in ended.history]
     for network, ended in zip(networks, trained, strict=True):
         network.load_state_dict(ended.best)
     pool = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), request.n_jobs)
@@ -144,7 +130,7 @@ def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun
         "validation_returns": returns,
     }
     found = ModelSelection(best_temperature(returns), max(returns.values()), selection)
-    return finish_run(run_settings, directory, networks, encoder, found)
+    return finish_run(run_settings, request.directory, NetworkRun(tuple(networks), encoder, found), metrics)
 
 
 def make_network(encoder: GridEncoder, config: CloningConfig, fold: int) -> GridNetwork:
@@ -167,18 +153,12 @@ def _train_network(
     demonstrations: Sequence[Steps],
     encoder: GridEncoder,
     config: CloningConfig,
-    directory: Path,
     advance: Callable[[float], None],
     fold_and_network: tuple[int, GridNetwork],
 ) -> Checkpoint:
-    """Train the network of a fold, from its checkpoint if there is one."""
+    """Train the network of a fold."""
     fold, network = fold_and_network
     training, held_out = split_fold(demonstrations, config, fold)
-    digest = hashlib.sha256()
-    feed(digest, asdict(config), fold, *network.state_dict().values())
-    for one in (*training, *held_out):
-        feed(digest, one.observations.bank, one.observations.columns, one.controls)
-    path, fingerprint = directory / "checkpoint" / f"network-{fold}.safetensors", digest.hexdigest()
     adam = Adam(network, config.weight_decay)
 
     def run_epoch(epoch: int) -> CloningMetrics:
@@ -194,12 +174,9 @@ def _train_network(
         dropout = Dropout(config.dropout, generator) if config.dropout > 0 else None
         return clone_epoch(network, adam, chosen, config.batch_size, len(encoder.controls), dropout, rate)
 
-    done, resumed = 0, read_checkpoint(path, fingerprint, CloningMetrics)
-    for checkpoint in run_epochs(network, adam, run_epoch, config.epochs, config.patience, resumed):
-        write_checkpoint(checkpoint, path, fingerprint)
-        advance(checkpoint.epoch - done)
-        done = checkpoint.epoch
-    advance(config.epochs - done)
+    for checkpoint in run_epochs(network, adam, run_epoch, config.epochs, config.patience):
+        advance(checkpoint.epoch > 0)
+    advance(config.epochs - checkpoint.epoch)
     return checkpoint
 
 

@@ -61,7 +61,7 @@ class Gail(NetworkMethod):
     name = "gail"
     title = "GAIL"
     summary = "generative adversarial imitation with PPO (extra `baselines`)"
-    settings = "experiments.baselines.gail.adversarial:GailConfig"
+    settings = "experiments.baselines.gail.train:GailConfig"
     trainer = "experiments.baselines.gail.train:train_gail"
 
     def check_available(self) -> None:

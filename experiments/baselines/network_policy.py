@@ -6,12 +6,14 @@ Several networks of one training form an ensemble, which acts with the mean of t
 
 At temperature 1 it acts as trained, at 0 it takes the most probable control (the first of equals).
 
-The directory of a run holds `config.json`, `metrics.jsonl`, `checkpoint/`, and at the end `policy.safetensors`; then
-`config.json` also has the default temperature of the policy, chosen on validation scenes.
+The directory of a run holds `config.json`, with the temperature that was chosen on validation scenes, `metrics.jsonl`
+and `policy.safetensors`, all of them written at the end.
 """
 
+import hashlib
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from torch import Tensor
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import GridNetwork
 from wfairl.core.automata.automaton import Label
+from wfairl.core.costs.checkpoint import METRICS
 from wfairl.core.planning.agent import Status
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.runs.run_directory import (
@@ -35,7 +38,7 @@ from wfairl.core.runs.run_directory import (
     unfinished,
     write_config,
 )
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import parse, write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 from wfairl.core.worlds.world import World
@@ -138,27 +141,27 @@ def run_config(method: str, request: TrainingRequest, settings: Any) -> RunConfi
 
     Raises:
         RunExistsError: there is a run, and the request is not to resume it.
-        OtherConfigurationError: the existing run has other settings.
+        OtherConfigurationError: the existing run has other settings or other demonstrations.
     """
     dataset, seen = request.dataset, seen_tests(request.dataset)
-    config = RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, dict(request.origin))
+    shown = json.dumps([(one.seed, one.score, one.controls) for one in dataset])
+    origin = {**request.origin, "digest": hashlib.sha256(shown.encode()).hexdigest()}
+    config = RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, origin)
     check_free(request.directory, config, request.resume)
     return config
 
 
-def begin_run(config: RunConfig, directory: Path) -> None:
-    """Write the configuration, unless the run has finished: then it also has what training found."""
-    if not (directory / POLICY).exists():
-        write_config(directory, config)
+def finished_run(directory: Path) -> NetworkRun | None:
+    """The run of a directory, None if it has not finished; errors as in `load_network_run`."""
+    return load_network_run(directory) if (directory / POLICY).exists() else None
 
 
-def finish_run(
-    config: RunConfig, directory: Path, networks: Sequence[GridNetwork], encoder: GridEncoder, found: ModelSelection
-) -> NetworkRun:
-    """Write what training found, and the policy."""
-    write_config(directory, replace(config, found=asdict(found)))
-    save_policy(networks, encoder, directory / POLICY)
-    return NetworkRun(tuple(networks), encoder, found)
+def finish_run(config: RunConfig, directory: Path, run: NetworkRun, metrics: Sequence[Mapping[str, Any]]) -> NetworkRun:
+    """Write what training found, its metrics, and the policy, which is last."""
+    write_config(directory, replace(config, found=asdict(run.found)))
+    write_lines(directory / METRICS, metrics)
+    save_policy(run.networks, run.encoder, directory / POLICY)
+    return run
 
 
 def load_network_run(directory: Path) -> NetworkRun:

@@ -62,7 +62,7 @@ def runs(dataset, tmp_path_factory):
 def test_a_run_says_which_method_made_it_and_becomes_a_policy(runs, method):
     document = json.loads((runs / method / "config.json").read_text())
     assert (document["format"], document["method"], document["task"]) == ("wfairl-run", method, "doorkey")
-    assert (document["origin"], document["seen"]) == ({"who": "me"}, [])
+    assert (document["origin"]["who"], document["seen"]) == ("me", [])
     assert (runs / method / "metrics.jsonl").exists()
     for temperature in (None, 0.0, 0.7):
         policy = load_policy(runs / method, TASK, temperature)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_baselines import random_network
 
-from experiments.baselines.gail.adversarial import GailConfig, clone
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
@@ -18,7 +17,7 @@ from experiments.baselines.gail.discriminator import (
     absorbing_return,
     discrimination_loss,
 )
-from experiments.baselines.gail.train import prepare_data
+from experiments.baselines.gail.train import GailConfig, clone, prepare_data
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.imitation import Steps
 from experiments.baselines.network import FrozenNetwork, Observations

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.baselines.gail.adversarial import GailConfig
-from experiments.baselines.gail.train import train_gail
+from experiments.baselines.gail import train as gail
+from experiments.baselines.gail.train import GailConfig, train_gail
 from experiments.baselines.grid_encoder import GridEncoder
 from experiments.baselines.network import Observations
+from experiments.baselines.network_policy import BrokenPolicyError
 from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.checkpoint import BrokenCheckpointError, OtherConfigurationError
+from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate
@@ -128,16 +129,14 @@ class KilledError(Exception):
 
 
 def kill_after(monkeypatch, iterations):
-    from experiments.baselines.gail import adversarial
-
-    original = adversarial.AdversarialTraining.iterate
+    original = gail.AdversarialTraining.iterate
 
     def iterate(self, iteration):
         if iteration == iterations:
             raise KilledError
         return original(self, iteration)
 
-    monkeypatch.setattr(adversarial.AdversarialTraining, "iterate", iterate)
+    monkeypatch.setattr(gail.AdversarialTraining, "iterate", iterate)
 
 
 @pytest.mark.parametrize("stop", [pytest.param(3, marks=pytest.mark.slow), 4])
@@ -148,7 +147,7 @@ def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_p
         with pytest.raises(KilledError):
             train(DOORKEY, dataset, SMALL, tmp_path / "killed")
     train(DOORKEY, dataset, SMALL, tmp_path / "killed", resume=True)
-    for name in ("checkpoint/log-d.safetensors", "metrics.jsonl", "policy.safetensors", "config.json"):
+    for name in ("metrics.jsonl", "policy.safetensors", "config.json"):
         assert (whole.directory / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
@@ -178,9 +177,9 @@ def test_another_training_in_the_directory_is_refused(tmp_path, dataset, whole):
         train(DOORKEY, dataset, SMALL, directory)
     with pytest.raises(OtherConfigurationError):
         train(DOORKEY, dataset, replace(SMALL, entropy=0.5), directory, resume=True)
-    path = directory / "checkpoint" / "log-d.safetensors"
+    path = directory / "policy.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(BrokenCheckpointError):
+    with pytest.raises(BrokenPolicyError):
         train(DOORKEY, dataset, SMALL, directory, resume=True)
 
 

@@ -12,8 +12,9 @@ from experiments.baselines.network_policy import (
     BrokenPolicyError,
     ModelSelection,
     NetworkPolicy,
-    begin_run,
+    NetworkRun,
     finish_run,
+    finished_run,
     load_network_run,
     load_policy_file,
     mean_log_probabilities,
@@ -25,7 +26,7 @@ from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
-from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, load_run
+from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, load_run, write_config
 from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridTask
@@ -81,17 +82,18 @@ def test_softmax_keeps_its_head_at_extremes():
 
 
 def test_a_run_survives_its_directory(networks, tmp_path):
-    begin_run(CONFIG, tmp_path)
+    write_config(tmp_path, CONFIG)
+    assert finished_run(tmp_path) is None
     with pytest.raises(BrokenRunError, match="has not finished"):
         load_network_run(tmp_path)
-    written = finish_run(CONFIG, tmp_path, networks, ENCODER, ModelSelection(0.5, 0.75, {"why": "best"}))
+    found = ModelSelection(0.5, 0.75, {"why": "best"})
+    written = finish_run(CONFIG, tmp_path, NetworkRun(tuple(networks), ENCODER, found), [])
     read = load_network_run(tmp_path)
     assert (read.found, read.encoder) == (written.found, written.encoder)
     for one, other in zip(read.networks, networks, strict=True):
         for name, tensor in one.state_dict().items():
             assert torch.equal(tensor, other.state_dict()[name])
-    begin_run(CONFIG, tmp_path)
-    assert load_network_run(tmp_path).found == written.found  # resuming does not forget what was found
+    assert finished_run(tmp_path).found == found  # resuming does not forget what was found
     with pytest.raises(BrokenRunError, match="method bc, which learns no cost"):
         load_run(tmp_path)
 

@@ -132,9 +132,10 @@ def read_checkpoint_file(path: Path) -> Any:
 
 def write_policy(path: Path) -> None:
     encoder = GridEncoder(2)
-    networks = [encoder.make_network(6) for _ in range(2)]
+    networks = tuple(encoder.make_network(6) for _ in range(2))
     config = RunConfig("bc", "doorkey", 0.5, {"epochs": 3}, (7,), {"who": "me"})
-    finish_run(config, path.parent, networks, encoder, ModelSelection(0.5, 0.75, {"epochs": [3]}))
+    run = NetworkRun(networks, encoder, ModelSelection(0.5, 0.75, {"epochs": [3]}))
+    finish_run(config, path.parent, run, [])
 
 
 def read_policy(path: Path) -> NetworkRun:
