@@ -2,8 +2,8 @@
 
     python benchmarks/event_logs.py [--json] [--quick] [--largest 1000000]
 
-A rule of three constraints is hidden in logs of about 12 events out of 15, and 3 % of the flags are wrong; the logs are
-those of the experiment `event-rules`. `said` tells whether the sentences are those of the rule.
+A rule of three constraints is hidden in logs of about 12 events out of 15, and 3 % of the flags are wrong. `said` tells
+whether the sentences are those of the rule.
 """
 
 import math
@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 from reporting import growth_exponent, make_parser, report
 
-from experiments.procedures.event_rules import EVENTS, WRONG_FLAGS, draw_logs, kept
+from wfairl.core.automata.word_corpus import encode
+from wfairl.core.automata.words import sort_labels
 from wfairl.core.demonstrations.learners import Reading, find_learner
-from wfairl.events.constraints import Constraint
+from wfairl.events.constraints import Constraint, Occurrences
 
+EVENTS = tuple(f"event{i:02d}" for i in range(15))
+ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)
+MEAN_LENGTH, WRONG_FLAGS = 12, 0.03
 RULE = (("precedence", EVENTS[0], EVENTS[1]), ("existence", EVENTS[2]), ("responded existence", *EVENTS[3:5]))
 
 
@@ -34,8 +38,12 @@ def main() -> None:
 def measure(count: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     rule = [Constraint.of(*parts) for parts in RULE]
-    words = draw_logs(rng, count)
-    flags = (kept(rule, words) ^ (rng.random(count) < WRONG_FLAGS)).astype(float).tolist()
+    lengths = rng.poisson(MEAN_LENGTH, size=count)
+    events = np.split(rng.integers(len(EVENTS), size=int(lengths.sum())), np.cumsum(lengths)[:-1])
+    words = [tuple(ALPHABET[i] for i in word) for word in events]
+    places = Occurrences.of(encode(words, ALPHABET), ALPHABET, EVENTS)
+    kept = np.logical_and.reduce([constraint.holds(places) for constraint in rule])
+    flags = (kept ^ (rng.random(count) < WRONG_FLAGS)).astype(float).tolist()
     started = time.perf_counter()
     task = find_learner("declare").fit(words, flags, Reading(keep_repeats=True))
     seconds = time.perf_counter() - started

@@ -12,8 +12,7 @@ from typing import Any
 
 from reporting import Clock, make_parser, report
 
-from experiments.baselines.gail.train import AdversarialTraining, GailConfig
-from experiments.baselines.gail.train import prepare_data
+from experiments.baselines.gail.train import AdversarialTraining, GailConfig, prepare_data
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect
 from wfairl.core.worlds import Task

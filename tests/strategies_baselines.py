@@ -2,7 +2,7 @@
 
 import torch
 
-from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.network import GridEncoder
 from wfairl.minigrid import AgentOn, MiniGridWorld
 from wfairl.minigrid.environment import make_environment, reset
 

@@ -21,26 +21,37 @@ All random numbers follow from the seed: a run that was killed begins again, and
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 import torch
 from annotated_types import Ge
+from torch import Tensor
 from torch.nn import functional
 
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
-from experiments.baselines.network import Dropout, GridNetwork, seeded_torch, torch_seed
+from experiments.baselines.network import (
+    Dropout,
+    GridEncoder,
+    GridNetwork,
+    Observations,
+    check_grid,
+    seeded_torch,
+    torch_seed,
+)
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, finished_run, run_config
 from experiments.baselines.validation import best_temperature, draw_by_inversion, validate, validation_seeds
 from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.costs.adam import Adam
 from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
-from wfairl.core.costs.epochs import half_cosine, one_torch_thread, run_epochs
+from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
+from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
+from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.world import World
 
 METHOD = "bc"
 
@@ -97,16 +108,34 @@ class CloningMetrics(EpochMetrics):
         return self.held_out_errors, self.held_out_loss
 
 
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """States, and the control that was taken in each.
+
+    Attributes:
+        observations: the states.
+        controls: shape [states] of int64; all of them were available.
+    """
+
+    observations: Observations
+    controls: Tensor
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.controls)
+
+    def rows(self, chosen: Tensor) -> "Steps":
+        """Some of the steps, with the same bank."""
+        return Steps(Observations(self.observations.bank, self.observations.columns[chosen]), self.controls[chosen])
+
+    def mirrored(self, encoder: GridEncoder) -> "Steps":
+        """The same steps in the mirror image of the scene."""
+        return Steps(*encoder.mirrored(self.observations, self.controls))
+
+
 @one_torch_thread()
 def train_cloning(request: TrainingRequest, config: CloningConfig) -> NetworkRun:
-    """Learn a policy from the successful demonstrations, in a directory.
-
-    Raises:
-        RunExistsError: there is a run, and the request is not to resume it.
-        OtherConfigurationError: the existing run has another configuration or other demonstrations.
-        NoSuccessfulDemonstrationError: there are fewer than two, of which one could be trained on and one held out.
-        DivergedError: numbers are no longer finite.
-    """
+    """Learn a policy from the successful demonstrations, in a directory."""
     task, dataset = request.task, request.dataset
     run_settings = run_config(METHOD, request, config)
     if (finished := finished_run(request.directory)) is not None:
@@ -187,3 +216,67 @@ def _assess(network: GridNetwork, demonstrations: Sequence[Steps]) -> tuple[floa
     logits = network(joined.observations)
     errors = logits.argmax(dim=1) != joined.controls
     return functional.cross_entropy(logits, joined.controls).item(), errors.double().mean().item()
+
+
+def concatenate(parts: Sequence[Steps]) -> Steps:
+    """Concatenate steps and their banks."""
+    banks = [part.observations.bank for part in parts]
+    columns = [part.observations.columns.clone() for part in parts]
+    for column, first in zip(columns, np.cumsum([0, *map(len, banks[:-1])]).tolist(), strict=True):
+        column[:, 0] += first
+    return Steps(Observations(torch.cat(banks), torch.cat(columns)), torch.cat([part.controls for part in parts]))
+
+
+def find_encoder(world: World[Any], radius: int) -> GridEncoder:
+    """The encoder of scenes like this one, in which the agent sees `radius` cells each way."""
+    return GridEncoder(min(radius, max(check_grid(world).size) - 1))
+
+
+def encode_demonstrations(
+    task: Task, dataset: Dataset, encoder: GridEncoder, least: int, idle: bool = False
+) -> list[Steps]:
+    """The steps of each successful demonstration; without those that changed nothing, unless `idle`."""
+    successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
+    if len(successes) < least:
+        raise NoSuccessfulDemonstrationError(
+            f"{len(successes)} of the {len(dataset)} demonstrations succeeded: imitation needs {least} or more. Collect"
+            " more"
+        )
+    demonstrations = []
+    for one in successes:
+        world = task.make_world(one.seed)
+        states = one.follow(world).states
+        moving = [i for i in range(len(one.controls)) if idle or states[i + 1] != states[i]]
+        kept = moving or range(len(one.controls))
+        observations = encoder.for_world(world)([states[i] for i in kept])
+        demonstrations.append(Steps(observations, torch.tensor([one.controls[i] for i in kept])))
+    return demonstrations
+
+
+def clone_epoch(
+    network: GridNetwork,
+    adam: Adam,
+    demonstrations: Sequence[Steps],
+    batch_size: int,
+    controls: int,
+    dropout: Dropout | None,
+    learning_rate: float,
+) -> float:
+    """Take one Adam step for every `batch_size` demonstrations.
+
+    The first `controls` outputs of the network are logits. `dropout` is applied to its hidden layers.
+
+    Returns:
+        The mean loss per imitated step, of each batch before its Adam step.
+    """
+    total, steps = 0.0, 0
+    for first in range(0, len(demonstrations), batch_size):
+        batch = concatenate(demonstrations[first : first + batch_size])
+        logits = network(batch.observations, dropout)[:, :controls]
+        loss = functional.cross_entropy(logits, batch.controls)
+        if not loss.isfinite():
+            raise DivergedError("cloning diverged: the loss is not a finite number; lower the learning rate")
+        adam.step(adam.gradients(loss), learning_rate)
+        total += loss.item() * len(batch)
+        steps += len(batch)
+    return total / steps

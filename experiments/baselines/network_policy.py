@@ -23,8 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import GridNetwork
+from experiments.baselines.network import GridEncoder, GridNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.costs.checkpoint import METRICS
 from wfairl.core.planning.agent import Status
@@ -137,12 +136,7 @@ class NetworkRun:
 
 
 def run_config(method: str, request: TrainingRequest, settings: Any) -> RunConfig:
-    """The configuration of a run of a method with a dataclass of settings, before training.
-
-    Raises:
-        RunExistsError: there is a run, and the request is not to resume it.
-        OtherConfigurationError: the existing run has other settings or other demonstrations.
-    """
+    """The configuration of a run of a method with a dataclass of settings, before training."""
     dataset, seen = request.dataset, seen_tests(request.dataset)
     shown = json.dumps([(one.seed, one.score, one.controls) for one in dataset])
     origin = {**request.origin, "digest": hashlib.sha256(shown.encode()).hexdigest()}
@@ -165,11 +159,7 @@ def finish_run(config: RunConfig, directory: Path, run: NetworkRun, metrics: Seq
 
 
 def load_network_run(directory: Path) -> NetworkRun:
-    """Read a finished run.
-
-    Raises:
-        BrokenRunError, BrokenPolicyError: names what is missing or broken.
-    """
+    """Read a finished run."""
     config = read_config(directory)
     if not (directory / POLICY).exists():
         raise unfinished(directory)
@@ -188,11 +178,7 @@ def save_policy(networks: Sequence[GridNetwork], encoder: GridEncoder, path: Pat
 
 
 def load_policy_file(path: Path) -> tuple[tuple[GridNetwork, ...], GridEncoder]:
-    """Read a policy's networks and their encoder.
-
-    Raises:
-        BrokenPolicyError: names the file and what is wrong with it.
-    """
+    """Read a policy's networks and their encoder."""
     tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
     try:
         encoder = parse(GridEncoder, header["encoder"])

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import FrozenNetwork, GridNetwork
+from experiments.baselines.network import FrozenNetwork, GridEncoder, GridNetwork
 from experiments.baselines.network_policy import mean_log_probabilities, softmax
 from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool
 from wfairl.core.demonstrations.demonstration import Dataset

@@ -110,11 +110,7 @@ class ScenePool:
 
 
 def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
-    """Read the scenes of some seeds once.
-
-    Raises:
-        BadInputError: there are no seeds, or the scenes are none of MiniGrid's, or have maps of different sizes.
-    """
+    """Read the scenes of some seeds once."""
     if not len(seeds):
         raise BadInputError("a vectorised environment needs at least one scene")
     worlds = list(map_in_threads(task.make_world, [int(seed) for seed in seeds], n_jobs))
@@ -186,11 +182,7 @@ class CompiledVectorEnv:
     def step(
         self, controls: NDArray[np.int64]
     ) -> tuple[Columns, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Apply a control in every row, and begin a new episode in those that ended.
-
-        Raises:
-            BadInputError: a control is none of MiniGrid's.
-        """
+        """Apply a control in every row, and begin a new episode in those that ended."""
         if controls.shape != (self.num_envs,) or controls.min() < 0 or controls.max() >= len(CONTROLS):
             raise BadInputError(f"a step takes {self.num_envs} controls between 0 and {len(CONTROLS) - 1}")
         pool, horizon = self.pool, self.pool.task.horizon

@@ -141,11 +141,7 @@ class Cell:
         FORM.write(place / RESULT, fields)
 
     def stored(self, directory: Path) -> Outcome | None:
-        """The outcome, None if it has not been computed.
-
-        Raises:
-            BrokenOutcomeError: the file holds something else.
-        """
+        """The outcome, None if it has not been computed."""
         place = directory / self.path
         if not (place / RESULT).exists():
             return None

@@ -14,15 +14,14 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from experiments.harness.cell import RESULT, Cell
 from wfairl.core.support.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.core.support.executors import WorkerDiedError, Workers
 from wfairl.core.support.files import write_atomically
+from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.workers import Sources, portable_sources, set_up
 
 AHEAD = 2
@@ -55,7 +54,8 @@ def compute_cells(cells: Sequence[Cell], directory: Path, workers: Workers) -> d
     waiting, failures = missing_cells(cells, directory), dict[str, str]()
     submitted: dict[Future[Ended], Cell] = {}
     unfinished = {cell.path for cell in waiting}
-    with _Display(waiting) as display:
+    with progress_bar() as bar:
+        meter = bar.add_task("cells", total=len(waiting))
         while waiting or submitted:
             room = AHEAD * max(1, workers.count()) - len(submitted)
             ready = [cell for cell in waiting if not any(one.path in unfinished for one in cell.needs.values())]
@@ -67,7 +67,8 @@ def compute_cells(cells: Sequence[Cell], directory: Path, workers: Workers) -> d
                 cell, ended = submitted.pop(future), _ended(future)
                 for path, content in ended.files.items():
                     write_atomically(directory / path, content)
-                display.finished(cell, ended)
+                bar.advance(meter)
+                _tell(bar, cell, ended)
                 unfinished.discard(cell.path)
                 if ended.reason is not None:
                     failures[cell.name] = ended.reason
@@ -135,37 +136,9 @@ def _compute_remotely(packed: bytes, files: Mapping[str, bytes], sources: Source
         return replace(ended, files={path: one for path, one in contents.items() if files.get(path) != one})
 
 
-class _Display:
-    """On a terminal a bar with the time left, otherwise, as in a log, a line for each cell that ends."""
-
-    def __init__(self, cells: Sequence[Cell]):
-        self.count, self.ended = len(cells), 0
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True, highlight=False, markup=False, soft_wrap=True),
-            transient=True,
-            speed_estimate_period=3600,
-        )
-        self.bar.disable = not self.bar.console.is_terminal
-        self.meter = self.bar.add_task(f"0/{self.count} cells", total=self.count)
-
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def finished(self, cell: Cell, ended: Ended) -> None:
-        """A cell ends."""
-        self.ended += 1
-        count = f"{self.ended}/{self.count} cells"
-        self.bar.update(self.meter, description=count, advance=1)
-        if ended.reason is not None:
-            self.bar.console.print(f"failed: {cell.name}: {ended.reason}")
-        elif not self.bar.console.is_terminal:
-            sys.stderr.write(f"{count}: {cell.name}: {ended.seconds:.0f} s\n")
+def _tell(bar: Progress, cell: Cell, ended: Ended) -> None:
+    """A line for a cell that failed, and where there is no bar, as in a log, for every cell."""
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"{cell.name}: {ended.reason or f'{ended.seconds:.0f} s'}\n")
+    elif ended.reason is not None:
+        bar.console.print(f"failed: {cell.name}: {ended.reason}", highlight=False, markup=False, soft_wrap=True)

@@ -33,7 +33,6 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "pdc": "experiments.procedures.process_discovery:PROCESS_DISCOVERY_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "outcomes": "experiments.procedures.outcomes:OUTCOMES_EXPERIMENT",
-        "event-rules": "experiments.procedures.event_rules:EVENT_RULES_EXPERIMENT",
         "babyai": "experiments.procedures.babyai_plans:BABYAI_EXPERIMENT",
         "rule-families": "experiments.rule_families.learning:RULE_FAMILIES_EXPERIMENT",
         "floors": "experiments.procedures.floor_plans:FLOORS_EXPERIMENT",
@@ -76,11 +75,7 @@ class Options:
         return [*(["--quick"] if self.quick else []), *(part for pair in pairs for part in pair)]
 
     def check(self, experiment: "Experiment") -> None:
-        """Refuse options that the experiment does not have.
-
-        Raises:
-            BadInputError: names the first.
-        """
+        """Refuse options that the experiment does not have."""
         for name in self.given:
             if name not in ("quick", *experiment.options):
                 option = name.replace("_", "-")

@@ -130,11 +130,7 @@ def _plain_settings(cell: Cell) -> dict[str, bool | int | float | str]:
 
 
 def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> None:
-    """Write every figure as NAME.svg and NAME.png, and the captions of all as JSON.
-
-    Raises:
-        BadInputError: two figures have the same name, or a file cannot be written.
-    """
+    """Write every figure as NAME.svg and NAME.png, and the captions of all as JSON."""
     names = [figure.name for figure in figures]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:

@@ -1,7 +1,6 @@
 """What is measured beside the return: whether the rule is kept, at what cost, and whether the rule was recovered.
 
     rule kept   fraction of the test episodes that fulfil the task's true rule
-    no plan     fraction of the test scenes in which the learned automaton has no plan
     regret      true cost of an episode that keeps the rule / least true cost of its scene - 1
     agreement   fraction of the probe trajectories that the learned and the true automaton classify alike
     states      of the learned automaton, and of the smallest one of the true rule
@@ -11,9 +10,8 @@ from optimal to careless, of an agent that only wants the goal, and random.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.rollout import roll_out
-from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.dfa import Dfa, minimal, to_finite
@@ -81,15 +78,8 @@ def probe_labels(name: str) -> tuple[tuple[Label, ...], ...]:
     )
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A figure of a line of the summary, see `summary.summarise`.
-
-    Attributes:
-        title: of its table.
-        explanation: what it is, as a sentence.
-        text: of a line; empty if the line has no such figure.
-    """
+class Measure(NamedTuple):
+    """A figure of a line of the summary: title, a sentence about it, and its text in a line, empty if it has none."""
 
     title: str
     explanation: str
@@ -101,34 +91,29 @@ def percent(value: float, digits: int = 0) -> str:
     return "" if np.isnan(value) else f"{100 * value:.{digits}f} %"
 
 
-MEASURES = Registry(
-    "measure",
-    {
-        "kept": Measure(
-            "rule kept",
-            "Part of the test episodes that keep the true rule.",
-            lambda line: percent(line.success_rate),
-        ),
-        "no_plan": Measure(
-            "no plan",
-            "Part of the test scenes in which the learned automaton leaves no way to succeed.",
-            lambda line: percent(line.no_plan_rate),
-        ),
-        "regret": Measure(
-            "regret",
-            "Mean true cost of the episodes that keep the rule above the least possible.",
-            lambda line: percent(line.regret, 1),
-        ),
-        "agreement": Measure(
-            "agreement",
-            "Part of the walks in new scenes that the learned and the true automaton judge alike.",
-            lambda line: percent(line.agreement),
-        ),
-        "states": Measure(
-            "states",
-            "States of the learned automaton, mean over training seeds, and the fewest that the true rule needs.",
-            lambda line: "" if np.isnan(line.states) else f"{line.states:.3g} of {line.least_states:.0f}",
-        ),
-    },
-)
-"""What a comparison can show beside the return, by name."""
+MEASURES = {
+    "return": Measure(
+        "return",
+        "Mean return, with its standard error.",
+        lambda line: f"{line.mean_return:.3f} ± {line.standard_error:.3f}",
+    ),
+    "kept": Measure(
+        "rule kept", "Part of the test episodes that keep the true rule.", lambda line: percent(line.success_rate)
+    ),
+    "regret": Measure(
+        "regret",
+        "Mean true cost of the episodes that keep the rule above the least possible.",
+        lambda line: percent(line.regret, 1),
+    ),
+    "agreement": Measure(
+        "agreement",
+        "Part of the walks in new scenes that the learned and the true automaton judge alike.",
+        lambda line: percent(line.agreement),
+    ),
+    "states": Measure(
+        "states",
+        "States of the learned automaton, mean over training seeds, and the fewest that the true rule needs.",
+        lambda line: "" if np.isnan(line.states) else f"{line.states:.3g} of {line.least_states:.0f}",
+    ),
+}
+"""What a comparison can show, by name."""

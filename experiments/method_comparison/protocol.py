@@ -129,9 +129,6 @@ class Protocol:
             options: what is asked for.
             full: the whole protocol, which has all tasks, data sets and methods.
             name: of the experiment, for messages.
-
-        Raises:
-            BadInputError: it has no such task, data set or method; or there is no such cost model.
         """
         tasks = _chosen(name, "task", options.tasks, dict.fromkeys(self.tasks), dict.fromkeys(full.tasks))
         data_sets = _chosen(name, "data set", options.data_sets, self.data_sets, full.data_sets)

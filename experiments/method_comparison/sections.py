@@ -2,15 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
-
-from experiments.figures.results import draw_curves
-from experiments.harness.cell import Cell
 from experiments.harness.results import Results, Sections
-from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.planning import Policy, expert_policy
@@ -27,7 +22,7 @@ from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
 from wfairl.pages.run_learned import automaton_drawing
-from wfairl.pages.text import Text, capitalised, counted, number
+from wfairl.pages.text import Text, number
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""
@@ -44,7 +39,7 @@ def sections_of(comparison: MethodComparison, results: Results) -> Sections:
     tables = ComparisonTables(comparison, results)
     figures = ComparisonFigures(tables)
     shown = _measured_sections(tables, figures) if comparison.measures else _return_sections(tables, figures)
-    return {**shown, "Fewer demonstrations": figures.curves(), "The protocol": [_protocol(tables.protocol)]}
+    return {**shown, "Fewer demonstrations": tables.curves(), "The protocol": [_protocol(tables.protocol)]}
 
 
 def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
@@ -132,28 +127,12 @@ class ComparisonFigures:
 
         return max(self.protocol.data_sets, key=rank)
 
-    @property
-    def scene(self) -> int:
-        """The test scene that figures show."""
-        return self.protocol.test_seeds[0]
-
-    def cell(self, task: str, data: str, method: str) -> Cell:
-        """The cell of a training.
-
-        Raises:
-            BadInputError: it was not computed.
-        """
-        settings = {"seed": SHOWN_SEED, "successes": self.protocol.successes}
-        wanted = pd.Series({"task": task, "data": data, "method": method, **settings})
-        trials = self.tables.trials
-        found = trials[(trials[list(wanted.index)] == wanted).all(axis=1)].cell
-        if found.empty:
-            raise BadInputError(f"{method} has not been computed for {task} {data}")
-        return self.tables.results.cells[found.iloc[0]]
-
     def directory(self, task: str, method: str) -> Path:
-        """The run of a training on the noisy data; errors as in `cell`."""
-        return self.tables.results.place(self.cell(task, self.noisy, method))
+        """The run of a training on the noisy data; one that was not computed is a `BadInputError`."""
+        cell = self.protocol.training(task, self.noisy, method, SHOWN_SEED, self.protocol.successes)
+        if cell.name not in self.tables.results.outcomes:
+            raise BadInputError(f"{method} has not been computed for {task} {self.noisy}")
+        return self.tables.results.place(cell)
 
     def run(self, task: str) -> Run:
         """The automaton and the cost that were learned from the noisy data."""
@@ -179,8 +158,9 @@ class ComparisonFigures:
                 for seed in self.protocol.test_seeds[:PLAYED_SCENES]
             ]
             words = (
-                f"Episodes of every method, learned from {_described(self.noisy)}, in the same scenes: what it saw, how"
-                " likely each control was, and for those that plan, where their automaton stood."
+                f"Episodes of every method, learned from data set {self.noisy}, training seed {SHOWN_SEED}, in the same"
+                " scenes: what it saw, how likely each control was, and for those that plan, where their automaton"
+                " stood."
             )
             sections[f"Watch {find_task(task).title}"] = [prose(words), EpisodePlayer(tuple(recordings))]
         return sections
@@ -190,10 +170,9 @@ class ComparisonFigures:
 
         def draw(task: str) -> AutomatonDrawing:
             drawing = automaton_drawing(self.run(task).task_model)
-            return replace(drawing, caption=f"The automaton of {task}. {drawing.caption}")
+            return replace(drawing, caption=f"The automaton of {task}. {drawing.caption} The words are those of")
 
-        note = "The words are those of {}."
-        return [part for task in self.planned_tasks for part in self._drawn_of_task("automaton", draw, note, task)]
+        return [self._drawn("automaton", draw, task) for task in self.planned_tasks]
 
     def costs(self, tasks: Sequence[str]) -> Parts:
         """Maps of the learned cost of tasks."""
@@ -202,60 +181,17 @@ class ComparisonFigures:
             task, run = find_task(name), self.run(name)
             automaton, cost = run.task_model.finite, run.cost.as_cost()
             check_preference(task, self.protocol.test_seeds, automaton, cost)
-            return draw_cost_maps(task, self.scene, automaton, cost, name=f"costs-{name}")
+            maps = draw_cost_maps(task, self.protocol.test_seeds[0], automaton, cost, name=f"costs-{name}")
+            return replace(maps, caption=f"{maps.caption} Automaton and cost were learned from")
 
-        note = "Automaton and cost were learned from {}."
-        return [part for task in tasks for part in self._drawn_of_task("costs", draw, note, task)]
+        return [self._drawn("costs", draw, task) for task in tasks]
 
-    def _drawn_of_task(self, name: str, draw: Callable[[str], Drawing], note: str, task: str) -> Parts:
-        return _drawn(f"{name}-{task}", partial(draw, task), note.format(_described(self.noisy, task)))
-
-    def curves(self) -> Parts:
-        """The return, or what else is measured, over the number of demonstrations."""
-        curve, seeds = self.protocol.curve, counted(self.protocol.seeds, "training seed")
-        if curve is None:
-            return []
-        note = f"The demonstrations are of data set {curve.data}, the means over {seeds}."
-        tasks = [task for task in self.protocol.tasks if task in curve.tasks]
-        return [part for task in tasks for part in _drawn(f"demonstrations-{task}", partial(self._curve, task), note)]
-
-    def _curve(self, task: str) -> CaptionedFigure:
-        lines, main = self.tables.curve_lines, self.tables.main
-        title, column, levels = "mean return", "mean_return", dict[str, float]()
-        if self.tables.comparison.measures:
-            measure = "regret" if find_task(task).true_cost is not None else "kept"
-            title, column = MEASURES[measure].title, {"regret": "regret", "kept": "success_rate"}[measure]
-            lines = lines.assign(standard_error=0.0)
-        else:
-            known = main[(main.acting == CHOSEN) & (main.task == task)].set_index("method").mean_return
-            levels = {name: known[name] for name in ("optimal", "expert") if name in known}
-        lines = lines[(lines.task == task) & lines[column].notna()]
-        points = pd.DataFrame(
-            {
-                "method": lines.method.map(self.tables.title),
-                "number": lines.successes.astype(int),
-                "mean": lines[column],
-                "error": lines.standard_error,
-            }
-        )
-        named = ", ".join(f"{name} ({level:.3f})" for name, level in levels.items())
-        caption = f"{capitalised(title)} on {task} over the number of demonstrations, on a logarithmic scale" + (
-            f", with standard errors. Dashed lines: {named}." if levels else "."
-        )
-        return draw_curves(f"demonstrations-{task}", points, levels, "demonstrations", title, caption)
-
-
-def _described(data: str, task: str = "") -> str:
-    """The training data of the runs on the page, as text."""
-    return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
-
-
-def _drawn(name: str, draw: Callable[[], Drawing], note: str) -> Parts:
-    """A figure with a note below its caption; or, if it cannot be drawn, a sentence that says why."""
-    try:
-        drawn = draw()
-        return [replace(drawn, caption=f"{drawn.caption} {note}")]
-    except NoPreferenceError as error:
-        return [prose(f"There are no maps of the cost of {name.removeprefix('costs-')}: {error}.")]
-    except WfairlError as error:
-        return [prose(f"There is no figure {name}: {str(error).rstrip('.')}.")]
+    def _drawn(self, name: str, draw: Callable[[str], Drawing], task: str) -> Block:
+        """A figure whose caption ends with the data; or, if it cannot be drawn, a sentence that says why."""
+        try:
+            drawn = draw(task)
+        except NoPreferenceError as error:
+            return prose(f"There are no maps of the cost of {task}: {error}.")
+        except WfairlError as error:
+            return prose(f"There is no figure {name}-{task}: {str(error).rstrip('.')}.")
+        return replace(drawn, caption=f"{drawn.caption} data set {self.noisy} of {task}, training seed {SHOWN_SEED}.")

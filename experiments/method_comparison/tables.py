@@ -1,5 +1,6 @@
-"""The tables of a comparison of methods: pivots of its summary."""
+"""The tables of a comparison of methods: the results of all episodes, means over them, and pivots of the means."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from experiments.harness.results import Results
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
-from experiments.method_comparison.summary import summarise, trials_of
 from wfairl.core.planning.policies import REFERENCES, policy_title
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.worlds.task_registry import find_task
@@ -150,9 +151,7 @@ class ComparisonTables:
             self._measured(f"{about}, from {self.describe(data)}.", data, self._learners(data), names)
             for data in self.protocol.data_sets
         ]
-        tables.append(self._measured("The same of policies that learn nothing.", "", list(REFERENCES), names))
-        tables.append(self._curve(f"{about}, against the number of demonstrations."))
-        return tables
+        return [*tables, self._measured("The same of policies that learn nothing.", "", list(REFERENCES), names)]
 
     def rules(self) -> list[Table]:
         """The measures of the learned rules: a table per data set."""
@@ -173,29 +172,19 @@ class ComparisonTables:
         wide = wide.reindex(index=self.protocol.tested_tasks, columns=methods).dropna(how="all")
         return table_of(wide.rename(index=self.task_title, columns=self.title), caption)
 
-    def _curve(self, caption: str) -> Table:
-        """One line per task and entry, one column per number of demonstrations."""
-        curve = self.protocol.curve
+    def curves(self) -> list[Table]:
+        """Measures by the number of demonstrations: one line per task and entry; no table without a curve."""
+        curve, summary, names = self.protocol.curve, self.summary, self.comparison.measures or ("return",)
         if curve is None:
-            return table_of(pd.DataFrame(), caption)
-        lines = self.curve_lines
-        wide = _with_text(lines, self.comparison.measures).pivot(
-            index=["task", "method"], columns="successes", values="text"
-        )
-        keys = [(task, method) for task in self.protocol.tested_tasks for method in curve.entries]
-        wide = wide.reindex(keys)
+            return []
+        chosen = (summary.acting == CHOSEN) & (summary.data == curve.data) & summary.method.isin(curve.entries)
+        lines = _with_text(summary[chosen].sort_values("successes"), names)
+        wide = lines.pivot(index=["task", "method"], columns="successes", values="text")
+        wide = wide.reindex([(task, method) for task in self.protocol.tested_tasks for method in curve.entries])
         wide = wide[wide.notna().sum(axis=1) > 1]
         wide.index = [f"{self.task_title(task)}, {self.title(method)}" for task, method in wide.index]
-        return table_of(wide.rename(columns=lambda successes: f"{successes:.0f}"), caption)
-
-    @property
-    def curve_lines(self) -> pd.DataFrame:
-        """The lines of the summary for each number of demonstrations; none if there is no curve."""
-        curve, summary = self.protocol.curve, self.summary
-        if curve is None:
-            return summary.iloc[:0]
-        chosen = (summary.acting == CHOSEN) & (summary.data == curve.data)
-        return summary[chosen & summary.method.isin(curve.entries)].sort_values("successes")
+        caption = f"{_explained(names)} By the number of demonstrations of data set {curve.data}."
+        return [table_of(wide.rename(columns=lambda successes: f"{successes:.0f}"), caption)]
 
 
 def _with_text(lines: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -207,3 +196,84 @@ def _with_text(lines: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def _explained(names: Sequence[str]) -> str:
     titles = SEPARATOR.join(MEASURES[name].title for name in names)
     return f"{capitalised(titles)}: {' '.join(MEASURES[name].explanation for name in names)}"
+
+
+OPTIMAL = "optimal"
+
+LINE = ["tested", "data", "method", "successes", "acting"]
+"""What the episodes of a line share."""
+
+
+COLUMNS = [
+    *("cell", "task", "data", "method", "seed", "successes", "tested", "acting", "chosen", "scene"),
+    *("return", "success", "cost", "agreement", "states", "least_states"),
+]
+"""Of the table of results."""
+
+
+def trials_of(results: Results) -> pd.DataFrame:
+    """The table of results, one line per episode, with one more column.
+
+    `regret`: of an episode that keeps the rule; NaN otherwise.
+    """
+    table = results.table.reindex(columns=dict.fromkeys([*results.table.columns, *COLUMNS]))
+    table = table.fillna({"data": "", "seed": 0, "successes": 0})
+    table = table.astype({"chosen": bool, "success": bool})
+    optimal = table[(table.method == OPTIMAL) & table.success]
+    least = optimal.set_index(["tested", "scene"]).cost.rename("least")
+    table = table.join(least, on=["tested", "scene"])
+    table["regret"] = (table.cost / table.least - 1).where(table.success)
+    return table
+
+
+def summarise(comparison: MethodComparison, protocol: Protocol, trials: pd.DataFrame) -> pd.DataFrame:
+    """Means over training seeds and test scenes, a line per task, data set, entry, demonstrations and way of acting.
+
+    Columns: `task` (that was tested), `data`, `method`, `successes`, `acting`, `mean_return`, `standard_error`,
+    `success_rate`, `regret`, `agreement`, `states`, `least_states`, `seeds`, and `published`, which
+    only the lines of `CHOSEN` with all demonstrations have.
+    """
+    others = trials[~(trials.chosen & (trials.acting == CHOSEN))]
+    groups = pd.concat([trials[trials.chosen].assign(acting=CHOSEN), others]).groupby(LINE, sort=False)
+    summary = groups.agg(
+        mean_return=("return", "mean"),
+        success_rate=("success", "mean"),
+        regret=("regret", "mean"),
+        agreement=("agreement", "mean"),
+        states=("states", "mean"),
+        least_states=("least_states", "first"),
+        seeds=("seed", "nunique"),
+    ).astype(float)
+    summary["standard_error"] = [standard_error(matrix_of(group, "return")) for _, group in groups]
+    summary = summary.reset_index().rename(columns={"tested": "task"})
+    summary["is_reference"] = summary.method.isin(REFERENCES)
+    is_main = (summary.acting == CHOSEN) & (summary.is_reference | (summary.successes == protocol.successes))
+    keys = zip(summary.method, summary.task, summary.data, strict=True)
+    published = [comparison.published_returns.get(key) for key in keys]
+    summary["published"] = pd.Series(published, dtype=float).where(is_main)
+    return summary
+
+
+def matrix_of(episodes: pd.DataFrame, values: str) -> NDArray[np.float64]:
+    """Values of episodes, shape [training seeds, scenes]."""
+    return episodes.pivot(index="seed", columns="scene", values=values).to_numpy(float)
+
+
+def standard_error(returns: NDArray[np.float64]) -> float:
+    """The standard error of the mean of returns [training seeds, scenes], with scenes and seeds both drawn at random.
+
+    Every training seed is tested on the same scenes, so that means over seeds share the noise of the scenes and means
+    over scenes that of the seeds: the two variances add up,
+
+        var(mean) = var(scene means) / scenes + var(seed means) / seeds,
+
+    which counts the noise of single episodes twice and is therefore a little too large.
+    """
+    seeds, scenes = returns.shape
+    return math.hypot(
+        _deviation(returns.mean(axis=0)) / math.sqrt(scenes), _deviation(returns.mean(axis=1)) / math.sqrt(seeds)
+    )
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.priced_worlds import FAMILIES, PricedProblem, least, paid
+from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
 from experiments.procedures.unseen_scenes import mean_table
+from experiments.rule_families.judge import cheapest, judge
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
 from wfairl.core.costs.epochs import one_torch_thread
@@ -137,10 +138,10 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     spent, blind, best = 0.0, 0.0, 0.0
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
         product = build_product(task.make_world(seed), rule_of(task))
-        scene = problem.scene(seed)
-        spent += paid(scene, problem.order, find_plan(product, model.as_cost()(product)).path.controls)
-        blind += paid(scene, problem.order, find_plan(product, unit_cost(product)).path.controls)
-        best += least(scene, problem.order)
+        scene, rule = problem.scene(seed), problem.rule
+        spent += judge(scene, rule, find_plan(product, model.as_cost()(product)).path.controls)
+        blind += judge(scene, rule, find_plan(product, unit_cost(product)).path.controls)
+        best += judge(scene, rule, cheapest(scene, rule))
     claims = {one.name: one for one in term_costs(model, scenes[0].product.world)}
     truths = [(claims[name], price) for name, price in problem.drawn().true_prices.items() if name in claims]
     row = {

@@ -1,8 +1,8 @@
 """Outcomes of cases: what a rule learned from cases with outcomes predicts on other cases.
 
-Families of generated logs, and public logs where `--data` names a folder with them. Half of the cases of a log are
-shown, and `right` is the share of the others whose outcome is predicted, beside that of the constant answer and of a
-decision tree on "a comes before b" and "a happens", whose leaves have the size that is best on held-out cases.
+Half of the cases of a generated log are shown, and `right` is the share of the others whose outcome is predicted,
+beside that of the constant answer and of a decision tree on "a comes before b" and "a happens", whose leaves have the
+size that is best on held-out cases.
 
     conjunction   two to four facts must hold, random events, 3 % of the outcomes wrong
     failure       the case fails if a fact and another hold
@@ -22,7 +22,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +29,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
-from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
-from wfairl.events.event_logs import LogColumns, read_event_log
 from wfairl.pages.blocks import prose
 
 Case = list[str]
@@ -108,6 +105,11 @@ OFTEN = (0.2, 0.2, 0.2, 0.1, 0.1, 0.08, 0.08, 0.04)
 """How often each fact is drawn."""
 
 
+def draw_held(rng: np.random.Generator, cases: Sequence[Case], least: float = 0.2, most: float = 0.8) -> Flags:
+    """Of which cases a drawn fact holds."""
+    return hold(cases, draw_fact(rng, cases, least, most))
+
+
 def flip(rng: np.random.Generator, flags: Flags, share: float = 0.03) -> Flags:
     """Flags of which a share is wrong."""
     return np.asarray(flags ^ (rng.random(len(flags)) < share))
@@ -118,37 +120,23 @@ def hold(cases: Sequence[Case], fact: Fact) -> Flags:
     return np.array([fact(case) for case in cases])
 
 
-def conjunction(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Two to four facts must hold."""
+def _conjunction(rng: np.random.Generator, cases: list[Case]) -> Flags:
     facts = [draw_fact(rng, cases, 0.5, 0.95) for _ in range(rng.integers(2, 5))]
     return flip(rng, np.logical_and.reduce([hold(cases, fact) for fact in facts]))
 
 
-def failure(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """It fails if two facts hold."""
-    return flip(rng, ~(hold(cases, draw_fact(rng, cases, 0.4)) & hold(cases, draw_fact(rng, cases, 0.4))))
-
-
-def either(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Two facts, or two others."""
-    held = [hold(cases, draw_fact(rng, cases, 0.3)) for _ in range(4)]
+def _either(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    held = [draw_held(rng, cases, 0.3) for _ in range(4)]
     return flip(rng, (held[0] & held[1]) | (held[2] & held[3]))
 
 
-def exclusive(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Exactly one of two facts."""
-    return flip(rng, hold(cases, draw_fact(rng, cases, 0.3)) ^ hold(cases, draw_fact(rng, cases, 0.3)))
-
-
-def count(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """An event happens at least so often."""
+def _count(rng: np.random.Generator, cases: list[Case]) -> Flags:
     least = int(rng.integers(2, 4))
     event = max(EVENTS, key=lambda one: sum(case.count(one) >= least for case in cases))
     return flip(rng, hold(cases, lambda case: case.count(event) >= least))
 
 
-def sequence(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Three events in this order."""
+def _sequence(rng: np.random.Generator, cases: list[Case]) -> Flags:
     while True:
         a, b, c = (str(one) for one in rng.choice(EVENTS, size=3, replace=False))
 
@@ -160,30 +148,18 @@ def sequence(rng: np.random.Generator, cases: list[Case]) -> Flags:
             return flip(rng, hold(cases, fact))
 
 
-def rare(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Few cases succeed."""
-    held = hold(cases, draw_fact(rng, cases, 0.02, 0.1))
+def _rare(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    held = draw_held(rng, cases, 0.02, 0.1)
     return np.asarray(held & (rng.random(len(cases)) < 0.9) | (rng.random(len(cases)) < 0.01))
 
 
-def weak(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """A fact changes the chance of success."""
-    return np.asarray(rng.random(len(cases)) < np.where(hold(cases, draw_fact(rng, cases)), 0.8, 0.35))
-
-
-def many(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Eight facts add up."""
-    total = sum(rng.normal() * (hold(cases, draw_fact(rng, cases)) - 0.5) for _ in range(8))
+def _many(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    total = sum(rng.normal() * (draw_held(rng, cases) - 0.5) for _ in range(8))
     return np.asarray(rng.random(len(cases)) < 1 / (1 + np.exp(-2 * total)))
 
 
-def noise(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """Nothing tells the outcome."""
-    return np.asarray(rng.random(len(cases)) < rng.choice([0.1, 0.3, 0.5, 0.7, 0.9]))
-
-
-def deviance(rng: np.random.Generator, cases: list[Case]) -> Flags:
-    """A mistake in two of five cases; the cases are changed in place."""
+def _deviance(rng: np.random.Generator, cases: list[Case]) -> Flags:
+    """The cases are changed in place: a mistake in two of five."""
     wrong = rng.random(len(cases)) < 0.4
     kind = int(rng.integers(3))
     for case in (case for case, is_wrong in zip(cases, wrong, strict=True) if is_wrong and len(case) > 2):
@@ -198,8 +174,17 @@ def deviance(rng: np.random.Generator, cases: list[Case]) -> Flags:
 
 
 OUTCOMES: dict[str, Callable[[np.random.Generator, list[Case]], Flags]] = {
-    one.__name__: one
-    for one in (conjunction, failure, either, exclusive, count, sequence, rare, weak, many, noise, deviance)
+    "conjunction": _conjunction,
+    "failure": lambda rng, cases: flip(rng, ~(draw_held(rng, cases, 0.4) & draw_held(rng, cases, 0.4))),
+    "either": _either,
+    "exclusive": lambda rng, cases: flip(rng, draw_held(rng, cases, 0.3) ^ draw_held(rng, cases, 0.3)),
+    "count": _count,
+    "sequence": _sequence,
+    "rare": _rare,
+    "weak": lambda rng, cases: rng.random(len(cases)) < np.where(draw_held(rng, cases), 0.8, 0.35),
+    "many": _many,
+    "noise": lambda rng, cases: rng.random(len(cases)) < rng.choice([0.1, 0.3, 0.5, 0.7, 0.9]),
+    "deviance": _deviance,
 }
 
 
@@ -215,31 +200,6 @@ def draw_log(family: str, seed: int, cases: int) -> tuple[list[Word], Flags]:
         return [tuple(frozenset({e}) | more for e in case) for case, more in zip(drawn, high, strict=True)], flags
     flags = OUTCOMES[family](rng, drawn)
     return [tuple(frozenset({event}) for event in case) for case in drawn], flags
-
-
-PUBLIC: dict[str, tuple[str, LogColumns]] = {
-    "receipt, 1 day": ("receipt.xes", LogColumns(outcome="days: 1")),
-    "receipt, 7 days": ("receipt.xes", LogColumns(outcome="days: 7")),
-    "receipt, T03": ("receipt.xes", LogColumns(outcome="event: T03 Adjust confirmation of receipt")),
-    "receipt, T10": ("receipt.xes", LogColumns(outcome="event: T10 Determine necessity to stop indication")),
-    "receipt, T11": ("receipt.xes", LogColumns(outcome="event: T11 Create document X request unlicensed")),
-    "receipt, by group, 3 days": ("receipt.xes", LogColumns(outcome="days: 3", attributes=("org:group",))),
-    "reviewing, accept": ("reviewing.xes", LogColumns(outcome="event: accept")),
-    "reviewing, reject": ("reviewing.xes", LogColumns(outcome="event: reject")),
-    "reviewing, 300 days": ("reviewing.xes", LogColumns(outcome="days: 300")),
-    "traffic, paid": ("roadtraffic100traces.xes", LogColumns(outcome="event: Payment")),
-    "traffic, collection": ("roadtraffic100traces.xes", LogColumns(outcome="event: Send for Credit Collection")),
-    "traffic, 300 days": ("roadtraffic100traces.xes", LogColumns(outcome="days: 300")),
-}
-"""Outcomes of public logs; a log that the folder lacks is left out."""
-
-
-def read_public(data: Path, log: str) -> tuple[list[Word], Flags]:
-    """The words and outcomes of a public log."""
-    file, columns = PUBLIC[log]
-    read = read_event_log(data / file, columns)
-    assert read.scores is not None
-    return list(read.words), np.array(read.scores) >= Reading().threshold
 
 
 def predict(learner: str, shown: Sequence[Word], flags: Flags, others: Sequence[Word]) -> tuple[Flags, str]:
@@ -273,39 +233,17 @@ def features(words: Sequence[Word], shown: Sequence[Word]) -> NDArray[np.bool_]:
 def cells(options: Options) -> list[Cell]:
     """Every log by every learner; a quick look has one small log of each family."""
     cases, seeds = (FEWER_CASES, 1) if options.quick else (CASES, options.seeds or 4)
-    learners = options.methods or LEARNERS
-    drawn = [
+    return [
         Cell(f"{log} {seed} {by}", measure, {"log": log, "learner": by, "seed": seed, "cases": cases})
         for log in options.tasks or (*OUTCOMES, "attribute")
         for seed in range(seeds)
-        for by in learners
-    ]
-    public = {log: file for log, (file, _) in PUBLIC.items() if options.data and (options.data / file).exists()}
-    return drawn + [
-        Cell(
-            f"{log} {seed} {by}",
-            measure_public,
-            {"log": log, "learner": by, "seed": seed},
-            data=DataFolder(options.data, (file,)),
-        )
-        for log, file in public.items()
-        if options.data is not None
-        for seed in range(seeds)
-        for by in learners
+        for by in options.methods or LEARNERS
     ]
 
 
 def measure(log: str, learner: str, seed: int, cases: int) -> Outcome:
-    """One learner on one generated log."""
-    return _measure(learner, seed, *draw_log(log, seed, cases))
-
-
-def measure_public(data: Path, log: str, learner: str, seed: int) -> Outcome:
-    """One learner on one public log."""
-    return _measure(learner, seed, *read_public(data, log))
-
-
-def _measure(learner: str, seed: int, words: Sequence[Word], flags: Flags) -> Outcome:
+    """One learner on one log."""
+    words, flags = draw_log(log, seed, cases)
     order = np.random.default_rng(seed).permutation(len(words))
     half = len(words) // 2
     shown, others = ([words[i] for i in part] for part in (order[:half], order[half:]))
@@ -340,5 +278,5 @@ OUTCOMES_EXPERIMENT = Experiment(
     cells=cells,
     sections=sections,
     quick="one log of 300 cases of each family",
-    options=("data", "tasks", "methods", "seeds"),
+    options=("tasks", "methods", "seeds"),
 )

@@ -1,4 +1,5 @@
-"""Random worlds whose steps have hidden prices, with a judge that knows nothing of the package.
+"""Random worlds whose steps have hidden prices; the judge of rule families, which knows nothing of the package, prices
+their plans.
 
 A family draws prices and the kind of features; a problem is one draw of it, with scenes by seed: grids and road graphs,
 to be crossed from a start to a goal, sometimes with an errand on the way. Only the scene knows what a step costs.
@@ -7,17 +8,19 @@ The features that the learner sees may be idle, collinear, negative, on another 
 Families marked as held out are for tests: nothing may be tuned on them.
 """
 
-import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count, product
+from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.rule_families.judge import cheapest
+from experiments.rule_families.rules import Rule, Stage
+from experiments.rule_families.scenes import Place, Scene, Step
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.product import Product
 from wfairl.core.worlds.graph import GraphWorld, explore_world
@@ -28,67 +31,8 @@ ROADS = tuple(f"road {i}" for i in range(5))
 SIZE, PLACES, ROUGH, WALLS = 8, 45, 0.35, 0.1
 HORIZON = 200
 
-Place = Any
-
-
-class Leg(NamedTuple):
-    """A step from a place: where it leads, what it costs, what is seen of it."""
-
-    after: Place
-    cost: float
-    features: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class PricedScene:
-    """A world of the package's contract: labels at places, legs by place and control."""
-
-    controls: tuple[str, ...]
-    propositions: tuple[str, ...]
-    feature_names: tuple[str, ...]
-    initial_state: Place
-    marks: dict[Place, str]
-    legs: dict[Place, dict[int, Leg]]
-
-    def is_available(self, state: Place, control: int) -> bool:
-        return control in self.legs[state]
-
-    def step(self, state: Place, control: int) -> Place:
-        return self.legs[state][control].after
-
-    def label(self, state: Place, control: int, next_state: Place) -> frozenset[str]:  # noqa: ARG002
-        return frozenset({self.marks[next_state]} if next_state in self.marks else ())
-
-    def features(self, state: Place, control: int, next_state: Place) -> NDArray[np.float64]:  # noqa: ARG002
-        return np.array(self.legs[state][control].features)
-
-
-def paid(scene: PricedScene, order: Sequence[str], controls: Sequence[int]) -> float:
-    """The cost of controls that visit the marks in order; inf if they do not."""
-    place, done, total = scene.initial_state, 0, 0.0
-    for control in controls:
-        leg = scene.legs[place][control]
-        place, total = leg.after, total + leg.cost
-        done += done < len(order) and scene.marks.get(place) == order[done]
-    return total if done == len(order) else np.inf
-
-
-def least(scene: PricedScene, order: Sequence[str]) -> float:
-    """The least cost at which the marks can be visited in order, by Dijkstra; inf if they cannot."""
-    ties, best = count(), {(scene.initial_state, 0): 0.0}
-    queue = [(0.0, next(ties), scene.initial_state, 0)]
-    while queue:
-        total, _, place, done = heapq.heappop(queue)
-        if done == len(order):
-            return total
-        if total > best[place, done]:
-            continue
-        for leg in scene.legs[place].values():
-            node = leg.after, done + (scene.marks.get(leg.after) == order[done])
-            if total + leg.cost < best.get(node, np.inf):
-                best[node] = total + leg.cost
-                heapq.heappush(queue, (best[node], next(ties), *node))
-    return np.inf
+Leg = tuple[Place, float, tuple[float, ...]]
+"""Where a step leads, what it costs, what is seen of it."""
 
 
 class Draw(NamedTuple):
@@ -143,13 +87,18 @@ class PricedProblem:
     def drawn(self) -> Draw:
         return self.shape.draw(self._rng(0))
 
+    @property
+    def rule(self) -> Rule:
+        """The judge's machine."""
+        return Rule(tuple(Stage((name,)) for name in self.order))
+
     @lru_cache(maxsize=256)  # noqa: B019
-    def scene(self, seed: int) -> PricedScene:
+    def scene(self, seed: int) -> Scene:
         """The scene of a seed, in which the goal can be reached."""
         rng = self._rng(1, seed)
         while True:
             scene = (draw_graph if self.shape.is_graph else draw_grid)(self.drawn(), self.order, rng)
-            if least(scene, self.order) < np.inf:
+            if cheapest(scene, self.rule):
                 return scene
 
     @lru_cache(maxsize=256)  # noqa: B019
@@ -162,20 +111,12 @@ class PricedProblem:
         return ModelTask(name, "hidden prices", self.order, visit_in_order(*self.order), HORIZON, self.world)
 
     def cost(self, explored: Product) -> NDArray[np.float64]:
-        """The hidden cost as the package's expert takes it."""
+        """The hidden cost as the package's expert takes it; shape [nodes, controls]."""
         world: Any = explored.world
-        scene: PricedScene = world.source
-        places = dict.fromkeys([scene.initial_state])
-        for place in (
-            queue := [scene.initial_state]
-        ):  # which grows meanwhile, in the order in which worlds are explored
-            for control in sorted(scene.legs[place]):
-                after = scene.legs[place][control].after
-                if after not in places:
-                    places[after] = None
-                    queue.append(after)
-        costs = np.array([[scene.legs[place][u].cost if u in scene.legs[place] else 1.0
-                           for u in range(len(scene.controls))] for place in places])  # fmt: skip
+        costs = np.ones(world.table.successors.shape)
+        for state, place in enumerate(world.table.states):
+            for control, step in world.source.steps[place].items():
+                costs[state, control] = step.cost
         return costs[[explored.state(node) for node in range(len(explored))]]
 
     def _rng(self, *more: int) -> np.random.Generator:
@@ -187,7 +128,7 @@ LAYERS = 5
 the difference of heights in a grid, the length in a graph."""
 
 
-def draw_grid(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> PricedScene:
+def draw_grid(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> Scene:
     """Cells with grounds and heights; who bumps into a wall stays."""
     cells = [cell for cell in product(range(SIZE), repeat=2) if rng.random() > WALLS]
     grounds = {cell: _layers(rng) for cell in cells}
@@ -197,13 +138,13 @@ def draw_grid(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> Pr
         after = cell[0] + MOVES[control][0], cell[1] + MOVES[control][1]
         after = after if after in grounds else cell
         properties = np.append(grounds[after], heights[after] - heights[cell])
-        return Leg(after, drawn.price(properties, control), tuple(drawn.see(properties)))
+        return after, drawn.price(properties, control), tuple(drawn.see(properties))
 
     legs = {cell: {u: leg(cell, control) for u, control in enumerate(MOVES)} for cell in cells}
     return _scene(drawn, order, tuple(MOVES), legs, rng)
 
 
-def draw_graph(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> PricedScene:
+def draw_graph(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> Scene:
     """Roads to the nearest neighbours."""
     points = rng.random((PLACES, 2))
     distances = 10 * np.linalg.norm(points[:, None] - points[None], axis=2)
@@ -212,7 +153,7 @@ def draw_graph(drawn: Draw, order: Sequence[str], rng: np.random.Generator) -> P
         legs[i] = {}
         for u, j in enumerate(near):
             properties = np.append(_layers(rng), distances[i, j])
-            legs[i][u] = Leg(j, drawn.price(properties, ROADS[u]), tuple(drawn.see(properties)))
+            legs[i][u] = j, drawn.price(properties, ROADS[u]), tuple(drawn.see(properties))
     return _scene(drawn, order, ROADS, legs, rng)
 
 
@@ -223,10 +164,15 @@ def _layers(rng: np.random.Generator) -> NDArray[np.float64]:
 
 def _scene(
     drawn: Draw, order: Sequence[str], controls: tuple[str, ...], legs: dict[Place, dict[int, Leg]], rng: Any
-) -> PricedScene:
+) -> Scene:
     places = list(legs)
     start, *others = (places[i] for i in rng.permutation(len(places))[: 1 + len(order)])
-    return PricedScene(controls, tuple(order), drawn.names, start, dict(zip(others, order, strict=True)), legs)
+    marks = dict(zip(others, map(frozenset, zip(order)), strict=True))
+    steps = {
+        place: {u: Step(after, marks.get(after, frozenset()), *rest) for u, (after, *rest) in leading.items()}
+        for place, leading in legs.items()
+    }
+    return Scene(controls, tuple(order), drawn.names, steps, start)
 
 
 def _price(rng: np.random.Generator, low: float = 2.0, high: float = 12.0) -> float:

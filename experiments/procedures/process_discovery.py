@@ -10,8 +10,8 @@ the score alone. `seconds` are processor time: of learning, and of ranking both 
     sentences     the number of sentences that a trace breaks
     5-grams       the log-probability of a trace, with backing off
 
-Peers run in an interpreter of their own, which the variable WFAIRL_PEERS names: pm4py's log skeleton, its inductive
-miner with alignments, and AALpy's ALERGIA. Without it they are left out.
+The peer, pm4py's log skeleton, runs in an interpreter of its own, which the variable WFAIRL_PEERS names. Without that
+variable the peer is left out.
 """
 
 import json
@@ -29,17 +29,11 @@ from numpy.typing import NDArray
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
 from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
-from wfairl.core.automata.automaton import DEAD
-from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import write_atomically
-from wfairl.events.alignment import Aligner
 from wfairl.events.conformance import conform
 from wfairl.events.shortest import ShortestLearner
-from wfairl.pages.blocks import prose
-from wfairl.specifications.formats.pnml import to_pnml
 
 LOGS = "logs.tsv.xz"
 MODELS = (
@@ -53,7 +47,7 @@ TUNED_ON = ("000000", "001101", "011110", "020100", "101001", "110110", "111011"
 KINDS = {"noise-free": "00", "noisy": "10", "noisy with classes": "11"}
 GRAM, BACK_OFF = 5, 0.4
 PEERS = "WFAIRL_PEERS"
-PEER_METHODS = ("log skeleton", "inductive miner", "ALERGIA")
+LOG_SKELETON = "log skeleton"
 
 Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -63,12 +57,8 @@ def cells(options: Options) -> list[Cell]:
     if options.data is None:
         raise BadInputError(f"give the folder of {LOGS} with --data")
     models = options.tasks or MODELS
-    peers = PEER_METHODS if PEERS in os.environ and not options.quick else ()
-    checks = [
-        Cell(f"alignments beside pm4py {seed}", compare_alignments, {"seed": seed})
-        for seed in range(10 if peers else 0)
-    ]
-    return checks + [
+    peers = (LOG_SKELETON,) if PEERS in os.environ and not options.quick else ()
+    return [
         Cell(
             f"{model} {kind} {method}",
             measure,
@@ -99,8 +89,8 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
     shown = [word for flag, word in logs[f"train-{model}{KINDS[kind]}"] if flag != "0"]
     test, base = logs[f"test-{model}"], [word for _, word in logs[f"base-{model}"]]
     words = [word for _, word in test]
-    if method in PEER_METHODS:
-        first, second, learning, ranking = by_peer(method, shown, words, base, kind != "noise-free")
+    if method == LOG_SKELETON:
+        first, second, learning, ranking = by_peer(shown, words, base, kind != "noise-free")
     else:
         begun = time.process_time()
         costs = OURS[method](shown)
@@ -161,49 +151,23 @@ OURS: dict[str, Callable[[Sequence[Word]], Callable[[Sequence[Word]], NDArray[np
 
 
 def by_peer(
-    method: str, shown: Sequence[Word], words: Sequence[Word], base: Sequence[Word], is_noisy: bool
+    shown: Sequence[Word], words: Sequence[Word], base: Sequence[Word], is_noisy: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Costs by a peer, in its own interpreter, and the seconds of learning and ranking."""
+    """Costs by the peer, in its own interpreter, and the seconds of learning and ranking."""
     logs = [[[*map(min, word)] for word in some] for some in (shown, words, base)]
-    request = json.dumps({"method": method, "logs": logs, "noisy": is_noisy})
+    request = json.dumps({"logs": logs, "noisy": is_noisy})
     script = Path(__file__).with_name("process_peers.py")
     ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
     answer = json.loads(ended.stdout.splitlines()[-1])
     return np.array(answer["test"]), np.array(answer["base"]), answer["learning"], answer["ranking"]
 
 
-def compare_alignments(directory: Path, seed: int) -> Outcome:
-    """Our alignment costs beside pm4py's, on a random automaton that is written as PNML, and random words."""
-    rng = np.random.default_rng(seed)
-    states, alphabet = int(rng.integers(2, 8)), tuple(frozenset({name}) for name in "abcde")
-    transitions = np.where(rng.random((states, 5)) < 0.5, rng.integers(states, size=(states, 5)), DEAD)
-    transitions[np.arange(states - 1), rng.integers(5, size=states - 1)] = np.arange(1, states)
-    accepting = np.arange(states) == states - 1
-    automaton = FiniteAutomaton(
-        alphabet, transitions.astype(np.int32), accepting, accepting * 1.0, (None,) * states, keep_repeats=True
-    )
-    words = [tuple(alphabet[i] for i in rng.integers(5, size=rng.integers(1, 9))) for _ in range(20)]
-    net = directory / "net.pnml"
-    write_atomically(net, to_pnml(automaton))
-    request = json.dumps({"net": str(net), "words": [[*map(min, word)] for word in words]})
-    script = Path(__file__).with_name("process_peers.py")
-    ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
-    theirs = np.array(json.loads(ended.stdout.splitlines()[-1]))
-    ours = Aligner(automaton, alphabet).measure(words)[0]
-    return Outcome([{"method": "alignments beside pm4py", "words": len(words), "differ": int((ours != theirs).sum())}])
-
-
 def sections(results: Results) -> Sections:
     """F by kind of log and method, of the models that settings were chosen on and of the others; then seconds."""
-    table = results.table[results.table["F"].notna()]
+    table = results.table
     table = table.assign(models=table["model"].isin(TUNED_ON).map({True: "tuned on", False: "others"}))
-    checked = results.table[results.table["F"].isna()] if "differ" in results.table else table[:0]
     means = table.groupby(["kind", "models", "method"], as_index=False)[["F", "ties", "learning", "ranking"]].mean()
     means["log"] = means["kind"] + ", " + means["models"]
-    told = []
-    if len(checked):
-        differ, words = (f"{checked[name].sum():.0f}" for name in ("differ", "words"))
-        told = [prose(f"Alignments beside pm4py: {differ} of {words} costs differ.")]
     worst = table.groupby(["kind", "method"], as_index=False)["F"].min()
     every = table.groupby(["kind", "method"], as_index=False)["F"].mean()
     return {
@@ -213,7 +177,6 @@ def sections(results: Results) -> Sections:
             table_of(pivot(worst, "method", "kind", "F"), "F on the worst model.", "method"),
             table_of(pivot(means, "method", "log", "learning"), "Seconds of learning one log.", "method"),
             table_of(pivot(means, "method", "log", "ranking"), "Seconds of ranking 2,000 traces.", "method"),
-            *told,
         ]
     }
 

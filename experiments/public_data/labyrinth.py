@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.figures.network_costs import draw_network_costs
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import Table
 from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY, WATER
+from experiments.public_data.network_costs import draw_network_costs
 from experiments.public_data.trajectories import TrajectorySet
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from experiments.route_choice.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
@@ -161,25 +161,20 @@ def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
 
 def count(data: Path, entry: str, mice: str) -> Outcome:  # noqa: ARG001 - the entry is a column of the results
     """Smoothed frequencies of controls in each node and state of the learned automaton: memory without planning."""
-    return count_in(LABYRINTH.load(data), mice)
-
-
-def count_in(data: TrajectorySet, mice: str) -> Outcome:
-    """The same for trajectories that have been read."""
-    begun = time.process_time()
-    trained, tested = data.splits[f"{mice} train"], data.splits[f"{mice} validation"]
-    graph = task_graph(data.world(int(trained[0])), learn_task(data, trained).finite)
+    begun, trajectories = time.process_time(), LABYRINTH.load(data)
+    trained, tested = trajectories.splits[f"{mice} train"], trajectories.splits[f"{mice} validation"]
+    graph = task_graph(trajectories.world(int(trained[0])), learn_task(trajectories, trained).finite)
     parts = np.array_split(np.random.default_rng(0).permutation(trained), FOLDS)
     held_out = {
         smoothing: np.concatenate(
-            [_frequencies(data, graph, np.setdiff1d(trained, part), part, smoothing) for part in parts]
+            [_frequencies(trajectories, graph, np.setdiff1d(trained, part), part, smoothing) for part in parts]
         ).mean()
         for smoothing in SMOOTHING
     }
     chosen = max(held_out, key=lambda one: held_out[one])
     seconds = time.process_time() - begun
-    likelihood = _frequencies(data, graph, trained, tested, chosen)
-    return Outcome([{**_bits(data, tested, likelihood), "seconds": seconds}], {"smoothing": chosen})
+    likelihood = _frequencies(trajectories, graph, trained, tested, chosen)
+    return Outcome([{**_bits(trajectories, tested, likelihood), "seconds": seconds}], {"smoothing": chosen})
 
 
 def _bits(data: TrajectorySet, tested: NDArray[np.int64], likelihood: NDArray[np.float64]) -> dict[str, float]:

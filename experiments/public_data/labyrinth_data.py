@@ -44,12 +44,7 @@ CONTENT = {
 
 
 def read_labyrinth(directory: Path) -> TrajectorySet:
-    """The trajectories of all mice, with the authors' split into training and validation.
-
-    Raises:
-        WrongSourceError: a file is missing, or holds other values than those behind the published figures.
-        BrokenTrajectoriesError: the values are not trajectories in the labyrinth.
-    """
+    """The trajectories of all mice, with the authors' split into training and validation."""
     return trajectories_of({mice: read_mice(directory, mice) for mice in MICE})
 
 
@@ -142,9 +137,6 @@ def plain_unpickle(content: bytes, path: Path) -> Any:
 
     A pickle is a program; this one can call nothing but the stand-ins below, which rebuild arrays of plain numbers.
     NumPy's own are not safe: an array of objects over bytes of the pickle's choice points anywhere.
-
-    Raises:
-        BrokenTrajectoriesError: it names anything else, or is not a pickle.
     """
     try:
         return _arrays_in(_ArrayUnpickler(io.BytesIO(content)).load())

@@ -16,11 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.figures.network_costs import draw_network_costs
-from experiments.figures.results import draw_curves
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import ABSENT, Table
+from experiments.public_data.network_costs import draw_network_costs
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -247,7 +246,7 @@ def sections(results: Results) -> Sections:
             _means(table[table.part == UNSEEN], UNSEEN),
             _times(everywhere[everywhere.entry != SHORTEST]),
         ],
-        "Figures": [*_curves(everywhere), *_maps(results, everywhere)],
+        "Figures": _maps(results, everywhere),
         "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
@@ -276,23 +275,6 @@ def _times(lines: pd.DataFrame) -> Table:
         pd.DataFrame({"seconds": seconds, "penalty of each split": penalties}),
         "Processor seconds of a fit without choosing the penalty, and penalties as chosen on held-out training routes.",
     )
-
-
-def _curves(lines: pd.DataFrame) -> list[CaptionedFigure]:
-    """Log-probability against the number of routes."""
-    lines = lines[lines.entry != SHORTEST]
-    if lines.empty:
-        return []
-    groups = lines.assign(method=lines.entry.map(ENTRIES)).groupby(["method", "size"], sort=False)["log-probability"]
-    points = groups.agg(["mean", "std"]).reset_index().rename(columns={"size": "number", "std": "error"})
-    caption = (
-        "Log-probability of a test trip against the number of routes learned from, mean and standard deviation over"
-        " the splits. The dashed line is the cloning network of the authors' repository, which learned from 10,000"
-        " routes (split 0)."
-    )
-    level = {"cloning, 10,000 routes": CLONING[2]}
-    points = points.astype({"number": int}).fillna({"error": 0.0})
-    return [draw_curves("routes", points, level, "training routes", "log-probability of a trip", caption)]
 
 
 def _maps(results: Results, lines: pd.DataFrame) -> list[CaptionedFigure]:

@@ -55,11 +55,7 @@ class PublicSource:
     licence: str = "none stated: measure on it, do not pass it on"
 
     def check(self, directory: Path) -> None:
-        """Refuse a copy with a file that is missing, cut short, or of another version.
-
-        Raises:
-            WrongSourceError: names the first such file.
-        """
+        """Refuse a copy with a file that is missing, cut short, or of another version."""
         for file in self.files:
             path = directory / file.path
             if not path.is_file():
@@ -76,11 +72,7 @@ class PublicSource:
         return _load(self, directory)
 
     def folder(self, directory: Path | None) -> DataFolder:
-        """A copy for the cells of an experiment, checked and read once now rather than in every cell.
-
-        Raises:
-            NoDataError: there is none; says where to get it.
-        """
+        """A copy for the cells of an experiment, checked and read once now rather than in every cell."""
         if directory is None or not directory.is_dir():
             missing = "" if directory is None else f"{directory}: no such folder. "
             raise NoDataError(

@@ -136,11 +136,7 @@ def from_routes(
     routes: Sequence[Sequence[int]],
     splits: Mapping[str, NDArray[np.int64]],
 ) -> TrajectorySet:
-    """Trajectories given by their states; the control is the first that leads to the next state.
-
-    Raises:
-        BrokenTrajectoriesError: no control leads from a state of a route to the next, or a route is too short.
-    """
+    """Trajectories given by their states; the control is the first that leads to the next state."""
     control_of = [
         {int(after): control for control, after in reversed(list(enumerate(row))) if after >= 0}
         for row in table.successors

@@ -225,11 +225,7 @@ class _PathWeights:
     def towards(
         cls, successors: NDArray[np.int32], goals: NDArray[np.int64], costs: NDArray[np.float64]
     ) -> "_PathWeights":
-        """Factorise once, solve for all goals.
-
-        Raises:
-            NoSoftCostToGoError: the weights of paths do not add up to finite numbers.
-        """
+        """Factorise once, solve for all goals."""
         nodes = len(successors)
         node, control = np.nonzero(successors != UNAVAILABLE)
         links = coo_array((np.exp(-costs[node, control]), (node, successors[node, control])), (nodes, nodes))

@@ -144,9 +144,6 @@ def fit(
         penalty: inverse prior variance of the table's entries.
         max_iterations: of L-BFGS-B.
         tolerance: stop when an iteration gains fewer nats per step.
-
-    Raises:
-        NoSoftCostToGoError: a soft model does not exist at the start.
     """
     begun, family, features = time.process_time(), start.family, len(start.weights)
     evaluations = 0
@@ -260,11 +257,7 @@ def parameters_of(model: ChoiceModel, choices: Choices, estimate: CostEstimate) 
 
 
 def covariances(information: Information) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of the weights, shape [features, features]: the inverse of minus the Hessian, and the sandwich.
-
-    Raises:
-        NotIdentifiedError: the choices do not tell some weights apart.
-    """
+    """Of the weights, shape [features, features]: the inverse of minus the Hessian, and the sandwich."""
     curvature = np.linalg.eigvalsh(-information.hessian)
     if not curvature[0] > LEAST_CURVATURE * curvature[-1]:
         raise NotIdentifiedError(

@@ -42,11 +42,7 @@ class TaskGraph:
     resumed: NDArray[np.int64]
 
     def choices(self, trajectories: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Choices:
-        """Every step of trajectories, each its world states and controls, from the initial state on.
-
-        Raises:
-            ImpossibleChoiceError: the automaton accepts nothing after a step.
-        """
+        """Every step of trajectories, each its world states and controls, from the initial state on."""
         nodes, controls, trips = [], [], []
         for number, (states, chosen) in enumerate(trajectories):
             node = 0
@@ -66,12 +62,7 @@ class TaskGraph:
 
 
 def task_graph(world: GraphWorld, automaton: Automaton, after: After = "rest") -> TaskGraph:
-    """The product of a world and a task automaton, with nodes for the steps after acceptance.
-
-    Raises:
-        AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
-        BadInputError: `again` where the task can end in a state that is not reachable in the initial automaton state.
-    """
+    """The product of a world and a task automaton, with nodes for the steps after acceptance."""
     product = build_product(world, automaton)
     assert not isinstance(product.states, tuple)
     states, world_size = product.states[:, 0].astype(np.int64), len(world.table.successors)

@@ -36,8 +36,8 @@ class Step(NamedTuple):
 
     after: Place
     label: Label
-    is_expensive: bool
     cost: float
+    features: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class Scene:
 
     controls: tuple[str, ...]
     propositions: tuple[str, ...]
+    feature_names: tuple[str, ...]
     steps: dict[Place, dict[int, Step]]
-    initial_state: Place = START
-    feature_names: tuple[str, ...] = ("step", "expensive")
+    initial_state: Place
 
     def is_available(self, state: Place, control: int) -> bool:
         return control in self.steps[state]
@@ -60,7 +60,7 @@ class Scene:
         return self.steps[state][control].label
 
     def features(self, state: Place, control: int, next_state: Place) -> NDArray[np.float64]:  # noqa: ARG002
-        return np.array([1.0, self.steps[state][control].is_expensive])
+        return np.array(self.steps[state][control].features)
 
 
 class Kind(NamedTuple):
@@ -138,13 +138,13 @@ def _draw(rule: Rule, kind: Kind, propositions: tuple[str, ...], rng: np.random.
         steps[place] = {}
         for control, (after, is_expensive) in (leading | staying).items():
             if control in kind.controls and not (control == USE and kind.offers_use and place not in marks):
-                cost = 1.0 + kind.price * is_expensive
-                steps[place][kind.controls.index(control)] = Step(after, label(after, control), is_expensive, cost)
+                cost, features = 1.0 + kind.price * is_expensive, (1.0, float(is_expensive))
+                steps[place][kind.controls.index(control)] = Step(after, label(after, control), cost, features)
     steps[START] = steps[start]
     if rule.first and rng.random() < 0.5:  # at the first step, one sees nothing else
         shown = frozenset({rule.first})
         steps[START] = {control: step._replace(label=shown) for control, step in steps[START].items()}
-    scene = Scene(kind.controls, propositions, steps)
+    scene = Scene(kind.controls, propositions, ("step", "expensive"), steps, START)
     return scene if rule.device is None else _remembering(scene, rule.device, rng)
 
 

@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from experiments.baselines import cloning
-from experiments.baselines.cloning import CloningConfig, split_fold, train_cloning
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import encode_demonstrations
+from experiments.baselines.cloning import CloningConfig, encode_demonstrations, split_fold, train_cloning
+from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import load_network_run, mean_log_probabilities
 from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError

@@ -5,28 +5,25 @@ from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot
 from PIL import Image
 
-from experiments.figures.results import draw_curves
 from experiments.harness.results import write_figures
+from experiments.public_data.network_costs import draw_network_costs
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.label_differences import MINUS, format_difference
 from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, write
 
-POINTS = pd.DataFrame(
-    [("learned", 1, 0.2, 0.1), ("learned", 8, 0.6, 0.05), ("cloned", 8, 0.3, 0.05)],
-    columns=["method", "number", "mean", "error"],
-)
+PLACES, EDGES = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([[0, 1], [1, 2], [2, 0]])
 
 
-def _draw(points: pd.DataFrame = POINTS) -> CaptionedFigure:
-    return draw_curves("demonstrations", points, {"optimal": 0.8}, "demonstrations", "a $10 & <b> task", "")
+def _draw(costs: tuple[float, ...] = (1.0, 2.0, 5.0)) -> CaptionedFigure:
+    panels = {"a $10 & <b> task": np.array(costs)}
+    return draw_network_costs("demonstrations", panels, PLACES, EDGES, "", {0: "home"})
 
 
 def test_the_same_figure_has_the_same_bytes():
@@ -35,7 +32,7 @@ def test_the_same_figure_has_the_same_bytes():
 
 
 def test_another_figure_has_other_bytes():
-    other = _draw(POINTS[:2])
+    other = _draw((1.0, 2.0, 9.0))
     assert other.to_svg() != _draw().to_svg()
     assert other.to_png() != _draw().to_png()
 
@@ -108,21 +105,3 @@ def test_a_difference_says_what_the_next_label_is(before, label):
             assert sign[1:] not in after
             after.add(sign[1:])
     assert after == label
-
-
-def test_figures_without_anything_to_draw_are_refused():
-    with pytest.raises(BadInputError, match="no points"):
-        _draw(POINTS[:0])
-    with pytest.raises(BadInputError, match="1 or more"):
-        _draw(POINTS.assign(number=0))
-
-
-def test_a_curve_goes_through_its_points_in_order():
-    points = [("ours", 8, 0.6, 0.1), ("theirs", 2, 0.1, 0.1), ("ours", 1, 0.2, 0.1)]
-    frame = pd.DataFrame(points, columns=["method", "number", "mean", "error"])
-    axes = draw_curves("curve", frame, {"optimal": 0.8}, "demonstrations", "return", "").figure.axes[0]
-    lines = {one.get_label(): one[0].get_data() for one in axes.containers}
-    assert [list(values) for values in lines["ours"]] == [[1, 8], [0.2, 0.6]]
-    assert [list(values) for values in lines["theirs"]] == [[2], [0.1]]
-    (level,) = [line for line in axes.lines if line.get_label() == "_optimal"]
-    assert set(level.get_ydata()) == {0.8}

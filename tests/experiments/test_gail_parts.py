@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_baselines import random_network
 
+from experiments.baselines.cloning import Steps
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
@@ -18,9 +19,7 @@ from experiments.baselines.gail.discriminator import (
     discrimination_loss,
 )
 from experiments.baselines.gail.train import GailConfig, clone, prepare_data
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import Steps
-from experiments.baselines.network import FrozenNetwork, Observations
+from experiments.baselines.network import FrozenNetwork, GridEncoder, Observations
 from experiments.baselines.network_policy import NetworkPolicy
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
 from experiments.baselines.vector_environment import Bank, CompiledVectorEnv, compile_scenes

@@ -12,8 +12,7 @@ import torch
 
 from experiments.baselines.gail import train as gail
 from experiments.baselines.gail.train import GailConfig, train_gail
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.network import Observations
+from experiments.baselines.network import GridEncoder, Observations
 from experiments.baselines.network_policy import BrokenPolicyError
 from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order

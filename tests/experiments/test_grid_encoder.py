@@ -7,8 +7,8 @@ import pytest
 import torch
 from minigrid.core.grid import Grid
 
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import find_encoder
+from experiments.baselines.cloning import find_encoder
+from experiments.baselines.network import GridEncoder
 from wfairl.core.planning.path import follow
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.physics import WALL

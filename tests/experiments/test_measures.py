@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.method_comparison.measures import MEASURES, agreement, least_states, probe_labels, recovery_of
-from experiments.method_comparison.summary import trials_of
+from experiments.method_comparison.tables import trials_of
 from experiments.method_comparison.training import _rows
 from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton
 from wfairl.core.automata.rules import all_of, avoid, goal_alone, then, visit_all, visit_in_order

@@ -5,9 +5,8 @@ import pytest
 import torch
 from strategies_baselines import doorkey_world, grid_network
 
-from experiments.baselines.grid_encoder import GridEncoder, OtherWorldError
-from experiments.baselines.imitation import Steps, concatenate
-from experiments.baselines.network import GridNetwork
+from experiments.baselines.cloning import Steps, concatenate
+from experiments.baselines.network import GridEncoder, GridNetwork, OtherWorldError
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, validation_seeds
 from wfairl.core.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
 from wfairl.core.demonstrations.collection import SCENES_PER_COLLECTION

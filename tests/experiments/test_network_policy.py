@@ -7,7 +7,7 @@ import pytest
 import torch
 from strategies_baselines import grid_network
 
-from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import (
     BrokenPolicyError,
     ModelSelection,

@@ -11,13 +11,13 @@ from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_texts
 from experiments.procedures import (
     active_questions,
-    event_rules,
     priced_worlds,
     process_discovery,
     rational_inference,
     task_learners,
 )
 from experiments.procedures.unseen_scenes import mean_table, measure_policy
+from experiments.rule_families.judge import cheapest, judge
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, expert_policy
@@ -26,7 +26,6 @@ from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import find_task
-from wfairl.events.constraints import Constraint
 
 PROCEDURES = [
     name
@@ -39,7 +38,7 @@ PROCEDURES = [
 def test_a_quick_look_is_a_part_of_the_experiment(name, tmp_path):
     """Every cell has a name of its own, and the full experiment has more of them, or larger ones."""
     experiment = EXPERIMENTS.find(name)
-    if "data" in experiment.options and name != "outcomes":  # which has generated logs beside the public ones
+    if "data" in experiment.options:
         with pytest.raises(BadInputError, match="--data"):
             experiment.cells(Options())
     quick, full = (experiment.cells(Options(quick=quick, data=tmp_path)) for quick in (True, False))
@@ -55,8 +54,8 @@ def test_the_judge_of_priced_worlds_agrees_with_the_planner_on_the_best_plan(fam
     for seed in range(2):
         plan = find_plan(product := build_product(task.make_world(seed), task.rule), problem.cost(product))
         scene = problem.scene(seed)
-        assert plan.cost == pytest.approx(priced_worlds.least(scene, problem.order))
-        assert plan.cost == pytest.approx(priced_worlds.paid(scene, problem.order, plan.path.controls))
+        assert plan.cost == pytest.approx(judge(scene, problem.rule, cheapest(scene, problem.rule)))
+        assert plan.cost == pytest.approx(judge(scene, problem.rule, plan.path.controls))
 
 
 def test_the_expert_keeps_every_rule_without_regret():
@@ -84,13 +83,6 @@ def test_a_number_of_demonstrations_is_the_beginning_of_a_larger_one():
         assert [one.is_success for one in shown] == [True] * 2 + [False] * failures
 
 
-def test_a_drawn_rule_says_nothing_twice():
-    assert not event_rules.is_said_simply([Constraint.of("existence", "event00")] * 2)
-    rule = event_rules.draw_rule(np.random.default_rng(0))
-    logs = event_rules.draw_logs(np.random.default_rng(1), 400)
-    for i in range(len(rule)):  # without a constraint, other logs are kept
-        others = rule[:i] + rule[i + 1 :]
-        assert (event_rules.kept(others, logs) != event_rules.kept(rule, logs)).any()
 
 
 def test_the_rule_of_disss_task_does_not_differ_from_itself():

@@ -11,10 +11,9 @@ from oracles_report import read_page
 
 from experiments.harness import Options
 from experiments.harness.tables import to_markdown, to_texts
-from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER, TASKS
 from experiments.method_comparison.protocol import Entry
-from experiments.method_comparison.summary import standard_error, summarise, trials_of
+from experiments.method_comparison.tables import standard_error, summarise, trials_of
 from wfairl.core.runs.methods import CHOSEN, METHODS
 from wfairl.core.runs.planners import NoAutomaton
 from wfairl.core.support.errors import BadInputError
@@ -99,11 +98,6 @@ def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
     own, cloned = (protocol.training("doorkey", "D1", name, 2, 32).settings["settings"] for name in ("own", "bc"))
     assert own == {"greed": 0.5}
     assert cloned["seed"] == 2
-
-
-def test_an_unknown_measure_is_refused():
-    with pytest.raises(BadInputError, match="unknown measure 'speed'; known are kept, no_plan, regret"):
-        MEASURES.find("speed")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from experiments.baselines.grid_encoder import GridEncoder
+from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text

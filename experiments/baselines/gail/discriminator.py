@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import Steps
+from experiments.baselines.cloning import Steps
+from experiments.baselines.network import GridEncoder
 
 REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
     "log-d": lambda logits: -softplus(-logits),

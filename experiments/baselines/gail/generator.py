@@ -20,8 +20,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor
 
 from experiments.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
-from experiments.baselines.grid_encoder import GridBatch, GridEncoder
-from experiments.baselines.network import FrozenNetwork, Observations
+from experiments.baselines.network import FrozenNetwork, GridBatch, GridEncoder, Observations
 from experiments.baselines.vector_environment import COLUMNS, CompiledVectorEnv
 
 

@@ -24,6 +24,7 @@ import torch
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
+from experiments.baselines.cloning import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
 from experiments.baselines.gail.discriminator import (
     REWARDS,
     Discriminator,
@@ -32,9 +33,7 @@ from experiments.baselines.gail.discriminator import (
     discrimination_loss,
 )
 from experiments.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
-from experiments.baselines.grid_encoder import GridEncoder
-from experiments.baselines.imitation import Steps, clone_epoch, concatenate, encode_demonstrations, find_encoder
-from experiments.baselines.network import Dropout, GridNetwork, Observations, seeded_torch
+from experiments.baselines.network import Dropout, GridEncoder, GridNetwork, Observations, seeded_torch
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, finished_run, run_config
 from experiments.baselines.validation import (
     FIRST_VALIDATION_SEED,
@@ -152,14 +151,7 @@ class GailData:
 
 @one_torch_thread()
 def train_gail(request: TrainingRequest, config: GailConfig) -> NetworkRun:
-    """Learn a policy from the successful demonstrations, in a directory.
-
-    Raises:
-        RunExistsError: there is a run, and the request is not to resume it.
-        OtherConfigurationError: the existing run has other settings or data.
-        NoSuccessfulDemonstrationError: no demonstration is a success.
-        DivergedError: weights are no longer finite.
-    """
+    """Learn a policy from the successful demonstrations, in a directory."""
     run_settings = run_config(METHOD, request, config)
     if (finished := finished_run(request.directory)) is not None:
         return finished
@@ -184,11 +176,7 @@ def train_gail(request: TrainingRequest, config: GailConfig) -> NetworkRun:
 
 
 def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> GailData:
-    """Encode the successful demonstrations, and compile the scenes of the generator and of the validation.
-
-    Raises:
-        NoSuccessfulDemonstrationError: no demonstration is a success.
-    """
+    """Encode the successful demonstrations, and compile the scenes of the generator and of the validation."""
     encoder, horizon = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.radius), task.horizon
     shown = encode_demonstrations(task, dataset, encoder, least=1, idle=True)
     steps, lengths = concatenate(shown), np.array([min(len(one), horizon) for one in shown])
@@ -270,9 +258,6 @@ class AdversarialTraining:
         - the `entropy` of the policy in nats;
         - the last `discriminator_loss`, 2 log 2 if it cannot tell the two apart, and D of the `absorbing` state;
         - in iterations with a validation, `held_out` returns per temperature, and the best, `held_out_return`.
-
-        Raises:
-            DivergedError: weights are no longer finite.
         """
         config, ppo, environment = self._config, self._ppo, self._environment
         rise = min(1.0, (iteration + 1) / (config.warmup + 1))
