@@ -93,11 +93,7 @@ class CloningConfig:
 
 @dataclass(frozen=True)
 class CloningMetrics(EpochMetrics):
-    """The metrics of an epoch.
-
-    Attributes:
-        held_out_errors: fraction of the held-out steps whose most probable control is not the demonstrated one.
-    """
+    """The metrics of an epoch; an error is a step whose most probable control is not the demonstrated one."""
 
     held_out_loss: float
     held_out_errors: float
@@ -110,12 +106,7 @@ class CloningMetrics(EpochMetrics):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """States, and the control that was taken in each.
-
-    Attributes:
-        observations: the states.
-        controls: shape [states] of int64; all of them were available.
-    """
+    """States, and the control that was taken in each, shape [states] of int64."""
 
     observations: Observations
     controls: Tensor
@@ -262,9 +253,7 @@ def clone_epoch(
     dropout: Dropout | None,
     learning_rate: float,
 ) -> float:
-    """Take one Adam step for every `batch_size` demonstrations.
-
-    The first `controls` outputs of the network are logits. `dropout` is applied to its hidden layers.
+    """Take one Adam step for every `batch_size` demonstrations; the first `controls` outputs are logits.
 
     Returns:
         The mean loss per imitated step, of each batch before its Adam step.

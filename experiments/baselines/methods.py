@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 class NetworkMethod(Method):
     """A method whose networks act at the temperature that was best on validation scenes.
 
-    Attributes:
-        settings: where the dataclass of its settings is.
-        trainer: where the function is that trains the networks of a `TrainingRequest` with settings.
+    `settings` and `trainer` say where the dataclass of its settings and the function that trains are.
     """
 
     settings: ClassVar[str]

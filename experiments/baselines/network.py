@@ -47,14 +47,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Dropout:
-    """Sets units of a hidden layer to 0 at random, and scales up the others.
-
-    Torch's own draws from the global generator, this one from its own.
-
-    Attributes:
-        rate: the probability of a unit to be set to 0.
-        generator: of the draws.
-    """
+    """Sets units of a hidden layer to 0 at random, and scales up the others; torch's own has a global generator."""
 
     rate: float
     generator: torch.Generator
@@ -67,12 +60,7 @@ class Dropout:
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """States as the input of a `GridNetwork`.
-
-    Attributes:
-        bank: the distinct grids, shape [grids, height, width].
-        columns: see above; shape [states, 3] of int64.
-    """
+    """States as the input of a `GridNetwork`: distinct grids [grids, height, width], and columns [states, 3]."""
 
     bank: Tensor
     columns: Tensor
@@ -109,11 +97,7 @@ class GridNetwork(nn.Module):
         return places, self.carried.weight @ of_carried.T
 
     def forward(self, observations: Observations, dropout: Dropout | None = None) -> Tensor:
-        """The outputs for some states, shape [states, outputs].
-
-        Each grid of the bank that occurs is convolved once. While the network is trained, `dropout` is applied to the
-        hidden layers.
-        """
+        """The outputs for some states, shape [states, outputs]; `dropout` is applied to the hidden layers."""
         number, *indices = observations.columns.long().T
         occurring, number = compacted(number, len(observations.bank))
         tables = (self.entry_table(observations.bank[occurring], dropout), *self.index_tables())

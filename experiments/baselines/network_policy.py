@@ -52,14 +52,7 @@ class BrokenPolicyError(BadInputError):
 
 @dataclass(frozen=True)
 class NetworkPolicy:
-    """See `Policy`.
-
-    Attributes:
-        name: its name in tables.
-        networks: one or more, each with one logit per control.
-        encoder: of the networks' observations.
-        temperature: see above.
-    """
+    """See `Policy`: one or more networks, each with one logit per control."""
 
     name: str
     networks: tuple[GridNetwork, ...]
@@ -67,7 +60,6 @@ class NetworkPolicy:
     temperature: float
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> "NetworkActor":
-        """See `Policy`; raises `OtherWorldError` if the networks do not fit the world."""
         return NetworkActor(self, world, rng)
 
 
@@ -113,13 +105,7 @@ def softmax(logits: NDArray[np.float64], temperature: float) -> NDArray[np.float
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """The choices made on held-out demonstrations and validation scenes.
-
-    Attributes:
-        temperature: of the policy.
-        validation_return: mean return in validation scenes.
-        selection: how it was chosen, as plain JSON; for the reader.
-    """
+    """The temperature of the policy, its mean return in validation scenes, and how it was chosen, for the reader."""
 
     temperature: float
     validation_return: float

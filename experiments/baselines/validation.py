@@ -59,15 +59,7 @@ def draw_by_gumbel(
 def validate(
     networks: Sequence[GridNetwork], encoder: GridEncoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
 ) -> dict[str, float]:
-    """The mean return of an ensemble that runs once in every scene of a pool, for each temperature.
-
-    Args:
-        networks: the ensemble; the first outputs of each network are logits of controls.
-        encoder: of the networks' observations.
-        pool: the scenes.
-        seed: of the sampled controls; each temperature has its own generator.
-        draw: samples the controls.
-    """
+    """The mean return of an ensemble that runs once in every scene of a pool, for each temperature."""
     return {
         f"{one:g}": float(_returns(networks, encoder, pool, one, np.random.default_rng([*seed, i]), draw).mean())
         for i, one in enumerate(TEMPERATURES)

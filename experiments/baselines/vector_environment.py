@@ -241,12 +241,7 @@ def _step_all(
     controls: NDArray[np.int64],
     fields: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Apply one control to every row, in place.
-
-    Args:
-        layouts, atoms: see `ScenePool`.
-        scenes, controls: of each row, shape [rows].
-        fields: the states, shape [rows, most fields]; becomes the next states.
+    """Apply one control to every row; `fields`, shape [rows, most fields], become those of the next states.
 
     Returns:
         Of each row the label mask of the transition, whether the grid may have changed, and whether the agent stands on

@@ -20,18 +20,15 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from wfairl.core.support.bounds import NotNegative
 from wfairl.core.support.documents import Form, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes, read_json, write_json
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 
-RESULT, ARRAYS, TIMING = "result.json", "arrays.safetensors", "timing.json"
+RESULT, TIMING = "result.json", "timing.json"
 """The files of every cell. Its time is apart from the result, which is the same wherever it is computed."""
 
-VERSION = 1
+VERSION = 2
 """An outcome of another version is computed again."""
 
 DIGITS = 8
@@ -51,12 +48,10 @@ class Outcome:
     Attributes:
         rows: lines of the table of results, each a value by the name of its column.
         facts: what else is to be known, as plain JSON.
-        arrays: for figures.
     """
 
     rows: Sequence[Mapping[str, Scalar]] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,11 +129,8 @@ class Cell:
 
     def save(self, outcome: Outcome, directory: Path) -> None:
         """Store the outcome; `result.json` is written last."""
-        place = directory / self.path
-        if outcome.arrays:
-            write_arrays(place / ARRAYS, FORM.name, VERSION, {}, outcome.arrays)
-        fields = {"key": self.key, "rows": outcome.rows, "facts": outcome.facts, "arrays": bool(outcome.arrays)}
-        FORM.write(place / RESULT, fields)
+        fields = {"key": self.key, "rows": outcome.rows, "facts": outcome.facts}
+        FORM.write(directory / self.path / RESULT, fields)
 
     def stored(self, directory: Path) -> Outcome | None:
         """The outcome, None if it has not been computed."""
@@ -148,18 +140,16 @@ class Cell:
         stored = FORM.read(place / RESULT)
         if stored.key != self.key:
             return None
-        arrays = read_arrays(place / ARRAYS, FORM.name, VERSION, BrokenOutcomeError)[1] if stored.arrays else {}
-        return Outcome(stored.rows, stored.facts, arrays)
+        return Outcome(stored.rows, stored.facts)
 
 
 @dataclass(frozen=True)
 class _Stored:
-    """An `Outcome` on disk; `arrays` tells whether it has any."""
+    """An `Outcome` on disk."""
 
     key: Mapping[str, Any]
     rows: tuple[Mapping[str, Scalar], ...]
     facts: Mapping[str, Any]
-    arrays: bool
 
 
 FORM = Form(

@@ -36,13 +36,7 @@ DATA = "data"
 
 @dataclass(frozen=True)
 class Ended:
-    """How a cell ended.
-
-    Attributes:
-        seconds: how long it ran.
-        reason: why it failed; None if it did not.
-        files: what it wrote where no disk is shared, by the path in the directory; the outcome is last.
-    """
+    """How a cell ended: seconds, why it failed, and what it wrote where no disk is shared, the outcome last."""
 
     seconds: float
     reason: str | None = None

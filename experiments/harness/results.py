@@ -36,15 +36,7 @@ Sections = Mapping[str, Sequence[Block]]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What came of an experiment.
-
-    Attributes:
-        experiment, options: what was computed.
-        directory: where it is.
-        cells: all cells of the experiment, by name.
-        outcomes: of the computed cells, by name.
-        failures: why other cells were not computed, by name.
-    """
+    """What came of an experiment: all cells, the outcomes of those computed, and why others were not, by name."""
 
     experiment: "Experiment"
     options: "Options"

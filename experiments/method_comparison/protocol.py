@@ -29,12 +29,7 @@ from wfairl.core.support.errors import BadInputError
 
 @dataclass(frozen=True)
 class DataSet:
-    """How demonstrations are collected.
-
-    Attributes:
-        temperature: of the expert.
-        failures: random walks beside the successes; the protocol's number if None.
-    """
+    """How demonstrations are collected: temperature of the expert, and random walks, the protocol's number if None."""
 
     temperature: float
     failures: int | None = None

@@ -68,16 +68,7 @@ def train_and_test(
     transfers: Sequence[str],
     automaton: Path | None = None,
 ) -> Outcome:
-    """Train a method in the directory, which becomes a run as `wfairl train` makes it, and test what it learned.
-
-    Args:
-        directory, demonstrations, automaton: of the cell and of what it needs.
-        successes: demonstrations of the expert to learn from.
-        trained_by: the name of the method.
-        temperature: of the demonstrations.
-        acts, transfers: see `Entry`.
-        task, data, method, seed, settings, test_scenes: see `Protocol`.
-    """
+    """Train a method in the directory, which becomes a run as `wfairl train` makes it, and test what it learned."""
     chosen, task_model = find_method(trained_by), None if automaton is None else TaskModel.load(automaton / TASK_MODEL)
     trained = chosen.train(
         TrainingRequest(

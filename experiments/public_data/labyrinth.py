@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import Table
-from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY, WATER
-from experiments.public_data.network_costs import draw_network_costs
+from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY
 from experiments.public_data.trajectories import TrajectorySet
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from experiments.route_choice.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
@@ -51,14 +50,7 @@ HOME_ASSUMED = "0 -home-> done, assumed: no automaton explains them better than 
 
 @dataclass(frozen=True)
 class FitEntry:
-    """A row of the table.
-
-    Attributes:
-        title: in the table.
-        model: exact or soft.
-        learned: whether it has the learned automaton; otherwise it has `GO_HOME`, again and again.
-        cost: what a step's cost may depend on.
-    """
+    """A row of the table; without the learned automaton it has `GO_HOME`, again and again."""
 
     title: str
     model: str
@@ -85,9 +77,6 @@ FOLDS = 5
 
 START = 3.0
 """Initial cost of a step, high enough for the soft model to exist."""
-
-DRAWN_SHARE = 0.05
-"""The cost is drawn for automaton states in which at least this fraction of the training steps begins."""
 
 PUBLISHED = {
     "MaxEnt (authors' files)": (-1.767, -1.565),
@@ -155,8 +144,7 @@ def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
             "words": [[sorted(label) for label in data.demonstration(i, _length(data, i)).word] for i in trained],
             "look_wrong": look_wrong(learned),
         }
-    drawn = entry == "ours" and learned is not None
-    return Outcome([measured], facts, _map(data, graph, choices.nodes, estimate) if drawn else {})
+    return Outcome([measured], facts)
 
 
 def count(data: Path, entry: str, mice: str) -> Outcome:  # noqa: ARG001 - the entry is a column of the results
@@ -255,33 +243,11 @@ def _distinct(
     return np.log((policy * is_same).sum(axis=1))
 
 
-def _map(
-    data: TrajectorySet, graph: TaskGraph, visited: NDArray[np.int64], estimate: CostEstimate
-) -> dict[str, NDArray[Any]]:
-    """The costs of moves, one row for each frequent automaton state."""
-    assert data.table.positions is not None
-    state, control = np.nonzero(data.table.successors != np.arange(len(data.table.successors))[:, None])
-    visits = graph.automaton_states[visited]
-    drawn = [one for one in np.unique(visits[visits < visits.max()]) if (visits == one).mean() >= DRAWN_SHARE]
-    rows = []
-    for one in drawn:
-        nodes = np.full(len(data.table.successors), -1)
-        here = np.flatnonzero(graph.automaton_states == one)
-        nodes[graph.world_states[here]] = here
-        rows.append(np.where(nodes[state] >= 0, estimate.costs[nodes[state], control], np.nan))
-    return {
-        "positions": data.table.positions,
-        "edges": np.stack([state, data.table.successors[state, control]], axis=1).astype(np.int64),
-        "automaton states": np.array(drawn, np.int64),
-        "costs": np.array(rows),
-    }
-
-
 def sections(results: Results) -> Sections:
-    """One table for each kind of mice, the automata, and the cost on the tree in every state of the automaton."""
+    """One table for each kind of mice, and the automata."""
     return {
         "Results": [*(_scores(results, mice) for mice in MICE), _automata(results)],
-        "Figures": [figure for mice in MICE for figure in _figures(results, mice)],
+        "Automata": [drawing for mice in MICE for drawing in _automaton(results, mice)],
         "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
@@ -313,26 +279,15 @@ def _automata(results: Results) -> Table:
     )
 
 
-def _figures(results: Results, mice: str) -> list[Block]:
-    """The automaton, and the cost in every state of it."""
+def _automaton(results: Results, mice: str) -> list[Block]:
+    """The drawing of the learned automaton."""
     outcome = results.outcomes.get(f"ours, {mice}")
     if outcome is None:
         return []
-    facts, arrays = outcome.facts, outcome.arrays
-    words = [tuple(frozenset(label) for label in word) for word in facts["words"]]
-    automaton = GuardedAutomaton.from_document(facts["automaton"])
-    model = TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=facts["rule"])
-    pairs = zip(arrays["automaton states"], arrays["costs"], strict=True)
-    panels = {f"automaton state {state}": costs for state, costs in pairs}
-    caption = (
-        f"What a move costs water-{mice} mice, by the state of the learned automaton. Moves there and back lie side"
-        " by side; home is the root in the middle. What nobody did stays near the cost that steps share."
-    )
-    texts = {HOME: "home", WATER: "water"}
-    return [
-        automaton_drawing(model),
-        draw_network_costs(f"costs-{mice}", panels, arrays["positions"], arrays["edges"], caption, texts),
-    ]
+    words = [tuple(frozenset(label) for label in word) for word in outcome.facts["words"]]
+    automaton = GuardedAutomaton.from_document(outcome.facts["automaton"])
+    stated = outcome.facts["rule"]
+    return [automaton_drawing(TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=stated))]
 
 
 NOTES = (

@@ -75,18 +75,7 @@ def labyrinth_table() -> TransitionTable:
     child = np.where(node < INNER, 2 * node + 1, node)
     successors = np.stack([child, np.where(node < INNER, child + 1, node), np.maximum((node - 1) // 2, 0), node], 1)
     features = np.ones((successors.size, 1))
-    return transition_table(CONTROLS, successors.astype(np.int32), features, ("step",), _positions())
-
-
-def _positions() -> NDArray[np.float64]:
-    """The tree as the labyrinth is built: branches turn by a right angle, and get shorter at every second fork."""
-    positions = np.zeros((NODES, 2))
-    for node in range(1, NODES):
-        depth = int(np.log2(node + 1))
-        side = 1.0 if node % 2 == 0 else -1.0
-        positions[node] = positions[(node - 1) // 2]
-        positions[node, 1 - depth % 2] += side * 2.0 ** -((depth - 1) // 2)
-    return positions
+    return transition_table(CONTROLS, successors.astype(np.int32), features, ("step",))
 
 
 def read_mice(directory: Path, mice: str) -> Mice:

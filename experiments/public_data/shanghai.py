@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, table_of
 from experiments.harness.results import Sections
 from experiments.harness.tables import ABSENT, Table
-from experiments.public_data.network_costs import draw_network_costs
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -29,7 +28,6 @@ from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
 from wfairl.pages.blocks import prose
-from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import capitalised
 
 CONTROLS = ("ahead", "half right", "right", "sharp right", "back", "sharp left", "left", "half left")
@@ -49,14 +47,12 @@ RIGHT_TURNS, U_TURN, LEFT_TURNS = (2, 3), 4, (5, 6)
 
 SPLITS, SIZES = range(5), (100, 1_000, 10_000)
 
-LINKS, NODES, TRANSITIONS, ROUTES = "edge.txt", "node.txt", "transit.npy", "cross_validation"
+LINKS, TRANSITIONS, ROUTES = "edge.txt", "transit.npy", "cross_validation"
 
 
 def read_shanghai(directory: Path) -> TrajectorySet:
     """The network and the routes of all splits that are there."""
-    links, nodes = (_read(directory / name) for name in (LINKS, NODES))
-    positions = nodes.set_index("osmid")[["x", "y"]].astype(float)
-    middles = (positions.loc[links.u].to_numpy() + positions.loc[links.v].to_numpy()) / 2  # in degrees
+    links = _read(directory / LINKS)
     successors = np.full((len(links), len(CONTROLS)), UNAVAILABLE, np.int32)
     link, control, after = np.load(directory / TRANSITIONS, allow_pickle=False).T
     successors[link, control] = after
@@ -66,7 +62,7 @@ def read_shanghai(directory: Path) -> TrajectorySet:
         of_split = [[int(link) for link in text.split("_")] for text in _read(path).path]
         splits[path.stem] = np.arange(len(routes), len(routes) + len(of_split))
         routes += of_split
-    return from_routes("shanghai", _table(links, successors, middles), routes, splits)
+    return from_routes("shanghai", _table(links, successors), routes, splits)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -74,7 +70,7 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _table(links: pd.DataFrame, successors: NDArray[np.int32], positions: NDArray[np.float64]) -> TransitionTable:
+def _table(links: pd.DataFrame, successors: NDArray[np.int32]) -> TransitionTable:
     kilometres = links.length.astype(float).to_numpy() / 1000
     road = np.array([CLASSES.index(name) if name in CLASSES else len(CLASSES) for name in links.highway])
     state, control = np.nonzero(successors != UNAVAILABLE)
@@ -85,7 +81,7 @@ def _table(links: pd.DataFrame, successors: NDArray[np.int32], positions: NDArra
     features[:, -3] = np.isin(control, RIGHT_TURNS)
     features[:, -2] = np.isin(control, LEFT_TURNS)
     features[:, -1] = control == U_TURN
-    return transition_table(CONTROLS, successors, features, FEATURES, positions)
+    return transition_table(CONTROLS, successors, features, FEATURES)
 
 
 SHANGHAI = PublicSource(
@@ -106,9 +102,6 @@ ENTRIES = {
 }
 
 SHORTEST = "shortest length"
-
-MAPPED = ("linear", "transition")
-"""Entries whose cost is drawn on the map."""
 
 START = 2.0
 """Initial weights, high enough for the soft model to exist."""
@@ -188,7 +181,7 @@ def learn_from(data: TrajectorySet, entry: str, size: int, split: int) -> Outcom
                     "penalty": penalty,
                 }
             )
-    return Outcome(rows, facts, _map(data, estimate) if split == 0 and entry in MAPPED else {})
+    return Outcome(rows, facts)
 
 
 def choices_of(data: TrajectorySet, numbers: NDArray[np.int64]) -> Choices:
@@ -217,21 +210,11 @@ def _route_scores(
     return score_routes(true, greedy_routes(successors, Q, pairs))
 
 
-def _map(data: TrajectorySet, estimate: CostEstimate) -> dict[str, NDArray[Any]]:
-    state, control = np.nonzero(data.table.successors != UNAVAILABLE)
-    assert data.table.positions is not None
-    return {
-        "positions": data.table.positions,
-        "edges": np.stack([state, data.table.successors[state, control]], axis=1).astype(np.int64),
-        "costs": estimate.costs[state, control],
-    }
-
-
 NUMBERS = ["edit distance", "BLEU", "Jensen-Shannon", "log-probability"]
 
 
 def sections(results: Results) -> Sections:
-    """Split 0 beside the authors' network, means over splits, and figures."""
+    """Split 0 beside the authors' network, and means over splits."""
     columns = dict.fromkeys(["cell", "entry", "size", "split", "part", *NUMBERS, "seconds", "penalty"])
     table = results.table.reindex(columns=columns).sort_values("size", kind="stable", na_position="first")
     table["title"] = [
@@ -246,7 +229,6 @@ def sections(results: Results) -> Sections:
             _means(table[table.part == UNSEEN], UNSEEN),
             _times(everywhere[everywhere.entry != SHORTEST]),
         ],
-        "Figures": _maps(results, everywhere),
         "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
@@ -275,23 +257,6 @@ def _times(lines: pd.DataFrame) -> Table:
         pd.DataFrame({"seconds": seconds, "penalty of each split": penalties}),
         "Processor seconds of a fit without choosing the penalty, and penalties as chosen on held-out training routes.",
     )
-
-
-def _maps(results: Results, lines: pd.DataFrame) -> list[CaptionedFigure]:
-    """The learned cost on the map, from the most routes."""
-    sizes = lines[(lines.entry == "transition") & (lines.split == 0)]["size"]
-    largest = 0 if sizes.empty else int(sizes.max())
-    outcomes = {ENTRIES[entry]: results.outcomes.get(_name(entry, largest, 0)) for entry in MAPPED}
-    arrays = {title: outcome.arrays for title, outcome in outcomes.items() if outcome is not None}
-    if len(arrays) < len(MAPPED):
-        return []
-    one = next(iter(arrays.values()))
-    caption = (
-        f"What a step from one link to the next costs, learned from {largest:,} routes of split 0: linear in"
-        " length, road class and turns, and with a cost of its own for each step. Lines join the middles of links."
-    )
-    panels = {title: arrays_of["costs"] for title, arrays_of in arrays.items()}
-    return [draw_network_costs("map", panels, one["positions"], one["edges"], caption)]
 
 
 NOTES = (

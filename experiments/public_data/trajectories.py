@@ -107,14 +107,8 @@ def transition_table(
     successors: NDArray[np.int32],
     features: NDArray[np.float64],
     feature_names: tuple[str, ...],
-    positions: NDArray[np.float64] | None = None,
 ) -> TransitionTable:
-    """A table without labels, from the features of its available transitions.
-
-    Args:
-        controls, successors, feature_names, positions: as in `TransitionTable`.
-        features: sorted by state, then by control; shape [transitions, features].
-    """
+    """A table without labels, from the features of its available transitions, sorted by state, then by control."""
     distinct, row = np.unique(features, axis=0, return_inverse=True)
     feature_index = np.zeros(successors.shape, np.int32)
     feature_index[successors != UNAVAILABLE] = row.reshape(-1)
@@ -126,7 +120,6 @@ def transition_table(
         feature_index=feature_index,
         features=distinct,
         feature_names=feature_names,
-        positions=positions,
     )
 
 

@@ -46,12 +46,7 @@ class NoSoftCostToGoError(FailedRunError):
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """How likely choices are, and how that changes with the costs.
-
-    Attributes:
-        value: sum over steps of log pi(u_t | s_t).
-        gradient: d value / d c(s, u), shape [nodes, controls].
-    """
+    """The sum over steps of log pi(u_t | s_t), and its gradient by c(s, u), shape [nodes, controls]."""
 
     value: float
     gradient: NDArray[np.float64]
@@ -59,12 +54,7 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Evidence of choices about the weights of a cost that is linear in features.
-
-    Attributes:
-        scores: d log-likelihood of each trip / d weights, shape [trips, features].
-        hessian: of the log-likelihood, shape [features, features].
-    """
+    """Of the weights of a linear cost: scores of trips [trips, features], and the Hessian [features, features]."""
 
     scores: NDArray[np.float64]
     hessian: NDArray[np.float64]
@@ -72,11 +62,6 @@ class Information:
 
 class ChoiceModel(Protocol):
     """From costs c(s, u), shape [nodes, controls], to how likely choices are."""
-
-    @property
-    def name(self) -> str:
-        """The name in files and tables."""
-        ...
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
         """The log-likelihood of all choices and its gradient."""
@@ -102,10 +87,8 @@ class ExactChoice:
     """Boltzmann policy over the exact cost-to-go.
 
     Q is piecewise linear in the costs: where no optimal path changes, the model is a multinomial logit whose
-    alternatives have the features of their optimal paths. Gradient and Hessian are those of that logit.
-
-    Attributes:
-        n_jobs: goals to plan for at once; it changes nothing in the result.
+    alternatives have the features of their optimal paths. Gradient and Hessian are those of that logit. `n_jobs` goals
+    are planned for at once.
     """
 
     n_jobs: int = 2
@@ -202,8 +185,6 @@ class _PathWeights:
     """The total weights of paths on a graph to some goals.
 
     Attributes:
-        successors, costs: of the graph, shape [nodes, controls] each.
-        goals: shape [goals].
         factors: of I - M.
         weights: G(k, d), shape [nodes, goals].
         cost_to_go: V, inf where the goal cannot be reached; shape [nodes, goals].

@@ -98,16 +98,7 @@ class CostFamily:
 
 @dataclass(frozen=True, eq=False)
 class CostEstimate:
-    """A fitted cost.
-
-    Attributes:
-        family: what it depends on.
-        weights: w, shape [features].
-        table: delta, shape [entries]; empty without a table.
-        log_likelihood: of the choices that it was fitted to.
-        evaluations: of the likelihood and its gradient.
-        seconds: processor time of the fit.
-    """
+    """A fitted cost: w [features], delta [entries], the log-likelihood of the choices, and what the fit took."""
 
     family: CostFamily
     weights: NDArray[np.float64]
@@ -135,15 +126,9 @@ def fit(
     max_iterations: int = 200,
     tolerance: float = 1e-9,
 ) -> CostEstimate:
-    """The most likely cost of a family, by L-BFGS-B on the exact gradient (a subgradient where optimal paths tie).
+    """The most likely cost of the family of `start`, by L-BFGS-B on the exact gradient (a subgradient at ties).
 
-    Args:
-        model: from costs to probabilities.
-        choices: what was observed.
-        start: the initial estimate, and with it the family.
-        penalty: inverse prior variance of the table's entries.
-        max_iterations: of L-BFGS-B.
-        tolerance: stop when an iteration gains fewer nats per step.
+    `penalty` is the inverse prior variance of the table's entries; `tolerance` ends it, in nats per step.
     """
     begun, family, features = time.process_time(), start.family, len(start.weights)
     evaluations = 0
@@ -172,13 +157,7 @@ def fit(
 
 @dataclass(frozen=True, eq=False)
 class ChosenPenalty:
-    """The penalty of a table, and how it was chosen.
-
-    Attributes:
-        penalty: the chosen one.
-        held_out: log-likelihood per held-out step, for every penalty that was tried.
-        estimate: the fit with the chosen one, without the first held-out part; a good start for the final fit.
-    """
+    """The penalty of a table, the log-likelihood per held-out step of all tried, and a start for the final fit."""
 
     penalty: float
     held_out: dict[float, float]
@@ -194,16 +173,9 @@ def choose_penalty(
     folds: int = 1,
     **settings: Any,
 ) -> ChosenPenalty:
-    """The penalty under which held-out trips are most likely.
+    """The penalty under which held-out trips are most likely; `folds` fifths of the trips are held out in turn.
 
     Penalties are tried from the largest down, each fit starting at the previous one, until one is worse than the best.
-
-    Args:
-        model, start, settings: see `fit`.
-        choices: what was observed; a fifth of the trips is held out at a time.
-        penalties: to choose from.
-        rng: draws what is held out.
-        folds: how many fifths are held out in turn, from 1 to 5.
     """
     parts = np.array_split(rng.permutation(np.unique(choices.trips)), PARTS)[:folds]
     trained = [choices.of_trips(np.setdiff1d(choices.trips, part)) for part in parts]
@@ -228,11 +200,7 @@ def choose_penalty(
 class Parameter:
     """A weight as discrete choice models report it: of the utility, which is minus the cost.
 
-    Attributes:
-        name: of the feature.
-        estimate: of its weight in the utility.
-        standard_error: from the inverse Hessian of the log-likelihood.
-        robust_error: from the sandwich of that with the scores of trips, valid for a misspecified model too.
+    The standard error is from the inverse Hessian, the robust one from its sandwich with the scores of trips.
     """
 
     name: str

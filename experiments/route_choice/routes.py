@@ -110,13 +110,9 @@ def greedy_routes(
     pairs: Sequence[tuple[int, int]],
     longest: int = 50,
 ) -> list[Route]:
-    """For each origin and destination the route that takes the most likely control at every step.
+    """For each origin and destination the route that takes the most likely control, of at most `longest` steps.
 
-    Args:
-        successors: of the graph, shape [nodes, controls].
-        control_cost_to_go: Q of all nodes, shape [nodes, controls], for every destination.
-        pairs: origins and destinations.
-        longest: steps after which a route that has not arrived ends.
+    `control_cost_to_go` has Q of all nodes, shape [nodes, controls], for every destination.
     """
     routes: dict[tuple[int, int], Route] = {}
     for origin, goal in dict.fromkeys(pairs):

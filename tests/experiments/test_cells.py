@@ -1,17 +1,16 @@
 """Cells: what they follow from, what they need, and what they leave."""
 
-import numpy as np
 import pytest
 
 from experiments.harness import Cell, DataFolder, Outcome
-from experiments.harness.cell import ARRAYS, RESULT, BrokenOutcomeError
+from experiments.harness.cell import RESULT, BrokenOutcomeError
 from experiments.harness.computing import missing_cells
 
 
 def count(directory, start, words):
     directory.mkdir(parents=True)
     (directory / "count.txt").write_text(str(start))
-    return Outcome([{"words": len(words)}], {"first": words[0]}, {"lengths": np.array([len(word) for word in words])})
+    return Outcome([{"words": len(words)}], {"first": words[0]})
 
 
 def double(counted, factor):
@@ -26,13 +25,12 @@ COUNT = Cell("count words", count, {"start": 21, "words": ["a", "bc"]})
 DOUBLE = Cell("double", double, {"factor": 2}, needs={"counted": COUNT})
 
 
-def test_an_outcome_is_stored_with_its_arrays(tmp_path):
+def test_an_outcome_is_stored_with_its_facts(tmp_path):
     assert COUNT.stored(tmp_path) is None
     COUNT.compute(tmp_path)
     stored = COUNT.stored(tmp_path)
     assert [dict(row) for row in stored.rows] == [{"words": 2}]
     assert stored.facts == {"first": "a"}
-    np.testing.assert_array_equal(stored.arrays["lengths"], [1, 2])
 
 
 def test_a_cell_finds_the_files_of_what_it_needs(tmp_path):
@@ -75,18 +73,16 @@ def test_what_is_there_is_not_computed_again_nor_is_what_only_it_needed(tmp_path
     assert missing_cells([DOUBLE], tmp_path) == []
 
 
-@pytest.mark.parametrize("file", [RESULT, ARRAYS])
-def test_a_damaged_outcome_is_refused_with_advice(tmp_path, file):
+def test_a_damaged_outcome_is_refused_with_advice(tmp_path):
     COUNT.compute(tmp_path)
-    path = tmp_path / COUNT.path / file
+    path = tmp_path / COUNT.path / RESULT
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(BrokenOutcomeError, match=file):
+    with pytest.raises(BrokenOutcomeError, match=RESULT):
         COUNT.stored(tmp_path)
 
 
 def test_the_same_cell_leaves_the_same_bytes(tmp_path):
     for place in ("one", "other"):
         COUNT.compute(tmp_path / place)
-    for file in (RESULT, ARRAYS):
-        one, other = (tmp_path / place / COUNT.path / file for place in ("one", "other"))
-        assert one.read_bytes() == other.read_bytes()
+    one, other = (tmp_path / place / COUNT.path / RESULT for place in ("one", "other"))
+    assert one.read_bytes() == other.read_bytes()

@@ -4,16 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from public_data_files import write_labyrinth
 
 from experiments.harness import Cell, Outcome
-from experiments.harness.cell import ARRAYS, FORM, RESULT
+from experiments.harness.cell import FORM, RESULT
 from experiments.public_data import labyrinth_data as labyrinth
 from fuzz import text_mutations
-from fuzz.file_format import FileFormat, sealed, tensors
+from fuzz.file_format import FileFormat, sealed
 
-OUTCOME = Outcome([{"bits": 1.5, "trips": 3, "kept": True, "data": "D1"}], {"why": ["a", 1]}, {"map": np.arange(4.0)})
+OUTCOME = Outcome([{"bits": 1.5, "trips": 3, "kept": True, "data": "D1"}], {"why": ["a", 1]})
 
 CELL = Cell("a cell", labyrinth.read_mice, {"mice": "restricted"})
 
@@ -25,7 +24,7 @@ def write_outcome(path: Path) -> None:
 def read_outcome(path: Path) -> Any:
     """As an experiment that goes on does."""
     found = CELL.stored(path.parents[2])
-    return None if found is None else (found.rows, found.facts, found.arrays)
+    return None if found is None else (found.rows, found.facts)
 
 
 def write_mice(pickled: bool) -> Callable[[Path], None]:
@@ -43,7 +42,6 @@ def read_pickled_mice(path: Path) -> str:
 
 FORMATS: tuple[FileFormat, ...] = (
     sealed("outcome of a cell", str(CELL.path / RESULT), write_outcome, read_outcome, FORM),
-    tensors("arrays of a cell", str(CELL.path / ARRAYS), write_outcome, read_outcome),
     FileFormat("mice, arrays", "restricted.npz", write_mice(False), read_plain_mice, text_mutations.BYTES),
     FileFormat(
         "mice, pickled", "water_restricted_mice_trajs.pickle", write_mice(True), read_pickled_mice, text_mutations.BYTES

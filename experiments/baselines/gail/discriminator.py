@@ -80,12 +80,6 @@ def absorbing_return(reward: float, discount: float) -> float:
 
 
 def absorbing_fraction(steps: int, lengths: NDArray[np.int64], horizon: int) -> float:
-    """The fraction of all steps, real and virtual, spent in the absorbing state.
-
-    Args:
-        steps: number of real steps.
-        lengths: T of each episode that terminated among them.
-        horizon: H.
-    """
+    """The fraction of all steps, real and virtual, spent in the absorbing state; `lengths` are T, `horizon` is H."""
     virtual = int(np.sum(horizon - lengths))
     return virtual / max(steps + virtual, 1)

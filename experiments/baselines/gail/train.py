@@ -130,16 +130,7 @@ class GailConfig:
 
 @dataclass(frozen=True, eq=False)
 class GailData:
-    """What GAIL learns from.
-
-    Attributes:
-        expert: the expert's steps, with the fraction of the absorbing state.
-        pool: the scenes in which the generator acts.
-        judged: in which of them its transitions train the discriminator, shape [scenes].
-        encoder: of the networks' observations.
-        demonstrations: what the generator is cloned from at the start.
-        validation: the scenes that choose the iteration.
-    """
+    """What GAIL learns from: in the `judged` scenes of the generator's pool its transitions train the discriminator."""
 
     expert: Side
     pool: ScenePool
@@ -211,6 +202,7 @@ class AdversarialTraining:
 
     def __init__(self, data: GailData, reward: str, config: GailConfig):
         self._data, self._reward, self._config = data, reward, config
+        self._rate = 0.0  # of PPO, in this iteration
         with seeded_torch(config.seed, _START, 0):
             self._discriminator = Discriminator(data.encoder)
             compiled = CompiledVectorEnv(data.pool, config.environments)
@@ -234,13 +226,7 @@ class AdversarialTraining:
         self.best: Tensors = {}
         self.best_iteration = -1
         self.best_returns: dict[str, float] = {}
-
-    _rate = 0.0
-    """The learning rate of PPO in this iteration."""
-
-    @property
-    def _network(self) -> GridNetwork:
-        return self._ppo.policy.network
+        self._network: GridNetwork = self._ppo.policy.network
 
     def begin(self) -> None:
         """Start with behavioural cloning."""
@@ -326,11 +312,7 @@ class AdversarialTraining:
 
 
 def clone(
-    network: GridNetwork,
-    demonstrations: Sequence[Steps],
-    encoder: GridEncoder,
-    epochs: int,
-    rng: np.random.Generator,
+    network: GridNetwork, demonstrations: Sequence[Steps], encoder: GridEncoder, epochs: int, rng: np.random.Generator
 ) -> None:
     """Train a policy to take the demonstrated controls, with half of the demonstrations mirrored.
 
