@@ -169,7 +169,7 @@ def _scene(
     start, *others = (places[i] for i in rng.permutation(len(places))[: 1 + len(order)])
     marks = dict(zip(others, map(frozenset, zip(order)), strict=True))
     steps = {
-        place: {u: Step(after, marks.get(after, frozenset()), *rest) for u, (after, *rest) in leading.items()}
+        place: {u: Step(after, marks.get(after, frozenset()), cost, seen) for u, (after, cost, seen) in leading.items()}
         for place, leading in legs.items()
     }
     return Scene(controls, tuple(order), drawn.names, steps, start)
