@@ -183,17 +183,10 @@ def _likelihoods(results: Results) -> Table:
 def _parameters(results: Results, model: str) -> Table:
     outcome = results.outcomes.get(f"in sample, {model}")
     parameters = [] if outcome is None else [Parameter(**one) for one in outcome.facts["parameters"]]
-    frame = pd.DataFrame(
-        {
-            "estimate": [f"{one.estimate:.3f}" for one in parameters],
-            "s.e.": [f"{one.standard_error:.3f}" for one in parameters],
-            "robust s.e.": [f"{one.robust_error:.3f}" for one in parameters],
-            "t-test": [f"{one.t_test:.1f}" for one in parameters],
-        },
-        [one.name for one in parameters],
-    )
+    figures = {one.name: (one.estimate, one.standard_error, one.robust_error, one.t_test) for one in parameters}
+    frame = pd.DataFrame.from_dict(figures, orient="index", columns=["estimate", "s.e.", "robust s.e.", "t-test"])
     if model == "soft" and parameters:
-        frame["published"] = [f"{-weight:.3f}" for weight in PUBLISHED_WEIGHTS]
+        frame["published"] = -np.array(PUBLISHED_WEIGHTS)
     return table_of(
         frame,
         f"Utility, {TITLES[model]}: estimate, standard error from the inverse Hessian, robust standard error"
@@ -212,16 +205,11 @@ def _splits(held_out_trips: pd.DataFrame) -> Table:
 
 
 NOTES = (
-    "The world is the network: a state is a link, a control one of the links that follow, every destination a link"
-    " of its own. A trip is scored step by step, log pi(next link | link, destination), from its first link to its"
-    " destination. Both models have the four attributes of Fosgerau et al. (2013) - travel time, left turn, a"
-    " constant for each link, U-turn - and no other setting.",
-    "The recursive logit here is the reference implementation of this package: at the published parameters its"
-    " log-likelihood is within 2 of the published one, and fitted anew it finds the published parameters.",
-    "What may be claimed: with the same attributes and as many parameters, drivers are better described as choosing"
-    " by the exact cost of the best way on than by the soft one, in sample and on held-out trips. What may not:"
-    " that this is the best model of these data. With a link-size attribute, or nested scales, recursive logit"
-    " models in the literature report higher likelihoods than both; they are not computed here.",
+    "A trip is scored step by step, log pi(next link | link, destination). Both models have the four attributes of"
+    " Fosgerau et al. (2013) and no other setting. What may be claimed: with the same attributes and as many"
+    " parameters, drivers are better described as choosing by the exact cost of the best way on than by the soft"
+    " one. What may not: that this is the best model of these data; with a link-size attribute, or nested scales,"
+    " recursive logit models in the literature report higher likelihoods than both.",
 )
 
 BORLANGE_EXPERIMENT = Experiment(

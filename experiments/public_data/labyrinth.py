@@ -109,19 +109,14 @@ def cells(options: Options) -> list[Cell]:
 
 def learn(data: Path, entry: str, mice: str) -> Outcome:
     """Learn automaton and cost from the training trajectories, and score every step of the validation set."""
-    return learn_from(LABYRINTH.load(data), entry, mice)
-
-
-def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
-    """The same for trajectories that have been read."""
-    begun, row = time.process_time(), ENTRIES[entry]
-    trained, tested = data.splits[f"{mice} train"], data.splits[f"{mice} validation"]
-    learned = learn_task(data, trained) if row.learned else None
+    runs, begun, row = LABYRINTH.load(data), time.process_time(), ENTRIES[entry]
+    trained, tested = runs.splits[f"{mice} train"], runs.splits[f"{mice} validation"]
+    learned = learn_task(runs, trained) if row.learned else None
     automaton: Automaton = GO_HOME if learned is None else learned.finite
     after: After = "again" if learned is None else "rest"
-    graph, model = task_graph(data.world(int(trained[0])), automaton, after), MODELS[row.model]
-    choices = graph.choices([data.steps(i) for i in trained])
-    start, facts = flat_estimate(family_of(data, graph, row.cost), START), dict[str, Any]()
+    graph, model = task_graph(runs.world(int(trained[0])), automaton, after), MODELS[row.model]
+    choices = graph.choices([runs.steps(i) for i in trained])
+    start, facts = flat_estimate(family_of(runs, graph, row.cost), START), dict[str, Any]()
     penalty = 1.0
     if start.family.entries is not None:
         chosen = choose_penalty(model, choices, start, PENALTIES, np.random.default_rng(0), FOLDS)
@@ -129,11 +124,11 @@ def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
         facts |= {"penalty": penalty, "held out": {str(one): value for one, value in chosen.held_out.items()}}
     estimate = fit(model, choices, start, penalty)
     seconds = time.process_time() - begun
-    steps = [data.steps(i) for i in tested]
+    steps = [runs.steps(i) for i in tested]
     likelihood = model.log_probabilities(graph.choices(steps), estimate.costs)
     measured = {
-        **_bits(data, tested, likelihood),
-        "bits, copies of controls counted as one": bits_per_decision(_distinct(data, graph, estimate, model, steps)),
+        **_bits(runs, tested, likelihood),
+        "bits, copies of controls counted as one": bits_per_decision(_distinct(runs, graph, estimate, model, steps)),
         "training bits": estimate.log_likelihood / len(choices) / np.log(2),
         "seconds": seconds,
     }
@@ -141,7 +136,7 @@ def learn_from(data: TrajectorySet, entry: str, mice: str) -> Outcome:
         facts |= {
             "automaton": learned.finite.to_document(),
             "rule": list(learned.sentences),
-            "words": [[sorted(label) for label in data.demonstration(i, _length(data, i)).word] for i in trained],
+            "words": [[sorted(label) for label in runs.demonstration(i, _length(runs, i)).word] for i in trained],
             "look_wrong": look_wrong(learned),
         }
     return Outcome([measured], facts)
@@ -291,20 +286,15 @@ def _automaton(results: Results, mice: str) -> list[Block]:
 
 
 NOTES = (
-    "The world is a binary tree of 127 nodes with four controls. Automata read two propositions, home and water."
-    " They are learned from the training trajectories alone; nobody told them that water comes before home. Once"
-    " the task is done nothing more is wanted, and a control costs what it costs: so the padding is scored too.",
-    "Some controls are copies of each other: at home reverse is stay, at the ends of the maze left and right are"
-    " stay. A cost on nodes cannot tell copies apart; a cost on controls can, and part of its gain is to learn"
-    " which copy the records use. The column that counts copies as one takes that part away from every row.",
-    "Trajectories are padded with stay at home, which a model that remembers that the task is done predicts almost"
-    " surely. The column without padding takes that away. The authors' files give no figure without it.",
+    "Automata read two propositions, home and water, and are learned from the training trajectories alone. Once the"
+    " task is done nothing more is wanted, and a control costs what it costs: so the padding is scored too. At home"
+    " reverse is stay, at the ends of the maze left and right are stay; a cost on nodes cannot tell such copies"
+    " apart.",
     "What may be claimed: on the authors' validation sets and by their measure, an automaton with a cost on top"
-    " predicts these mice better than the figures in DIRL's files, in seconds. It is the memory of the automaton"
-    " and the cost on controls that do it: the soft planner with the same automaton does about as well, and so do"
-    " mere counts in its states, which know nothing of where they lead. What may not: that all of the gain is about"
-    " what mice want. DIRL's reward is on nodes, and the row to set beside it is the cost on nodes only, which is"
-    " no better than DIRL; for unrestricted mice most of the gain is the padding.",
+    " predicts these mice better than the figures in DIRL's files, in seconds. It is the memory of the automaton and"
+    " the cost on controls that do it: the soft planner with the same automaton does about as well, and so do mere"
+    " counts in its states. What may not: that all of the gain is about what mice want. The row to set beside DIRL"
+    " is the cost on nodes only, which is no better; for unrestricted mice most of the gain is the padding.",
 )
 
 LABYRINTH_EXPERIMENT = Experiment(

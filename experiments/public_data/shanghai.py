@@ -147,35 +147,30 @@ def shortest(data: Path, entry: str, split: int) -> Outcome:  # noqa: ARG001 - t
 
 def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
     """Fit to the training routes of a split, and test: a line for each part of the test routes that has any."""
-    return learn_from(SHANGHAI.load(data), entry, size, split)
-
-
-def learn_from(data: TrajectorySet, entry: str, size: int, split: int) -> Outcome:
-    """The same for routes that have been read."""
-    model = MODELS["soft" if entry.startswith("soft") else "exact"]
-    trained, tested = data.splits[f"train_CV{split}_size{size}"], data.splits[f"test_CV{split}"]
-    choices = choices_of(data, trained)
-    estimate = fit(model, choices, flat_estimate(CostFamily.linear(data.table), START))
+    routes, model = SHANGHAI.load(data), MODELS["soft" if entry.startswith("soft") else "exact"]
+    trained, tested = routes.splits[f"train_CV{split}_size{size}"], routes.splits[f"test_CV{split}"]
+    choices = choices_of(routes, trained)
+    estimate = fit(model, choices, flat_estimate(CostFamily.linear(routes.table), START))
     facts: dict[str, Any] = {"weights": dict(zip(estimate.family.names, estimate.weights.tolist(), strict=True))}
     seconds, penalty = estimate.seconds, None
     if entry.endswith("transition"):
-        family, linear = CostFamily.linear(data.table, _entries(data)), estimate
+        family, linear = CostFamily.linear(routes.table, _entries(routes)), estimate
         start = CostEstimate(family, linear.weights, np.zeros(family.table_size))
         rng = np.random.default_rng(split)
         chosen = choose_penalty(model, choices, start, PENALTIES, rng, tolerance=TOLERANCE)
         estimate = fit(model, choices, chosen.estimate, chosen.penalty, tolerance=TOLERANCE)
         seconds, penalty = seconds + estimate.seconds, chosen.penalty
         facts["held out"] = chosen.held_out
-    pairs, rows = {_pair(data, i) for i in trained}, []
-    unseen = np.array([i for i in tested if _pair(data, i) not in pairs], np.int64)
+    pairs, rows = {_pair(routes, i) for i in trained}, []
+    unseen = np.array([i for i in tested if _pair(routes, i) not in pairs], np.int64)
     for part, numbers in ((ALL, tested), (UNSEEN, unseen)):
         if len(numbers):
-            likelihood = model.log_probabilities(choices_of(data, numbers), estimate.costs)
+            likelihood = model.log_probabilities(choices_of(routes, numbers), estimate.costs)
             rows.append(
                 {
                     "part": part,
                     "trips": len(numbers),
-                    **_route_scores(data, model, estimate.costs, numbers),
+                    **_route_scores(routes, model, estimate.costs, numbers),
                     "log-probability": float(likelihood.sum()) / len(numbers),
                     "seconds": seconds,
                     "penalty": penalty,
@@ -260,18 +255,14 @@ def _times(lines: pd.DataFrame) -> Table:
 
 
 NOTES = (
-    "The world is the network: a state is a link, a control one of eight directions, the goal the last link of the"
-    " trip. The linear cost has nine weights: a constant for each link, its length by road class, and turns. With a"
-    " cost for each transition, each of the 1,737 steps from one link to the next multiplies that by a factor of"
-    " its own, which is held near 1 by a penalty.",
-    "Edit distance and BLEU follow the authors' code: the nearest of the pair's true routes, divided by its length,"
-    " at most 1; BLEU with smoothing 1 against all distinct true routes of the pair. The Jensen-Shannon distance"
-    " here is between the frequencies of whole routes; the authors' code takes a histogram of ten bins over route"
-    " numbers, which depends on their order, so that figure is not comparable with theirs.",
+    "With a cost for each transition, each of the 1,737 steps from one link to the next multiplies the linear cost"
+    " by a factor of its own, which is held near 1 by a penalty. Edit distance and BLEU follow the authors' code:"
+    " the nearest of the pair's true routes, at most 1; BLEU with smoothing 1 against all distinct true routes of"
+    " the pair. The Jensen-Shannon distance is between the frequencies of whole routes and is not comparable with"
+    " the authors'.",
     "What may be claimed: under one definition, our routes are nearer to the true ones than those of the cloning"
     " network in the authors' repository, and from 100 routes trips are more likely than under that network from"
-    " 10,000. What may not: anything against the table of Zhao and Liang (2023), whose networks are not in the"
-    " repository; the AIRL and GAIL networks there look like smoke tests and are no baselines.",
+    " 10,000. What may not: anything against the table of Zhao and Liang (2023), whose networks are not there.",
 )
 
 SHANGHAI_EXPERIMENT = Experiment(

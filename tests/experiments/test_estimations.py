@@ -37,6 +37,12 @@ def unchecked(monkeypatch):
 
 
 @pytest.fixture
+def loaded(monkeypatch):
+    """Trajectories that have been read count as the folder of their files."""
+    monkeypatch.setattr(PublicSource, "load", lambda _, trajectories: trajectories)
+
+
+@pytest.fixture
 def in_threads(monkeypatch):
     """Cells run in this process: starting workers takes longer than the fits."""
 
@@ -113,24 +119,26 @@ def test_the_held_out_trips_of_borlange_are_not_fitted_to(tmp_path):
     assert whole.facts["steps"] == len(trips.states)
 
 
+@pytest.mark.usefixtures("loaded")
 def test_unseen_pairs_of_shanghai_are_those_that_no_training_route_has(tmp_path):
     place = write_shanghai(tmp_path)
     training = place / "cross_validation" / "train_CV0_size100.csv"
     training.write_text("path\n0_1_3\n1_3_4\n")
-    everywhere, unseen = shanghai.learn_from(read_shanghai(place), "linear", 100, 0).rows
+    everywhere, unseen = shanghai.learn(read_shanghai(place), "linear", 100, 0).rows
     assert (everywhere["trips"], unseen["trips"]) == (6, 2)  # 0_2_3_4 and 2_3_4
     assert unseen["edit distance"] <= 1
 
 
+@pytest.mark.usefixtures("loaded")
 def test_the_labyrinth_learns_water_then_home_from_the_training_mice_alone(tmp_path):
     mice = write_labyrinth(tmp_path / "again")
-    outcome = labyrinth.learn_from(trajectories_of(mice), "ours", "restricted")
+    outcome = labyrinth.learn(trajectories_of(mice), "ours", "restricted")
     assert "-water->" in outcome.facts["rule"][0]
     assert outcome.facts["rule"][0].count("done") == 1
     # Validation mice that all do something else change nothing that is learned.
     mice["restricted"]["states"][mice["restricted"]["validation"]] = 0
     mice["restricted"]["controls"][mice["restricted"]["validation"]] = 3
-    other = labyrinth.learn_from(trajectories_of(mice), "ours", "restricted")
+    other = labyrinth.learn(trajectories_of(mice), "ours", "restricted")
     assert other.facts == outcome.facts
     assert other.rows[0]["training bits"] == outcome.rows[0]["training bits"]
     assert other.rows[0]["bits"] != outcome.rows[0]["bits"]
@@ -150,13 +158,14 @@ def test_mice_that_no_automaton_explains_are_taken_to_go_home(tmp_path, monkeypa
     assert labyrinth.look_wrong(model) == len(trained)
 
 
+@pytest.mark.usefixtures("loaded")
 def test_copies_of_controls_cost_a_cost_on_nodes_what_the_last_column_gives_back(tmp_path):
     mice = trajectories_of(write_labyrinth(tmp_path))
-    nodes = labyrinth.learn_from(mice, "node", "restricted").rows[0]
+    nodes = labyrinth.learn(mice, "node", "restricted").rows[0]
     copies = "bits, copies of controls counted as one"
     assert nodes[copies] > nodes["bits"] + 0.1
     for entry in ("ours", "unit", "no-automaton"):
-        measured = labyrinth.learn_from(mice, entry, "restricted").rows[0]
+        measured = labyrinth.learn(mice, entry, "restricted").rows[0]
         assert measured[copies] >= measured["bits"]
 
 

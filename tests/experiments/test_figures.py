@@ -19,8 +19,8 @@ from wfairl.pages.style import PALETTE, new_figure, place, plain_axes, write
 
 
 def _draw(title: str = "a $10 & <b> task") -> CaptionedFigure:
-    figure = new_figure(2, 1)
-    plain_axes(place(figure, 0.5, 0.2, 1.4, 0.6), "demonstrations", title)
+    figure = new_figure(3, 2)
+    plain_axes(place(figure, 0.8, 0.2, 2.0, 1.2), "demonstrations", title)
     return CaptionedFigure("demonstrations", figure, "a caption", "what it shows")
 
 
