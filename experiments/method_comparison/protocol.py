@@ -117,26 +117,6 @@ class Protocol:
         failures = self.data_sets[data].failures
         return self.failures if failures is None else failures
 
-    def with_options(self, options: Options, full: "Protocol", name: str) -> "Protocol":
-        """The same with less in it, or with another cost model for the methods that learn a cost.
-
-        Args:
-            options: what is asked for.
-            full: the whole protocol, which has all tasks, data sets and methods.
-            name: of the experiment, for messages.
-        """
-        tasks = _chosen(name, "task", options.tasks, dict.fromkeys(self.tasks), dict.fromkeys(full.tasks))
-        data_sets = _chosen(name, "data set", options.data_sets, self.data_sets, full.data_sets)
-        entries = _chosen(name, "method", options.methods, self.entries, full.entries)
-        if options.cost is not None:
-            find_cost_model(options.cost)  # an unknown one is refused now rather than in every cell
-            entries = {
-                entry: one.changed(cost=options.cost) if find_method(one.method).learns_cost else one
-                for entry, one in entries.items()
-            }
-        seeds = self.seeds if options.seeds is None else options.seeds
-        return replace(self, tasks=tuple(tasks), data_sets=data_sets, entries=entries, seeds=seeds)
-
     def cells(self) -> Iterator[Cell]:
         """All cells: of reference policies, then of the tables, then of the curve."""
         temperature = max(data.temperature for data in self.data_sets.values())
@@ -205,16 +185,6 @@ class Protocol:
         return {**known, **entry.settings, **own_seed}
 
 
-def _chosen(
-    experiment: str, noun: str, names: tuple[str, ...] | None, ours: Mapping[str, Any], full: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Those of the names, ours if None; one that is not in the full protocol is a `BadInputError`."""
-    unknown = [name for name in names or () if name not in full]
-    if unknown:
-        raise BadInputError(f"the experiment {experiment} has no {noun} {unknown[0]!r}; it has {', '.join(full)}")
-    return dict(ours) if names is None else {name: {**full, **ours}[name] for name in names}
-
-
 @dataclass(frozen=True)
 class MethodComparison:
     """An experiment on methods.
@@ -228,7 +198,6 @@ class MethodComparison:
         published_returns: by entry or reference policy, task and data set, which is empty for a reference.
         published_automata: rank, rows and cols by task and data set.
         measures: in place of the return in tables: names of `measures.MEASURES`.
-        rule_measures: names of measures in the table of learned rules.
         played: tasks whose episodes the page plays; all if None.
     """
 
@@ -242,12 +211,31 @@ class MethodComparison:
     published_returns: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     published_automata: Mapping[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
-    rule_measures: tuple[str, ...] = ()
     played: tuple[str, ...] | None = None
 
     def protocol(self, options: Options) -> Protocol:
-        """What to compute."""
-        return (self.quick if options.quick else self.full).with_options(options, self.full, self.name)
+        """What to compute: the options may ask for less, or for another cost model of the methods that learn one."""
+        base, full = self.quick if options.quick else self.full, self.full
+        tasks = self._chosen("task", options.tasks, dict.fromkeys(base.tasks), dict.fromkeys(full.tasks))
+        data_sets = self._chosen("data set", options.data_sets, base.data_sets, full.data_sets)
+        entries = self._chosen("method", options.methods, base.entries, full.entries)
+        if options.cost is not None:
+            find_cost_model(options.cost)  # an unknown one is refused now rather than in every cell
+            entries = {
+                entry: one.changed(cost=options.cost) if find_method(one.method).learns_cost else one
+                for entry, one in entries.items()
+            }
+        seeds = base.seeds if options.seeds is None else options.seeds
+        return replace(base, tasks=tuple(tasks), data_sets=data_sets, entries=entries, seeds=seeds)
+
+    def _chosen(
+        self, noun: str, names: tuple[str, ...] | None, ours: Mapping[str, Any], full: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Those of the names, ours if None; one that is not in the full protocol is a `BadInputError`."""
+        unknown = [name for name in names or () if name not in full]
+        if unknown:
+            raise BadInputError(f"the experiment {self.name} has no {noun} {unknown[0]!r}; it has {', '.join(full)}")
+        return dict(ours) if names is None else {name: {**full, **ours}[name] for name in names}
 
     @property
     def experiment(self) -> Experiment:

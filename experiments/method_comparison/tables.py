@@ -155,7 +155,7 @@ class ComparisonTables:
 
     def rules(self) -> list[Table]:
         """The measures of the learned rules: a table per data set."""
-        names, tables = self.comparison.rule_measures, []
+        names, tables = ("agreement", "states"), []
         with_rule = set(self.main[self.main.agreement.notna()][["data", "method"]].itertuples(index=False, name=None))
         for data in self.protocol.data_sets:
             learners = [entry for entry in self._learners(data) if (data, entry) in with_rule]

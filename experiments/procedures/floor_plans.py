@@ -78,7 +78,7 @@ def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outc
     cost = load_run(directory / "run").cost
     assert isinstance(cost, PricesCost)
     policy, kept, ratios, seconds = CautiousPolicy("plan", model, cost.as_cost(), 0.0), [], [], 0.0
-    tests = new_scenes(scenes(quick))
+    tests = [workshop(test, workshop_roadmap(PLANNED_ON)) for test in scenes(quick)]
     for scene in tests:
         begun = time.process_time()
         choice = policy.choose(scene)
@@ -124,11 +124,6 @@ def with_margins(plan: FloorPlan) -> FloorPlan:
         radius = float(np.linalg.norm(corners_of(regions[name]) - middle, axis=1).min())
         regions[name] = circle(float(middle[0]), float(middle[1]), radius + 0.15)
     return replace(plan, regions=regions)
-
-
-def new_scenes(seeds: range) -> list[GraphWorld]:
-    """New scenes on the roadmap of plans."""
-    return [workshop(seed, workshop_roadmap(PLANNED_ON)) for seed in seeds]
 
 
 def true_plan(scene: GraphWorld) -> Plan:

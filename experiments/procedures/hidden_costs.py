@@ -42,9 +42,8 @@ CROWDED = "crowded-office-coffee"
 
 def turning_left(product: Product) -> NDArray[np.float64]:
     """Turning left costs three times as much as anything else."""
-    costs = unit_cost(product).copy()
-    costs[:, CONTROLS.index("left")] = EXPENSIVE
-    return costs
+    is_left = np.arange(len(CONTROLS)) == CONTROLS.index("left")
+    return np.where(is_left, EXPENSIVE, unit_cost(product))
 
 
 def carrying(product: Product) -> NDArray[np.float64]:

@@ -36,13 +36,9 @@ Leg = tuple[Place, float, tuple[float, ...]]
 
 
 class Draw(NamedTuple):
-    """What a family has drawn.
+    """What a family has drawn: from the properties of a step to its named features, and with its control to its cost.
 
-    Attributes:
-        names: of the features.
-        see: from the properties of a step to its features.
-        price: from the properties of a step and its control to its cost.
-        true_prices: the cost in plain steps of transitions with a feature alone, by name, where that is one number.
+    `true_prices` is the cost in plain steps of transitions with a feature alone, by name, where that is one number.
     """
 
     names: tuple[str, ...]
@@ -53,14 +49,7 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class Family:
-    """Problems of one shape.
-
-    Attributes:
-        draw: prices and features, by random numbers.
-        is_graph: whether scenes are road graphs; grids otherwise.
-        errand: whether something is to be fetched first.
-        held_out: whether nothing may be tuned on it.
-    """
+    """Problems of one shape: on road graphs or grids, perhaps with something to fetch first."""
 
     draw: Callable[[np.random.Generator], Draw]
     is_graph: bool = False
@@ -189,36 +178,6 @@ def _grounds(rng: np.random.Generator, prices: Sequence[float], seen: int = LAYE
     return Draw(names, lambda one: one[order], lambda one, _: 1.0 + float(extra @ one[:LAYERS]), true_prices)
 
 
-def one_ground(rng: np.random.Generator) -> Draw:
-    """One ground is dear, and it alone is seen."""
-    return _grounds(rng, [_price(rng, 1.5)], seen=1)
-
-
-def three_grounds(rng: np.random.Generator) -> Draw:
-    """Three grounds, of which one may be cheap."""
-    return _grounds(rng, [_price(rng), _price(rng), _price(rng, 0.3, 3.0)], seen=3)
-
-
-def idle_grounds(rng: np.random.Generator) -> Draw:
-    """One ground is dear; four others mean nothing."""
-    return _grounds(rng, [_price(rng)])
-
-
-def overlapping(rng: np.random.Generator) -> Draw:
-    """Five grounds that may overlap, three of which have a price."""
-    return _grounds(rng, [_price(rng), 1.0, _price(rng), _price(rng)])
-
-
-def cheap_ground(rng: np.random.Generator) -> Draw:
-    """A paved way on which steps cost less."""
-    return _grounds(rng, [_price(rng, 0.15, 0.5)], seen=3)
-
-
-def no_preference(rng: np.random.Generator) -> Draw:
-    """All steps cost the same."""
-    return _grounds(rng, [])
-
-
 def slopes(rng: np.random.Generator) -> Draw:
     """Climbing costs by the metre; climbs are seen in millimetres, descents as negative metres."""
     weight = rng.uniform(0.5, 4.0)
@@ -269,19 +228,29 @@ def one_control(rng: np.random.Generator) -> Draw:
     )
 
 
+def _three_grounds(rng: np.random.Generator) -> Draw:
+    """Three grounds, of which one may be cheap."""
+    return _grounds(rng, [_price(rng), _price(rng), _price(rng, 0.3, 3.0)], seen=3)
+
+
+def _overlapping(rng: np.random.Generator) -> Draw:
+    """Five grounds that may overlap, three of which have a price."""
+    return _grounds(rng, [_price(rng), 1.0, _price(rng), _price(rng)])
+
+
 FAMILIES = {
-    "one ground": Family(one_ground),
-    "three grounds": Family(three_grounds),
-    "idle grounds": Family(idle_grounds),
+    "one ground": Family(lambda rng: _grounds(rng, [_price(rng, 1.5)], seen=1)),
+    "three grounds": Family(_three_grounds),
+    "idle grounds": Family(lambda rng: _grounds(rng, [_price(rng)])),
     "lengths": Family(lengths, is_graph=True),
     "one control": Family(one_control, is_graph=True),
     "slopes": Family(slopes),
-    "no preference": Family(no_preference),
-    "overlapping": Family(overlapping, held_out=True),
-    "overlapping roads": Family(overlapping, is_graph=True, held_out=True),
-    "errand": Family(three_grounds, errand=True, held_out=True),
-    "cheap ground": Family(cheap_ground, held_out=True),
+    "no preference": Family(lambda rng: _grounds(rng, [])),
+    "overlapping": Family(_overlapping, held_out=True),
+    "overlapping roads": Family(_overlapping, is_graph=True, held_out=True),
+    "errand": Family(_three_grounds, errand=True, held_out=True),
+    "cheap ground": Family(lambda rng: _grounds(rng, [_price(rng, 0.15, 0.5)], seen=3), held_out=True),
     "collinear": Family(collinear, held_out=True),
     "lengths by class": Family(lengths_by_class, is_graph=True, held_out=True),
-    "no preference on roads": Family(no_preference, is_graph=True, held_out=True),
+    "no preference on roads": Family(lambda rng: _grounds(rng, []), is_graph=True, held_out=True),
 }

@@ -48,18 +48,14 @@ def read_borlange(directory: Path) -> TrajectorySet:
     features = np.zeros((len(pairs), len(FEATURES)))
     for row, (link, after) in zip(features, pairs.tolist(), strict=True):
         if after <= links:
-            row[:] = _attributes(time_of[link, after], angle_of.get((link, after), 0.0))
+            angle = angle_of.get((link, after), 0.0)
+            row[:] = time_of[link, after], -U_TURN < angle < LEFT, 1.0, abs(angle) > U_TURN
     routes = _routes(observed)
     return from_routes("borlange", _table(pairs - 1, features), routes, {"all": np.arange(len(routes))})
 
 
 def _by_pair(rows: NDArray[np.float64]) -> dict[tuple[int, int], float]:
     return {(int(link), int(after)): value for link, after, value in rows.tolist()}
-
-
-def _attributes(time: float, angle: float) -> tuple[float, float, float, float]:
-    """The features of the step from one link to the next; see `FEATURES`."""
-    return time, float(-U_TURN < angle < LEFT), 1.0, float(abs(angle) > U_TURN)
 
 
 def _table(pairs: NDArray[np.int64], features: NDArray[np.float64]) -> TransitionTable:

@@ -127,12 +127,8 @@ def cells(options: Options) -> list[Cell]:
     ]
     for size, split, entry in product(sizes, splits, ENTRIES):
         settings = {"entry": entry, "size": size, "split": split}
-        listed.append(Cell(_name(entry, size, split), learn, settings, data=data))
+        listed.append(Cell(f"{entry}, {size} routes, split {split}", learn, settings, data=data))
     return listed
-
-
-def _name(entry: str, size: int, split: int) -> str:
-    return f"{entry}, {size} routes, split {split}"
 
 
 def shortest(data: Path, entry: str, split: int) -> Outcome:  # noqa: ARG001 - the entry is a column of the results

@@ -45,14 +45,7 @@ Draw = Callable[[np.random.Generator, list[str]], Rule]
 
 @dataclass(frozen=True)
 class Family:
-    """Rules of one shape.
-
-    Attributes:
-        draw: makes a rule.
-        kinds: names of the kinds of worlds, of which each rule has one.
-        given: the first rule; its world is of the first kind.
-        held_out: whether nothing may be tuned on it.
-    """
+    """Rules of one shape, each in a world of one of the kinds; a given rule is the first, in the first kind."""
 
     draw: Draw
     kinds: Sequence[str] = ("grid", "graph", "events", "priced grid")
@@ -121,14 +114,6 @@ def order_of(*names: str) -> tuple[Stage, ...]:
 
 def _sometimes(rng: np.random.Generator, probability: float, name: str) -> tuple[Stage, ...]:
     return order_of(name) if rng.random() < probability else ()
-
-
-def _order(rng: np.random.Generator, names: list[str]) -> Rule:
-    return Rule(order_of(*names[: int(rng.integers(2, 5))]))
-
-
-def _any_order(rng: np.random.Generator, names: list[str]) -> Rule:
-    return Rule((Stage(tuple(names[: int(rng.integers(2, 4))])), *_sometimes(rng, 0.7, names[5])))
 
 
 def _either(rng: np.random.Generator, names: list[str]) -> Rule:
@@ -230,10 +215,6 @@ def _report(rng: np.random.Generator, names: list[str]) -> Rule:
     return Rule((machines, *order_of(names[3])), (oblige(names[11], names[12], before),))
 
 
-def _long(rng: np.random.Generator, names: list[str]) -> Rule:
-    return Rule(order_of(*names[: int(rng.integers(5, 7))]), _careful(rng, names))
-
-
 def _locked(rng: np.random.Generator, names: list[str]) -> Rule:
     """Nobody gets to the door without the key, so that the rule need not say it."""
     key, door = names[3], names[0]
@@ -251,8 +232,10 @@ LIFT = Rule(order_of("parcel", "office"), (forbid("server"),))
 PRESSES = ("events", "press graph")
 PLACES = ("grid", "graph", "priced grid")
 FAMILIES = {
-    "order": Family(_order),
-    "any-order": Family(_any_order),
+    "order": Family(lambda rng, names: Rule(order_of(*names[: int(rng.integers(2, 5))]))),
+    "any-order": Family(
+        lambda rng, names: Rule((Stage(tuple(names[: int(rng.integers(2, 4))])), *_sometimes(rng, 0.7, names[5])))
+    ),
     "never": Family(_with("never")),
     "never-while": Family(_with("never while"), given=BETWEEN),
     "never-after": Family(_with("never after")),
@@ -279,7 +262,9 @@ FAMILIES = {
     "lamps": Family(_lamps, held_out=True),
     "alternation": Family(_alternation, PRESSES, held_out=True),
     "report": Family(_report, held_out=True),
-    "long": Family(_long, held_out=True),
+    "long": Family(
+        lambda rng, names: Rule(order_of(*names[: int(rng.integers(5, 7))]), _careful(rng, names)), held_out=True
+    ),
     "locked": Family(_locked, PLACES, held_out=True),
     "two-presses": Family(_with("never", "until", "if", "deadly before", count=2), ("press graph",), held_out=True),
 }

@@ -64,14 +64,7 @@ class Scene:
 
 
 class Kind(NamedTuple):
-    """What scenes are like.
-
-    Attributes:
-        ways: draws places and the ways between them.
-        controls: of these ways, and more.
-        price: what an expensive step costs beyond 1; 0 if no step is expensive.
-        offers_use: whether one can use something only where something is.
-    """
+    """What scenes are like: `price` is what an expensive step costs beyond 1, 0 if no step is expensive."""
 
     ways: Callable[[np.random.Generator], Ways]
     controls: tuple[str, ...]
