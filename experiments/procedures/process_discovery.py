@@ -7,8 +7,6 @@ the score alone. `seconds` are processor time: of learning, and of ranking both 
 
     relations     the cost of `conform`, as a user who sets nothing has it
     alignments    its fitness: the best alignment with the automaton of the same model
-    sentences     the number of sentences that a trace breaks
-    5-grams       the log-probability of a trace, with backing off
 
 The peer, pm4py's log skeleton, runs in an interpreter of its own, which the variable WFAIRL_PEERS names. Without that
 variable the peer is left out.
@@ -19,7 +17,6 @@ import lzma
 import os
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,7 +29,7 @@ from experiments.harness.results import Sections
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.conformance import conform
+from wfairl.events.conformance import Conformance, conform
 from wfairl.events.shortest import ShortestLearner
 
 LOGS = "logs.tsv.xz"
@@ -45,11 +42,8 @@ MODELS = (
 
 TUNED_ON = ("000000", "001101", "011110", "020100", "101001", "110110", "111011", "111111")
 KINDS = {"noise-free": "00", "noisy": "10", "noisy with classes": "11"}
-GRAM, BACK_OFF = 5, 0.4
 PEERS = "WFAIRL_PEERS"
 LOG_SKELETON = "log skeleton"
-
-Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def cells(options: Options) -> list[Cell]:
@@ -93,7 +87,7 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
         first, second, learning, ranking = by_peer(shown, words, base, kind != "noise-free")
     else:
         begun = time.process_time()
-        costs = OURS[method](shown)
+        costs = learn(shown, method)
         learning, begun = time.process_time() - begun, time.process_time()
         first, second = costs(words), costs(base)
         ranking = time.process_time() - begun
@@ -104,49 +98,16 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
     return Outcome([{"F": float(score), "ties": ties, "learning": learning, "ranking": ranking}])
 
 
-def by_conform(
-    choose: Callable[..., NDArray[np.float64]],
-) -> Callable[[Sequence[Word]], Callable[..., NDArray[np.float64]]]:
+def learn(shown: Sequence[Word], method: str) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
     """Costs from the conformance of words with what the default learner finds."""
-
-    def learn(shown: Sequence[Word]) -> Callable[..., NDArray[np.float64]]:
-        model = ShortestLearner().fit(shown, [1.0] * len(shown), Reading(keep_repeats=True)).model
-        return lambda words: choose(conform(model, words))
-
-    return learn
+    model = ShortestLearner().fit(shown, [1.0] * len(shown), Reading(keep_repeats=True)).model
+    choose = OURS[method]
+    return lambda words: choose(conform(model, words))
 
 
-def grams(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
-    """Minus the log-probability by the last events, with backing off to fewer."""
-    counts: Counter[Word] = Counter()
-    end, begin = frozenset({"the end"}), frozenset({"the beginning"})
-
-    def padded(word: Word) -> Word:
-        return (*[begin] * (GRAM - 1), *word, end)
-
-    for word in map(padded, shown):
-        counts.update(word[i : i + size] for size in range(GRAM + 1) for i in range(len(word) - size + 1))
-
-    def cost(word: Word) -> float:
-        total = 0.0
-        for i in range(GRAM - 1, len(word)):
-            for size in range(GRAM, 0, -1):
-                if counts[word[i - size + 1 : i + 1]]:
-                    total -= np.log(counts[word[i - size + 1 : i + 1]] / counts[word[i - size + 1 : i]])
-                    break
-                total -= np.log(BACK_OFF)
-            else:
-                total -= np.log(1 / (counts[()] + 1))
-        return total
-
-    return lambda words: np.array([cost(padded(word)) for word in words])
-
-
-OURS: dict[str, Callable[[Sequence[Word]], Callable[[Sequence[Word]], NDArray[np.float64]]]] = {
-    "relations": by_conform(lambda found: found.cost),
-    "alignments": by_conform(lambda found: 1 - found.fitness),
-    "sentences": by_conform(lambda found: np.array([len(sentences) for sentences in found.violated], np.float64)),
-    "5-grams": grams,
+OURS: dict[str, Callable[[Conformance], NDArray[np.float64]]] = {
+    "relations": lambda found: found.cost,
+    "alignments": lambda found: 1 - found.fitness,
 }
 
 

@@ -83,8 +83,6 @@ def test_a_number_of_demonstrations_is_the_beginning_of_a_larger_one():
         assert [one.is_success for one in shown] == [True] * 2 + [False] * failures
 
 
-
-
 def test_the_rule_of_disss_task_does_not_differ_from_itself():
     task = rational_inference.diss_task()
     assert list(rational_inference.differences(TaskModel.of_automaton(task.rule, "by hand"), task.rule)) == []
@@ -114,6 +112,6 @@ def test_the_better_trace_of_two_is_told_from_a_log_of_the_process(tmp_path):
         text += line("base-000000", number, "?", worse if flag else good)
     with lzma.open(tmp_path / process_discovery.LOGS, "wt", encoding="utf-8") as file:
         file.write(text)
-    for method in ("relations", "alignments", "sentences"):
+    for method in ("relations", "alignments"):
         (row,) = process_discovery.measure(tmp_path, "000000", "noise-free", method).rows
         assert row["F"] == 1
