@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import mean_table, measure_policy, scenes
+from experiments.procedures.unseen_scenes import having, mean_table, measure_policy, scenes
 from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect
@@ -110,14 +110,13 @@ def learn_both(seed: int, quick: bool) -> Outcome:
 
 def sections(results: Results) -> Sections:
     """Costs in `doorkey`, and rules kept in crowded offices."""
-    frame, tables = results.table, []
-    if "learned" in frame:
-        columns = ["optimal", "unit cost", "learned", "gap closed", "failed", "epoch"]
-        tables.append(mean_table(frame.dropna(subset="learned"), ["cost", "seed"], columns, "True costs."))
-    if "kept" in frame:
-        offices = frame.dropna(subset="kept")
-        tables.append(mean_table(offices, ["seed"], ["kept", "regret", "return"], "Rule and cost learned together."))
-    return {"Results": tables}
+    costs, kept = ["optimal", "unit cost", "learned", "gap closed", "failed", "epoch"], ["kept", "regret", "return"]
+    return {
+        "Results": [
+            mean_table(having(results.table, "learned"), ["cost", "seed"], costs, "True costs."),
+            mean_table(having(results.table, "kept"), ["seed"], kept, "Rule and cost learned together."),
+        ]
+    }
 
 
 HIDDEN_COST_EXPERIMENT = Experiment(

@@ -17,8 +17,8 @@ from pathlib import Path
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
-from experiments.procedures.unseen_scenes import mean_table
-from experiments.rule_families.judge import cheapest, judge
+from experiments.procedures.unseen_scenes import having, mean_table
+from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
 from wfairl.core.costs.epochs import one_torch_thread
@@ -174,25 +174,20 @@ def demonstrate(
 
 def sections(results: Results) -> Sections:
     """Regret by task and number of demonstrations, claims where there is nothing, intervals."""
-    frame, tables = results.table, []
-    if "family" in frame:
-        columns = ["regret", "regret of unit cost", "claimed", "holds", "seconds"]
-        families = frame.dropna(subset="family")
-        tables.append(mean_table(families, ["family", "number"], columns, "Families of priced worlds."))
-        frame = frame[frame["family"].isna()]
-    if "tested" in frame:
-        measured = frame.dropna(subset="tested")
-        without = measured["task"].isin(WITHOUT_PREFERENCE)
-        columns = ["regret", "claimed", "unit", "seconds"]
-        kinds = (without, "No preference: claims and what planning with them costs."), (~without, "True-cost regret.")
-        for kind, title in kinds:
-            if kind.any():
-                tables.append(mean_table(measured[kind], ["tested", "number"], columns, title))
-    if "known" in frame:
-        by = ["task", "known", "temperature of demonstrators"]
-        measured = frame.dropna(subset="known")
-        tables.append(mean_table(measured, by, ["low", "high", "holds", "one-sided"], "Intervals of a known price."))
-    return {"Results": tables}
+    frame, families = results.table, ["regret", "regret of unit cost", "claimed", "holds", "seconds"]
+    tested, costs = having(frame, "tested"), ["regret", "claimed", "unit", "seconds"]
+    none = tested.get("task", tested.cell).isin(WITHOUT_PREFERENCE)
+    bounds = ["low", "high", "holds", "one-sided"]
+    collections = ["task", "known", "temperature of demonstrators"]
+    claims = "No preference: claims and what planning with them costs."
+    return {
+        "Results": [
+            mean_table(having(frame, "family"), ["family", "number"], families, "Families of priced worlds."),
+            mean_table(tested[none], ["tested", "number"], costs, claims),
+            mean_table(tested[~none], ["tested", "number"], costs, "True-cost regret."),
+            mean_table(having(frame, "known"), collections, bounds, "Intervals of a known price."),
+        ]
+    }
 
 
 LEARNED_COST_EXPERIMENT = Experiment(

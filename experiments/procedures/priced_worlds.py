@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.rule_families.judge import cheapest
-from experiments.rule_families.rules import Rule, Stage
+from experiments.rule_families.rules import Rule, Stage, cheapest
 from experiments.rule_families.scenes import Place, Scene, Step
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.product import Product

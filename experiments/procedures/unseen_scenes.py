@@ -46,7 +46,9 @@ def measure_policy(
 
 
 def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], caption: str) -> Table:
-    """The means of columns over all rows with the same values of `by`, which name the line."""
+    """The means of columns over all rows with the same values of `by`, which name the line; empty without rows."""
+    if frame.empty:
+        return table_of(frame, caption)
     means = frame.reindex(columns=[*by, *columns]).groupby(list(by), sort=False).mean()
     means.index = means.index.map(lambda name: ", ".join(map(str, name)) if isinstance(name, tuple) else str(name))
     return table_of(means, caption)
@@ -56,6 +58,11 @@ def rows_table(frame: pd.DataFrame, name: str, columns: Sequence[str], caption: 
     """Columns of each row, named by the column `name`."""
     shown = frame.reindex(columns=[name, *columns]).convert_dtypes()
     return table_of(shown.set_index(name), caption, name)
+
+
+def having(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows that have a value in a column."""
+    return frame[frame[column].notna()] if column in frame else frame[:0]
 
 
 def part_of(results: Results, *beginnings: str) -> pd.DataFrame:

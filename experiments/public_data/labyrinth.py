@@ -22,9 +22,9 @@ from experiments.harness.tables import Table
 from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY
 from experiments.public_data.trajectories import TrajectorySet
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
+from experiments.route_choice.choices import After, TaskGraph, task_graph
 from experiments.route_choice.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from experiments.route_choice.routes import bits_per_decision
-from experiments.route_choice.task_choices import After, TaskGraph, task_graph
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel

@@ -21,7 +21,7 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results, Tab
 from experiments.harness.results import Sections
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import FAMILIES, RULES, Problem, make_problem
-from experiments.rule_families.judge import cheapest, judge
+from experiments.rule_families.rules import cheapest, judge
 from experiments.rule_families.scenes import breaks_blindly
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect

@@ -1,4 +1,4 @@
-"""Rules as plain machines over the labels of a world: the definition by which plans are judged.
+"""Rules as plain machines over the labels of a world, and the judge of plans.
 
 A rule has a goal, which is to visit things in stages, and conditions, which forbid or oblige:
 
@@ -7,12 +7,18 @@ A rule has a goal, which is to visit things in stages, and conditions, which for
 
 These machines share no code with the automata of the package. A place that holds over several steps is visited once,
 so neither a bump nor a wait is a second visit; an event counts at every step. A name such as `valve+alarm` holds where
-all its parts do.
+all its parts do. A plan keeps the rule if that is done at one of its steps, and not broken before. The best plan is
+found by a plain Dijkstra over pairs of a state of the scene and a state of the rule.
 """
 
-from collections.abc import Callable, Hashable
+import heapq
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from experiments.rule_families.scenes import Scene
 
 Label = frozenset[str]
 State = Hashable
@@ -218,3 +224,37 @@ class Rule:
         if any(stage.needed for stage in self.stages):
             return replace(self, stages=self.stages[-1:])
         return replace(self, stages=(Stage(tuple(names)),))
+
+
+def judge(scene: "Scene", rule: Rule, controls: Sequence[int]) -> float:
+    """The cost of controls until the rule is done; inf if they do not keep it."""
+    place, state, cost = scene.initial_state, rule.start, 0.0
+    for control in controls:
+        step = scene.steps[place][control]
+        place, state, cost = step.after, rule.step(state, step.label), cost + step.cost
+        if state == DONE:
+            return cost
+    return inf
+
+
+def cheapest(scene: "Scene", rule: Rule) -> list[int]:
+    """The controls of a cheapest plan that keeps the rule; none if there is no such plan."""
+    start = (scene.initial_state, rule.start)
+    came: dict[Any, tuple[Any, int]] = {}
+    least, queue, pushed = {start: 0.0}, [(0.0, 0, start)], 0
+    while queue:
+        cost, _, node = heapq.heappop(queue)
+        if node[1] == DONE:
+            controls = []
+            while node != start:
+                node, control = came[node]
+                controls.append(control)
+            return controls[::-1]
+        if cost > least[node]:
+            continue
+        for control, step in scene.steps[node[0]].items():
+            after, total = (step.after, rule.step(node[1], step.label)), cost + step.cost
+            if after[1] != BROKEN and total < least.get(after, inf):
+                least[after], came[after], pushed = total, (node, control), pushed + 1
+                heapq.heappush(queue, (total, pushed, after))
+    return []

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.rule_families.judge import cheapest, judge
-from experiments.rule_families.rules import Device, Label, Rule
+from experiments.rule_families.rules import Device, Label, Rule, cheapest, judge
 
 START = "start"
 """The state before the first step, in which one is where the scene begins."""

@@ -17,7 +17,7 @@ from experiments.procedures import (
     task_learners,
 )
 from experiments.procedures.unseen_scenes import mean_table, measure_policy
-from experiments.rule_families.judge import cheapest, judge
+from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, expert_policy

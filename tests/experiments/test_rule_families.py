@@ -18,7 +18,6 @@ from experiments.rule_families.families import (
     make_problem,
     order_of,
 )
-from experiments.rule_families.judge import cheapest, judge
 from experiments.rule_families.learning import TEMPERATURE, compare_with_truth, explain, learn
 from experiments.rule_families.rules import (
     BROKEN,
@@ -26,7 +25,9 @@ from experiments.rule_families.rules import (
     Rule,
     Stage,
     carry_at_most,
+    cheapest,
     forbid,
+    judge,
     never_twice_in_a_row,
     oblige,
 )

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from experiments.route_choice.choice_models import ExactChoice, SoftChoice
-from experiments.route_choice.choices import ImpossibleChoiceError
-from experiments.route_choice.task_choices import task_graph
+from experiments.route_choice.choices import ImpossibleChoiceError, task_graph
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
