@@ -149,12 +149,9 @@ class CompiledVectorEnv:
     scene of each row's columns.
 
     Attributes:
-        pool: the scenes.
         bank: the distinct grids of the columns, since the last `forget`.
-        np_random: draws the scenes.
-        scenes: the scene of each row, an index into the pool; shape [num_envs].
+        scenes, steps: of each row an index into the pool, and the number of controls so far; shape [num_envs].
         states: the state of each row, shape [num_envs, state width].
-        steps: number of controls in each row's episode, shape [num_envs].
     """
 
     def __init__(self, pool: ScenePool, num_envs: int):

@@ -43,15 +43,7 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
 
 @dataclass(frozen=True)
 class Options:
-    """What to compute of an experiment; everything else is as its full protocol has it.
-
-    Attributes:
-        quick: a look that takes minutes.
-        data: the folder with recorded data.
-        tasks, data_sets, methods: only these.
-        seeds: training seeds.
-        cost: the cost model of the methods that learn one.
-    """
+    """What to compute of an experiment, as `python -m experiments --help` has it; all else is the full protocol's."""
 
     quick: bool = False
     data: Path | None = None
@@ -128,12 +120,7 @@ def run_experiment(
 ) -> "Results":
     """Compute all cells that are not in the directory yet, and write tables, figures and page there.
 
-    Args:
-        experiment, options: what to compute.
-        directory: where everything goes.
-        n_jobs: cells to compute at once, each in a process of its own; it changes nothing in the result.
-        executor: what computes the cells instead of processes of this machine, see `open_workers`. The result is the
-            same.
+    `n_jobs` cells are computed at once, in processes or by another executor (`open_workers`), with the same result.
 
     Raises:
         BadInputError: an option does not apply, or names what the experiment lacks; there are no data; or the directory

@@ -1,6 +1,6 @@
 """The page of a comparison of methods: its tables, episodes to watch, and figures of what was learned."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,20 +9,19 @@ from experiments.harness.results import Results, Sections
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.planning import Policy, expert_policy
-from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
+from wfairl.core.runs.methods import find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
+from wfairl.pages.blocks import AutomatonDrawing, Facts, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
 from wfairl.pages.run_learned import automaton_drawing
-from wfairl.pages.text import Text, number
+from wfairl.pages.text import number
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""
@@ -37,43 +36,17 @@ Drawing = AutomatonDrawing | CaptionedFigure
 def sections_of(comparison: MethodComparison, results: Results) -> Sections:
     """The sections of the page."""
     tables = ComparisonTables(comparison, results)
-    figures = ComparisonFigures(tables)
-    shown = _measured_sections(tables, figures) if comparison.measures else _return_sections(tables, figures)
+    figures, shown = ComparisonFigures(tables), dict[str, Sequence[Block]]()
+    costs = figures.planned_tasks
+    if comparison.measures:
+        costs = tuple(task for task in costs if find_task(task).true_cost is not None)
+        shown = {"Results": tables.acting(), "The rules": [*figures.automata(), *tables.rules()]}
+    else:
+        shown["Returns"] = [tables.returns()]
+        if (automata := tables.automata()) is not None:
+            shown["Automata"] = [automata, *figures.automata()]
+    shown |= {**figures.players(), "The cost": figures.costs(costs)}
     return {**shown, "Fewer demonstrations": tables.curves(), "The protocol": [_protocol(tables.protocol)]}
-
-
-def _return_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
-    returns = tables.returns()
-    returns = replace(returns, caption=f"{returns.caption} The best that was learned from a data set stands out.")
-    key_figures, automata = tuple(_key_figures(tables)), tables.automata()
-    return {
-        "Returns": [*([KeyFigures(key_figures)] if key_figures else []), returns],
-        **figures.players(),
-        "Automata": [automata, *figures.automata()] if automata is not None else [],
-        "The cost": figures.costs(figures.planned_tasks),
-    }
-
-
-def _measured_sections(tables: ComparisonTables, figures: "ComparisonFigures") -> Sections:
-    priced = [task for task in figures.planned_tasks if find_task(task).true_cost is not None]
-    return {
-        "Results": tables.acting(),
-        "The rules": [*figures.automata(), *tables.rules()],
-        **figures.players(),
-        "The cost": figures.costs(priced),
-    }
-
-
-def _key_figures(tables: ComparisonTables) -> Iterator[KeyFigure]:
-    """The first entry on each task, learned from the first data set."""
-    data, (entry, *_) = next(iter(tables.protocol.data_sets)), tables.protocol.entries
-    lines = tables.main[tables.main.acting == CHOSEN].set_index(["task", "data", "method"]).mean_return
-    for task in tables.protocol.tasks:
-        if (task, data, entry) in lines and (task, "", "optimal") in lines:
-            best = policy_title("optimal", find_task(task))
-            note: Text = (f"{task}, from {data}; {best} ", number(lines[task, "", "optimal"]))
-            title = f"{tables.title(entry)} on {find_task(task).title}"
-            yield KeyFigure(title, number(lines[task, data, entry]), note, leading=True)
 
 
 def _protocol(protocol: Protocol) -> Facts:

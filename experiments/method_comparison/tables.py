@@ -71,7 +71,10 @@ class ComparisonTables:
 
     def returns(self) -> Table:
         """Returns: a line per entry, data set and way of acting, a column per task, with the best highlighted."""
-        protocol, caption = self.protocol, "Mean return on {} ± its standard error over scenes and {}{}."
+        protocol, caption = (
+            self.protocol,
+            "Mean return on {} ± its standard error over scenes and {}{}.",
+        )
         learned = self.main[~self.main.is_reference]
         best = learned.groupby(["task", "data"]).mean_return.transform("max")
         is_best = np.isclose(learned.mean_return, best, rtol=1e-9, atol=0.0)

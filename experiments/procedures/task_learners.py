@@ -5,14 +5,16 @@ learners also get 128 failures. All know the true costs, and plan greedily in un
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
 from experiments.harness.results import Sections
+from experiments.method_comparison.training import DEMONSTRATIONS, collect_demonstrations, first_successes
 from experiments.procedures.unseen_scenes import measure_policy, scenes
-from wfairl.core.demonstrations import Dataset, collect, load, save
+from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning import PlannedPolicy, Policy, expert_policy
 from wfairl.core.planning.cost import true_cost
@@ -31,8 +33,6 @@ LEARNERS = (RATIONAL, "spectral", "merging")
 FEWER_SCENES = {"ordered-pickup": 16, "blocked-unlock-pickup": 16}
 """Test scenes of tasks whose scenes are large."""
 
-DEMONSTRATIONS = "demonstrations.safetensors"
-
 
 def cells(options: Options) -> list[Cell]:
     """Every learner on every task, from every number of demonstrations; a quick look has one small task."""
@@ -41,19 +41,14 @@ def cells(options: Options) -> list[Cell]:
     for seed in range(options.seeds or (1 if options.quick else 3)):
         for task in tasks:
             asked = {"task": task, "seed": seed}
-            shown = Cell(f"{task} {seed}", collect_demonstrations, {**asked, "successes": max(numbers)})
+            how = {**asked, "successes": max(numbers), "failures": FAILURES, "temperature": TEMPERATURE}
+            shown = Cell(f"{task} {seed}", collect_demonstrations, how)
             for learner in options.methods or LEARNERS:
                 for number in numbers:
                     settings = {**asked, "learner": learner, "number": number, "quick": options.quick}
                     needs = {"demonstrations": shown}
                     listed.append(Cell(f"{task} {seed} {learner} {number}", learn_and_test, settings, needs))
     return listed
-
-
-def collect_demonstrations(directory: Path, task: str, seed: int, successes: int) -> Outcome:
-    """Demonstrations, of which every number of successes is a beginning."""
-    save(collect(find_task(task), successes, FAILURES, TEMPERATURE, seed, n_jobs=1), directory / DEMONSTRATIONS)
-    return Outcome()
 
 
 def learn_and_test(demonstrations: Path, task: str, seed: int, learner: str, number: int, quick: bool) -> Outcome:  # noqa: ARG001
@@ -78,9 +73,9 @@ def learn_and_test(demonstrations: Path, task: str, seed: int, learner: str, num
 
 def some(everything: Dataset, number: int, learner: str) -> Dataset:
     """The first successes, and all failures for learners that need them."""
-    successes = [one for one in everything if one.is_success][:number]
-    failures = [one for one in everything if not one.is_success] if learner != RATIONAL else []
-    return Dataset(everything.task, (*successes, *failures), everything.temperature)
+    chosen = first_successes(everything, number)
+    kept = tuple(one for one in chosen if one.is_success or learner != RATIONAL)
+    return replace(chosen, demonstrations=kept)
 
 
 def sections(results: Results) -> Sections:
