@@ -77,9 +77,17 @@ class Relations:
         chosen = sorted(sorted(frequency), key=lambda name: -frequency[name])[:MOST_PROPOSITIONS]
         names = tuple(sorted(chosen))
         size = len(names)
-        tables = [np.zeros(shape, np.int64) for shape in _shapes(size)]
-        _count(corpus.symbols, corpus.offsets, *_held(alphabet, names), size, *tables)
-        return cls(names, len(corpus), *tables)
+        weights = np.ones((5, 2, size, size)), np.array([0.0, 1.0])[:, None, None] * np.ones((size, size))
+        often = np.zeros((size, MOST_COUNTED + 1), np.int64)
+        counted = np.zeros((KINDS, size + 2, size + 2))
+        _count(
+            corpus.symbols, corpus.offsets, *_held(alphabet, names), size,
+            *weights, np.zeros(often.shape), np.ones((size + 2, size + 2)), counted, often,
+        )  # fmt: skip
+        follows, inner = counted[FOLLOWS].astype(np.int64), counted[:, :size, :size].astype(np.int64)
+        occurrences = np.diagonal(inner[BEFORE] + inner[BEFORE + LACKING])
+        equal = inner[EQUAL] + inner[EQUAL].T + len(corpus) * np.eye(size, dtype=np.int64)
+        return cls(names, len(corpus), occurrences, inner[:TOGETHER], inner[TOGETHER], equal, often, follows)
 
     @cached_property
     def surprise(self) -> tuple[NDArray[np.float64], ...]:
@@ -102,20 +110,13 @@ class Relations:
             _surprise(self.follows, self.follows.sum(axis=1, keepdims=True)),
         )
 
-    @property
-    def unknown_surprise(self) -> float:
-        """Of an event that no case has."""
-        return float(np.sqrt(_surprise(np.zeros(1), np.array([self.cases]))[0]))
-
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """How far off each word is, shape [words]; 0 where nothing is rare."""
         alphabet = sort_labels({label for word in words for label in word})
         corpus, (held, starts) = encode(words, alphabet), _held(alphabet, self.propositions)
         known = set(self.propositions)
-        unknown = np.array([not label & known for label in alphabet], np.int64)
-        result: NDArray[np.float64] = _deviations(
-            corpus.symbols, corpus.offsets, held, starts, unknown, self.unknown_surprise, *self.surprise
-        )
+        unknown = np.array([not label & known for label in alphabet]) * np.sqrt(_surprise(np.zeros(1), self.cases))
+        result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, unknown, *self.surprise)
         return result
 
     def reasons(self, word: Word, most: int = 4) -> list[str]:
@@ -124,14 +125,12 @@ class Relations:
         corpus, (held, starts) = encode([word], alphabet), _held(alphabet, self.propositions)
         size = len(self.propositions)
         by_kind = np.zeros((KINDS, size + 2, size + 2))
-        _surprises(corpus.symbols, held, starts, size, *self.surprise, by_kind)
+        counts = _weigh(corpus.symbols, held, starts, size, *self.surprise, by_kind)
         whole = by_kind.sum(axis=0)
         whole += whole.T - np.diag(np.diagonal(whole))
         texts = [
             f"unknown event '{name}'" for name in sorted({n for label in word for n in label} - {*self.propositions})
         ]
-        counts = np.zeros(size, np.int64)
-        np.add.at(counts, [i for symbol in corpus.symbols for i in held[starts[symbol] : starts[symbol + 1]]], 1)
         while len(texts) < most:
             blamed = int(np.argmax(whole[:size].sum(axis=1))) if size else 0
             if not size or whole[blamed].sum() <= 0:
@@ -239,53 +238,22 @@ def _held(alphabet: Sequence[Label], names: Sequence[str]) -> tuple[Counts, Coun
 
 
 @njit(cache=True, nogil=True)
-def _count(symbols, offsets, held, starts, size, occurrences, places, together, equal, often, follows):  # type: ignore[no-untyped-def]
-    """Fill in the tables of `Relations`."""
-    near, total = np.empty(size, np.int64), np.empty(size, np.int64)
-    before = np.empty(size + 2, np.int64)
+def _count(symbols, offsets, held, starts, size, places, equal, often, follows, out, numbers):  # type: ignore[no-untyped-def]
+    """Add the relations of all words as `_weigh` does, and the cases that have each proposition so many times."""
     for word in range(len(offsets) - 1):
-        first, end = offsets[word], offsets[word + 1]
-        total[:] = 0
-        near[:] = NEVER
-        for i in range(end - 1, first - 1, -1):  # near: the next place of each
-            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-                a = held[k]
-                for b in range(size):
-                    places[AFTER, a, b] += near[b] != NEVER
-                    places[UNTIL, a, b] += near[b] < near[a]
-            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-                near[held[k]] = i
-        near[:] = -1
-        before[0], number = size, 1
-        for i in range(first, end):  # near: the last place of each
-            if starts[symbols[i]] == starts[symbols[i] + 1]:
-                continue
-            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-                a = held[k]
-                occurrences[a] += 1
-                total[a] += 1
-                for b in range(size):
-                    places[BEFORE, a, b] += near[b] >= 0
-                    places[SINCE, a, b] += near[b] > near[a]
-                for j in range(number):
-                    follows[before[j], a] += 1
-            number = 0
-            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-                near[held[k]] = i
-                before[number] = held[k]
-                number += 1
-        for j in range(number):
-            follows[before[j], size + 1] += 1
+        part = symbols[offsets[word] : offsets[word + 1]]
+        total = _weigh(part, held, starts, size, places, equal, often, follows, out)
         for a in range(size):
-            often[a, min(total[a], MOST_COUNTED)] += 1
-            for b in range(size):
-                together[a, b] += total[a] > 0 and total[b] > 0
-                equal[a, b] += total[a] == total[b]
+            numbers[a, min(total[a], MOST_COUNTED)] += 1
 
 
 @njit(cache=True, nogil=True)
-def _surprises(symbols, held, starts, size, places, equal, often, follows, out):  # type: ignore[no-untyped-def]
-    """Add the surprises of one word, by kind; `out` has the shape [KINDS, P + 2, P + 2], or [1, ..] for their sum."""
+def _weigh(symbols, held, starts, size, places, equal, often, follows, out):  # type: ignore[no-untyped-def]
+    """Add the weights of the relations of one word, which have the shapes of `Relations.surprise`, to `out`.
+
+    `out` has the shape [KINDS, P + 2, P + 2], or [1, ..] for the sum of all kinds. Returns how often the word has each
+    proposition.
+    """
     apart = len(out) > 1
     near, total = np.full(size, NEVER, np.int64), np.zeros(size, np.int64)
     for i in range(len(symbols) - 1, -1, -1):
@@ -327,20 +295,21 @@ def _surprises(symbols, held, starts, size, places, equal, often, follows, out):
                 out[kind if apart else 0, a, b] += places[TOGETHER, int(total[b] > 0), a, b]
             if a < b:
                 out[EQUAL if apart else 0, a, b] += equal[int(total[a] == total[b]), a, b]
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _deviations(symbols, offsets, held, starts, unknown, of_unknown, places, equal, often, follows):  # type: ignore[no-untyped-def]
-    """The deviation of each word, shape [words]."""
+def _deviations(symbols, offsets, held, starts, unknown, places, equal, often, follows):  # type: ignore[no-untyped-def]
+    """The deviation of each word, shape [words]; `unknown` is that of each label that no case has."""
     size = len(often)
     out = np.empty((1, size + 2, size + 2))
     result = np.zeros(len(offsets) - 1)
     for word in range(len(result)):
         out[:] = 0
         part = symbols[offsets[word] : offsets[word + 1]]
-        _surprises(part, held, starts, size, places, equal, often, follows, out)
+        _weigh(part, held, starts, size, places, equal, often, follows, out)
         for symbol in part:
-            result[word] += unknown[symbol] * of_unknown
+            result[word] += unknown[symbol]
         shares = np.zeros(size)
         for a in range(size):
             for b in range(size + 2):
