@@ -38,3 +38,11 @@ def keeps(name, propositions, word):
         case "equally often":
             return len(has_a) == len(has_b)
     raise AssertionError(name)
+
+
+def accepts(table, symbols):
+    """Whether a complete table accepts the word of these symbols."""
+    state = 0
+    for symbol in symbols:
+        state = table.transitions[state, symbol]
+    return bool(table.accepting[state])

@@ -1,20 +1,23 @@
 """Rules that logs were made by are found again, in words."""
 
+import math
+
 import numpy as np
 import pytest
 from oracles_constraints import keeps
 
-from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import declare
 from wfairl.events.constraints import TEMPLATES, Constraint
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.description_length import choice_bits, flag_bits, table_bits
+from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa
+from wfairl.events.learned_rule import rule_of
 from wfairl.specifications.explanation import explain_word
 
 EVENTS = tuple("abcdefghij")
+REPEATS = Reading(keep_repeats=True)
 RULES = [
     [("precedence", "a", "b"), ("existence", "c")],
     [("precedence", "a", "b"), ("precedence", "c", "b")],  # "b never happens" is near, and must give way
@@ -43,13 +46,10 @@ def test_the_rule_is_found_although_three_flags_in_a_hundred_are_wrong(rule):
     rng = np.random.default_rng(1)
     words = draw_words(rng, 1_500)
     truth = kept(rule, words)
-    corpus, alphabet = encode_all(words)
-    learned = DeclareLearner().find_constraints(
-        corpus, truth ^ (rng.random(len(words)) < 0.03), alphabet, keep_repeats=True
-    )
-    assert set(learned.sentences) == sentences(rule)
+    model = DeclareLearner().fit(words, truth ^ (rng.random(len(words)) < 0.03), REPEATS).model
+    assert set(model.sentences) == sentences(rule)
     new = draw_words(rng, 300)
-    assert [learned.finite.accepts(word) for word in new] == kept(rule, new).tolist()
+    assert [model.finite.accepts(word) for word in new] == kept(rule, new).tolist()
 
 
 @pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: ", ".join(parts[0] for parts in rule))
@@ -59,9 +59,8 @@ def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(ru
     truth = kept(rule, words)
     shown = [word for word, ok in zip(words, truth, strict=True) if ok][:1_500]
     shown += [word for word, ok in zip(words, truth, strict=True) if not ok][:30]
-    corpus, alphabet = encode_all(shown)
-    learned = DeclareLearner().find_constraints(corpus, np.ones(len(shown), bool), alphabet, keep_repeats=True)
-    assert set(learned.sentences) == sentences(rule)
+    learned = DeclareLearner().fit(shown, np.ones(len(shown)), REPEATS)
+    assert set(learned.model.sentences) == sentences(rule)
     assert learned.bits < 0
 
 
@@ -80,21 +79,17 @@ def test_words_of_strings_are_words_of_events():
 @pytest.mark.parametrize("seed", range(5))
 def test_flags_by_chance_have_no_rule(seed):
     rng = np.random.default_rng(seed)
-    corpus, alphabet = encode_all(draw_words(rng, 500))
-    learned = DeclareLearner().find_constraints(corpus, rng.random(500) < 0.8, alphabet)
-    assert learned.sentences == ()
-    assert learned.finite.states == 1
+    learned = DeclareLearner().fit(draw_words(rng, 500), rng.random(500) < 0.8)
+    assert learned.trivial
+    assert learned.model.finite.states == 1
 
 
 def test_words_whose_repeats_mean_nothing_are_not_counted():
     rng = np.random.default_rng(0)
     words = draw_words(rng, 800)
-    corpus, alphabet = encode_all(words)
-    learned = DeclareLearner().find_constraints(
-        corpus, kept([("at most once", "c")], words), alphabet, keep_repeats=False
-    )
+    model = DeclareLearner().fit(words, kept([("at most once", "c")], words)).model
     counting = {template.name for template in TEMPLATES if template.counting}
-    assert not counting & {one.constraint.template.name for one in learned.rule.constraints}
+    assert not counting & {one.constraint.template.name for one in rule_of(model).constraints}
 
 
 def test_a_rule_too_large_for_its_automaton_keeps_all_its_sentences():
@@ -109,8 +104,7 @@ def test_a_rule_too_large_for_its_automaton_keeps_all_its_sentences():
 
 
 def test_words_without_any_proposition_are_learned_too():
-    corpus, alphabet = encode_all([(), (frozenset(),)])
-    assert DeclareLearner().find_constraints(corpus, np.array([True, False]), alphabet).sentences == ()
+    assert DeclareLearner().fit([(), (frozenset(),)], [1.0, 0.0]).trivial
 
 
 def test_the_same_words_give_the_same_rule_in_any_order():
@@ -118,21 +112,16 @@ def test_the_same_words_give_the_same_rule_in_any_order():
     words = draw_words(rng, 400)
     flags = kept(RULES[0], words)
     order = rng.permutation(len(words))
-    one = DeclareLearner().find_constraints(*_given(words, flags))
-    other = DeclareLearner().find_constraints(*_given([words[i] for i in order], flags[order]))
-    assert one.sentences == other.sentences
-
-
-def _given(words, flags):
-    corpus, alphabet = encode_all(words)
-    return corpus, flags, alphabet
+    one = DeclareLearner().fit(words, flags)
+    other = DeclareLearner().fit([words[i] for i in order], flags[order])
+    assert one.model.sentences == other.model.sentences
 
 
 def test_description_lengths_are_those_of_a_code():
     """Over all outcomes, 2 to the minus bits adds up to 1 at most: to 1 for flags and for choices."""
     for n in range(7):
         counts = np.array([flag_bits(n, k) for k in range(n + 1)])
-        ways = np.array([2 ** choice_bits(n, k) for k in range(n + 1)])
+        ways = np.array([math.comb(n, k) for k in range(n + 1)])
         assert (ways * 2.0**-counts).sum() == pytest.approx(1)
     loop = Dfa(np.zeros((1, 3), np.int32), np.array([True]))
     step = Dfa(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
@@ -146,15 +135,10 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
         for i, word in enumerate(rng.choice(EVENTS, size=(300, 8)).tolist())
     ]
     rule = [("precedence", "a", "b")]
-    corpus, alphabet = encode_all(words)
     monkeypatch.setattr(declare, "MEMORY", 2**18)
-    flags = kept(rule, words)
-    learned = DeclareLearner().find_constraints(corpus, flags, alphabet, keep_repeats=True)
-    assert set(learned.sentences) == sentences(rule)
-    assert set(EVENTS).isdisjoint(learned.unpaired)
-    assert learned.unpaired
-    notes = DeclareLearner().fit(words, flags, Reading(keep_repeats=True)).notes
-    assert f"the {len(learned.unpaired)} rarest" in notes[0]
+    learned = DeclareLearner().fit(words, kept(rule, words), REPEATS)
+    assert set(learned.model.sentences) == sentences(rule)
+    assert "rarest, such as 'rare" in learned.notes[0]  # the first one by name; all events are before it
 
 
 def test_bad_settings_are_named():

@@ -12,8 +12,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.events.conformance import conform
 from wfairl.events.constraints import Constraint
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.learned_rule import LearnedRule, rule_of
-from wfairl.events.process_rule import SupportedConstraint
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, rule_of
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
 

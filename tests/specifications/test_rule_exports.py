@@ -15,8 +15,7 @@ from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.events import DeclareLearner
 from wfairl.events.constraints import TEMPLATES, Constraint
-from wfairl.events.learned_rule import LearnedRule, rule_of
-from wfairl.events.process_rule import SupportedConstraint
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, rule_of
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.pnml import to_pnml
 from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare

@@ -68,16 +68,13 @@ class Occurrences:
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str]) -> "Occurrences":
         """The occurrences in a corpus whose symbols are the labels of `alphabet`."""
-        number = {proposition: i for i, proposition in enumerate(propositions)}
-        held = [[number[proposition] for proposition in label if proposition in number] for label in alphabet]
-        starts = np.cumsum([0, *map(len, held)])
-        flat = np.array([i for numbers in held for i in numbers], np.int64)
+        held, starts = numbers_held(alphabet, propositions)
         shape = (len(propositions), len(corpus))
         first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
         counts = np.zeros(shape, np.int32)
-        _find_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
+        _find_places(corpus.symbols, corpus.offsets, held, starts, first, last, counts)
         ends = (corpus.lengths - 1).astype(np.int32)
-        return cls(tuple(propositions), first, last, counts, ends, corpus, flat, starts)
+        return cls(tuple(propositions), first, last, counts, ends, corpus, held, starts)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -89,6 +86,13 @@ class Occurrences:
         found = np.zeros((len(a), len(self)), bool)
         _find_neighbours(self.corpus.symbols, self.corpus.offsets, self.held, self.starts, row, found)
         return found
+
+
+def numbers_held(alphabet: Sequence[Label], propositions: Sequence[str]) -> tuple[Indices, Indices]:
+    """The propositions of each label by number, one label after another, and where those of each label begin."""
+    number = {proposition: i for i, proposition in enumerate(propositions)}
+    held = [sorted(number[name] for name in label if name in number) for label in alphabet]
+    return np.array([i for numbers in held for i in numbers], np.int64), np.cumsum([0, *map(len, held)])
 
 
 @njit(cache=True, nogil=True)

@@ -32,11 +32,6 @@ def integer_bits(number: int) -> float:
     return 2 * math.log2(number + 1) + 1
 
 
-def choice_bits(total: int, chosen: int) -> float:
-    """Bits of a choice of `chosen` items among `total`, given their number: log2 binomial(total, chosen)."""
-    return (math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)) / math.log(2)
-
-
 def table_bits(table: Dfa) -> float:
     """Bits of an automaton: its number of states; for each state, whether it accepts and which labels lead where.
 
@@ -44,7 +39,5 @@ def table_bits(table: Dfa) -> float:
     """
     states, labels = table.transitions.shape
     leaving = (table.transitions != np.arange(states)[:, None]).sum(axis=1)
-    edges = sum(
-        math.log2(labels + 1) + choice_bits(labels, int(k)) + int(k) * math.log2(max(states - 1, 1)) for k in leaving
-    )
-    return integer_bits(states) + states + edges
+    edges = flag_bits(labels, leaving) + leaving * math.log2(max(states - 1, 1))
+    return integer_bits(states) + states + float(edges.sum())

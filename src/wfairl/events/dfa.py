@@ -28,12 +28,10 @@ class Dfa:
         """The number of states, dead ones too."""
         return len(self.accepting)
 
-    def accepts(self, symbols: Sequence[int]) -> bool:
-        """Whether the word of these symbols is accepted."""
-        state = 0
-        for symbol in symbols:
-            state = int(self.transitions[state, symbol])
-        return bool(self.accepting[state])
+
+def all_words(labels: int) -> Dfa:
+    """The table of all words."""
+    return Dfa(np.zeros((1, labels), np.int32), np.array([True]))
 
 
 def intersection(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
@@ -42,7 +40,7 @@ def intersection(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
     Raises:
         TooManyStatesError: the tables so far need more than `max_states` states together.
     """
-    whole = Dfa(np.zeros((1, labels), np.int32), np.array([True]))
+    whole = all_words(labels)
     for table in tables:
         whole = minimal(product(whole, table))
         if whole.states > max_states:
@@ -91,10 +89,13 @@ def _reachable_pairs(left: Dfa, right: Dfa) -> tuple[NDArray[np.int64], NDArray[
 
 def minimal(table: Dfa) -> Dfa:
     """The smallest table of the same words, its states in the order of the first state that each stands for."""
-    table = _reachable(table)
-    classes = equivalence_classes(table.transitions, table.accepting)
+    reached = np.sort(_reachable_pairs(table, all_words(table.transitions.shape[1]))[0])
+    number = np.zeros(table.states, np.int32)
+    number[reached] = np.arange(len(reached))
+    transitions, accepting = number[table.transitions[reached]], table.accepting[reached]
+    classes = equivalence_classes(transitions, accepting)
     _, firsts = np.unique(classes, return_index=True)
-    return Dfa(classes[table.transitions[firsts]], table.accepting[firsts])
+    return Dfa(classes[transitions[firsts]], accepting[firsts])
 
 
 def to_finite(table: Dfa, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
@@ -123,14 +124,3 @@ def ignores_repeats(table: Dfa) -> bool:
     """Whether a label read twice always leads where it leads once."""
     labels = np.arange(table.transitions.shape[1])
     return bool((table.transitions[table.transitions, labels] == table.transitions).all())
-
-
-def _reachable(table: Dfa) -> Dfa:
-    reached = np.zeros(table.states, bool)
-    frontier = np.array([0])
-    while len(frontier):
-        reached[frontier] = True
-        after = np.unique(table.transitions[frontier])
-        frontier = after[~reached[after]]
-    number = np.cumsum(reached) - 1
-    return Dfa(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])

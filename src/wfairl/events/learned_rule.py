@@ -20,8 +20,31 @@ from wfairl.core.automata.words import Word, as_word, sort_labels
 from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import parse
 from wfairl.events.constraints import Constraint, Occurrences
-from wfairl.events.process_rule import SupportedConstraint
 from wfairl.events.relations import Relations
+
+
+@dataclass(frozen=True)
+class SupportedConstraint:
+    """A constraint of a rule, and the cases that speak for and against it.
+
+    Attributes:
+        constraint: what it says.
+        support: cases that it speaks of.
+        broken: how many of these break it.
+        evidence: nats by which it is likelier than chance.
+        kept: whether a case must keep it; else a case must break it.
+    """
+
+    constraint: Constraint
+    support: int
+    broken: int
+    evidence: float
+    kept: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """What must be so, for people."""
+        return self.constraint.sentence if self.kept else self.constraint.denial
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,19 +28,6 @@ from wfairl.events.local_search import improve
 from wfairl.events.red_blue import merge_states
 
 
-@dataclass(frozen=True, eq=False)
-class MergedAutomaton:
-    """A learned automaton.
-
-    Attributes:
-        table: the automaton, minimal.
-        bits: of the automaton, and of the flags of all words given the automaton.
-    """
-
-    table: Dfa
-    bits: float
-
-
 @dataclass(frozen=True)
 class MergingLearner(WordLearner):
     """A small automaton by state merging.
@@ -62,26 +49,29 @@ class MergingLearner(WordLearner):
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
         data = FlaggedCorpus.of(words, scores, reading)
-        learned = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
-        as_it_is = reading.keep_repeats or ignores_repeats(learned.table)
-        finite = to_finite(learned.table, data.alphabet)
+        bits, table = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
+        as_it_is = reading.keep_repeats or ignores_repeats(table)
+        finite = to_finite(table, data.alphabet)
         model = TaskModel.of_automaton(finite, "merging", data.words, data.flags, keep_repeats=as_it_is)
-        return LearnedTask(model, learned.bits, trivial=bool(learned.table.accepting.all()))
+        return LearnedTask(model, bits, trivial=bool(table.accepting.all()))
 
-    def find_automaton(self, corpus: Corpus, succeeded: NDArray[np.bool_], labels: int) -> MergedAutomaton:
-        """The automaton over symbols 0 .. labels - 1 that tells in fewest bits which words succeeded, shape [words]."""
+    def find_automaton(self, corpus: Corpus, succeeded: NDArray[np.bool_], labels: int) -> tuple[float, Dfa]:
+        """The minimal automaton over symbols 0 .. labels - 1 that tells in fewest bits which words succeeded, [words].
+
+        The bits are those of the automaton, and of the flags of all words given the automaton.
+        """
         chosen = random_part(len(corpus), self.max_words, np.random.default_rng(self.seed))
         part, flags = corpus.take(chosen), succeeded[chosen]
         single = np.zeros((1, labels), np.int32)
         merged = merge_states(part, flags, labels, self.noise, self.max_states, self.seed)
-        start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)
+        start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags)[0])
         improved = improve(start, part, flags, self.max_states)
         described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
-        return min(described, key=lambda automaton: automaton.bits)
+        return min(described, key=lambda one: one[0])
 
 
-def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> MergedAutomaton:
-    """The automaton that accepts in the states where most words succeed, and its bits on all words."""
+def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> tuple[float, Dfa]:
+    """The bits on all words of the automaton that accepts in the states where most words succeed, and the automaton."""
     ends = end_states(transitions, corpus)
     totals = np.bincount(ends, minlength=len(transitions))
     right = np.bincount(ends, succeeded, len(transitions))
@@ -90,4 +80,4 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(Dfa(transitions, accepting))
-    return MergedAutomaton(table, table_bits(table) + bits)
+    return table_bits(table) + bits, table

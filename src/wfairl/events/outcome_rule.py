@@ -16,13 +16,14 @@ constraint are a row of bits, so that one pass over all candidates is a populati
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.events.candidates import Bits, Candidates, count, pack
+from wfairl.events.constraints import Constraint
 from wfairl.events.description_length import flag_bits, integer_bits
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 
 LEAST_GAIN = 1e-6
 """A smaller gain in bits is rounding."""
@@ -34,30 +35,10 @@ Term = tuple[int, ...]
 """A conjunction: candidate i is kept if it has i, and broken if it has ~i."""
 
 
-def number_of(literal: int) -> int:
-    """The number of the candidate that a literal is about."""
-    return literal if literal >= 0 else ~literal
-
-
-@dataclass(frozen=True)
-class OutcomeRule:
-    """A rule.
-
-    Attributes:
-        terms: conjunctions of literals; a case is covered if it satisfies one of them.
-        gains: bits that the description grows by without each literal.
-        of_failures: whether covered cases are those that fail.
-        bits: of the rule, and of the outcomes given the rule.
-    """
-
-    terms: tuple[Term, ...]
-    gains: tuple[tuple[float, ...], ...]
-    of_failures: bool
-    bits: float
-
-
-def find_outcome_rule(candidates: Candidates, rows: Bits, succeeded: NDArray[np.bool_], most: int) -> OutcomeRule:
-    """The shortest description of outcomes.
+def find_outcome_rule(
+    candidates: Candidates, rows: Bits, succeeded: NDArray[np.bool_], most: int
+) -> tuple[LearnedRule, float]:
+    """The shortest description of outcomes, and its bits: of the rule, and of the outcomes given the rule.
 
     Args:
         candidates: the constraints to choose from.
@@ -65,12 +46,13 @@ def find_outcome_rule(candidates: Candidates, rows: Bits, succeeded: NDArray[np.
         succeeded: whether each case succeeds, shape [cases].
         most: literals of a rule.
     """
-    successes = _Search(candidates, rows, succeeded, most)
-    of_successes = successes.run([()], of_failures=False)
-    of_failures = _Search(candidates, rows, ~succeeded, most).run([()], of_failures=True)
-    if all(len(term) == 1 for term in of_failures.terms):  # "fails if not a, or if not b": a and b
-        of_failures = successes.run([tuple(~one for (one,) in of_failures.terms)], of_failures=False)
-    return min(of_successes, of_failures, key=lambda rule: rule.bits)
+    successes, failures = (_Search(candidates, rows, flags, most) for flags in (succeeded, ~succeeded))
+    search, found, other = successes, successes.run([()]), failures.run([()])
+    if all(len(term) == 1 for term in other[1]):  # "fails if not a, or if not b": a and b
+        found = min(found, successes.run([tuple(~one for (one,) in other[1])]), key=lambda one: one[0])
+    elif other[0] < found[0]:
+        search, found = failures, other
+    return search.learned(*found, of_failures=search is failures and found[1] != [()]), found[0]
 
 
 class _Search:
@@ -83,8 +65,8 @@ class _Search:
         self.cases, self.total = len(flagged), int(flagged.sum())
         self.literal_bits = np.concatenate([candidates.bits, 2 * candidates.bits]) + 1
 
-    def run(self, terms: list[Term], of_failures: bool) -> OutcomeRule:
-        """Add, drop and exchange while the description gets shorter, the best change first."""
+    def run(self, terms: list[Term]) -> tuple[float, list[Term]]:
+        """Add, drop and exchange while the description gets shorter, the best change first; the bits and the terms."""
         best = self.bits(terms)
         while len(self.candidates):
             bits, changed = min(self.changes(terms), key=lambda one: one[0])
@@ -93,9 +75,30 @@ class _Search:
             if not bits < best - LEAST_GAIN:
                 break
             best, terms = bits, changed
-        terms = sorted(tuple(sorted(term, key=number_of)) for term in terms)
-        gains = [tuple(self.bits(_without(terms, i, k)) - best for k in range(len(one))) for i, one in enumerate(terms)]
-        return OutcomeRule(tuple(terms), tuple(gains), of_failures and terms != [()], best)
+        return best, sorted(tuple(sorted(term, key=_number)) for term in terms)
+
+    def learned(self, bits: float, terms: list[Term], of_failures: bool) -> LearnedRule:
+        """The rule; the evidence for a literal is the bits that the description grows by without it, in nats."""
+        supported = tuple(
+            tuple(
+                self.supported(literal, (self.bits(_without(terms, i, k)) - bits) * math.log(2))
+                for k, literal in enumerate(term)
+            )
+            for i, term in enumerate(terms)
+        )
+        covered = self.covered(terms)[None]
+        right, all_covered = int(count(covered, self.flagged)[0]), int(count(covered, self.everything)[0])
+        wrong, successes = (
+            (all_covered - right, self.cases - self.total) if of_failures else (self.total - right, self.total)
+        )
+        return LearnedRule(supported, 0, wrong / successes, of_failures=of_failures)
+
+    def supported(self, literal: int, evidence: float) -> SupportedConstraint:
+        constraint, kept = self.candidates.constraint(_number(literal)), literal >= 0
+        if not kept and constraint.template.name == "existence":
+            constraint, kept = Constraint.of("absence", *constraint.propositions), True
+        broken = self.total - int(count(self.satisfying((literal,))[None], self.flagged)[0])
+        return SupportedConstraint(constraint, self.total, broken, evidence, kept)
 
     def changes(self, terms: list[Term]) -> Iterator[tuple[float, list[Term]]]:
         """The rule with one literal more, less or exchanged, with a conjunction more, and with one less."""
@@ -149,7 +152,7 @@ class _Search:
     def satisfying(self, term: Term) -> Bits:
         mask = self.everything.copy()
         for literal in term:
-            row = self.rows[number_of(literal)]
+            row = self.rows[_number(literal)]
             mask &= row if literal >= 0 else ~row
         return mask
 
@@ -187,3 +190,8 @@ def _without(terms: list[Term], i: int, k: int) -> list[Term]:
     """The conjunctions without a literal of one of them, and without that one if nothing is left of it."""
     shorter = terms[i][:k] + terms[i][k + 1 :]
     return [*terms[:i], *([shorter] if shorter or len(terms) == 1 else []), *terms[i + 1 :]]
+
+
+def _number(literal: int) -> int:
+    """The number of the candidate that a literal is about."""
+    return literal if literal >= 0 else ~literal

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.candidates import Candidates
-from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.constraints import Occurrences
 from wfairl.events.implications import without_implied
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.relations import Relations
 
 FALSE_ALARMS = 0.01
@@ -48,65 +49,23 @@ MOST_KEPT = 20_000
 """Constraints whose cases are looked at one by one: those with most evidence."""
 
 
-@dataclass(frozen=True)
-class SupportedConstraint:
-    """A constraint of a rule, and the cases that speak for and against it.
-
-    Attributes:
-        constraint: what it says.
-        support: cases that it speaks of.
-        broken: how many of these break it.
-        evidence: nats by which it is likelier than chance.
-        kept: whether a case must keep it; else a case must break it.
-    """
-
-    constraint: Constraint
-    support: int
-    broken: int
-    evidence: float
-    kept: bool = True
-
-    @property
-    def sentence(self) -> str:
-        """What must be so, for people."""
-        return self.constraint.sentence if self.kept else self.constraint.denial
-
-
-@dataclass(frozen=True, eq=False)
-class ProcessRule:
-    """What the cases of a log have in common.
-
-    Attributes:
-        constraints: none follows from the others; those with most evidence first.
-        outliers: share of the cases that break one of them.
-        noise: share of cases that break a firm constraint, the median of the kind that is broken most.
-        false_alarms: share of unseen cases that break a constraint which they should not, as measured by folds.
-    """
-
-    constraints: tuple[SupportedConstraint, ...]
-    outliers: float
-    noise: float
-    false_alarms: float
-
-
 def find_rule(
     corpus: Corpus,
     alphabet: Sequence[Label],
-    relations: Relations,
     candidates: Candidates,
     outliers: float | None,
     rng: np.random.Generator,
-) -> ProcessRule:
+) -> LearnedRule:
     """The rule of cases that went well.
 
     Args:
         corpus: the cases, whose symbols are the labels of `alphabet`.
         alphabet: the labels.
-        relations: of these cases.
         candidates: the constraints to choose from.
         outliers: the share of cases that may break the rule; estimated if None.
         rng: draws the folds.
     """
+    relations = Relations.of(corpus, alphabet)
     occurrences = Occurrences.of(corpus, alphabet, candidates.propositions)
     counts = _Counts.of(candidates, occurrences, relations)
     firm = np.flatnonzero(counts.evidence() >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
@@ -133,7 +92,7 @@ def find_rule(
         (one for one in supported if one.constraint in needed), key=lambda one: (-one.evidence, one.sentence)
     )
     share = float(broken[chosen].any(axis=0).mean()) if len(chosen) else 0.0
-    return ProcessRule(tuple(supported), share, float(noise.max(initial=0.0)), alarms)
+    return LearnedRule((tuple(supported),), 0, share, alarms, relations)
 
 
 @dataclass(frozen=True, eq=False)

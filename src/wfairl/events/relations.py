@@ -26,6 +26,7 @@ from wfairl.core.automata.words import Word, sort_labels
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.constraints import numbers_held
 
 RARE = 0.02
 """An outcome that at most this share of occurrences had is a surprise. It was chosen on eight logs."""
@@ -70,18 +71,14 @@ class Relations:
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label]) -> "Relations":
         """The relations in a corpus whose symbols are the labels of `alphabet`."""
-        frequency: dict[str, int] = {}
-        for label, times in zip(alphabet, np.bincount(corpus.symbols, minlength=len(alphabet)), strict=True):
-            for name in label:
-                frequency[name] = frequency.get(name, 0) + int(times)
-        chosen = sorted(sorted(frequency), key=lambda name: -frequency[name])[:MOST_PROPOSITIONS]
-        names = tuple(sorted(chosen))
+        every = sorted(frozenset().union(*alphabet))
+        names = tuple(every[i] for i in most_frequent(corpus, alphabet, every, MOST_PROPOSITIONS))
         size = len(names)
         weights = np.ones((5, 2, size, size)), np.array([0.0, 1.0])[:, None, None] * np.ones((size, size))
         often = np.zeros((size, MOST_COUNTED + 1), np.int64)
         counted = np.zeros((KINDS, size + 2, size + 2))
         _count(
-            corpus.symbols, corpus.offsets, *_held(alphabet, names), size,
+            corpus.symbols, corpus.offsets, *numbers_held(alphabet, names), size,
             *weights, np.zeros(often.shape), np.ones((size + 2, size + 2)), counted, often,
         )  # fmt: skip
         follows, inner = counted[FOLLOWS].astype(np.int64), counted[:, :size, :size].astype(np.int64)
@@ -113,7 +110,7 @@ class Relations:
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """How far off each word is, shape [words]; 0 where nothing is rare."""
         alphabet = sort_labels({label for word in words for label in word})
-        corpus, (held, starts) = encode(words, alphabet), _held(alphabet, self.propositions)
+        corpus, (held, starts) = encode(words, alphabet), numbers_held(alphabet, self.propositions)
         known = set(self.propositions)
         unknown = np.array([not label & known for label in alphabet]) * np.sqrt(_surprise(np.zeros(1), self.cases))
         result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, unknown, *self.surprise)
@@ -122,7 +119,7 @@ class Relations:
     def reasons(self, word: Word, most: int = 4) -> list[str]:
         """What is off in a word, in words: the rarest relation of each event that is to blame, the worst first."""
         alphabet = sort_labels(set(word))
-        corpus, (held, starts) = encode([word], alphabet), _held(alphabet, self.propositions)
+        corpus, (held, starts) = encode([word], alphabet), numbers_held(alphabet, self.propositions)
         size = len(self.propositions)
         by_kind = np.zeros((KINDS, size + 2, size + 2))
         counts = _weigh(corpus.symbols, held, starts, size, *self.surprise, by_kind)
@@ -230,11 +227,14 @@ def _surprise(count: NDArray[Any], total: Any) -> NDArray[np.float64]:
     return np.where((total > 0) & (count <= RARE * total), found, 0.0)
 
 
-def _held(alphabet: Sequence[Label], names: Sequence[str]) -> tuple[Counts, Counts]:
-    """The propositions of each label by number, one after another, and where those of each label begin."""
-    number = {name: i for i, name in enumerate(names)}
-    held = [sorted(number[name] for name in label if name in number) for label in alphabet]
-    return np.array([i for one in held for i in one], np.int64), np.cumsum([0, *map(len, held)])
+def most_frequent(
+    corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str], limit: int
+) -> NDArray[np.int64]:
+    """Indices of the propositions that hold most often, rising; of all propositions if the limit allows it."""
+    held, starts = numbers_held(alphabet, propositions)
+    times = np.repeat(np.bincount(corpus.symbols, minlength=len(alphabet)), np.diff(starts))
+    often = np.bincount(held, times, len(propositions))
+    return np.sort(np.argsort(-often, kind="stable")[:limit])
 
 
 @njit(cache=True, nogil=True)

@@ -7,8 +7,7 @@ often: such a constraint is left out.
 from collections.abc import Callable
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.learned_rule import LearnedRule
-from wfairl.events.process_rule import SupportedConstraint
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
 
 DECLARE_NAMES = {
