@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
-from wfairl.core.automata.word_corpus import encode
+from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import Word, as_read, format_label, sort_labels
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
@@ -41,13 +41,9 @@ NO_ROOT = -1
 
 @dataclass(frozen=True)
 class Move:
-    """One step of an alignment.
+    """One event of an alignment: whether the word has it, and whether the automaton reads it.
 
-    Attributes:
-        label: the event.
-        place: the number of events of the word before it.
-        in_word: whether the word has the event.
-        in_model: whether the automaton reads it; in both, the event is right.
+    `place` is the number of events of the word before it.
     """
 
     label: Label
@@ -112,10 +108,7 @@ class Aligner:
         for label, cost in self.costs.items():
             if not 0 < cost < np.inf:
                 raise BadInputError(f"the cost of '{format_label(label)}' is {cost:g}; give a number above 0")
-        taken = self._prices(self.alphabet)
-        self.columns = np.array([automaton.column(label) for label in self.alphabet], np.int32)
-        self.columns = self.columns.reshape(len(self.alphabet), automaton.states)
-        self.between, self.before, self.by = _costs_between(self.columns, taken)
+        self.between, self.before, self.by = _costs_between(self._columns(self.alphabet), self._prices(self.alphabet))
         self.to_end = np.where(automaton.accepting, self.between, np.inf).min(axis=1)
         if not np.isfinite(self.to_end[0]):
             raise FailedRunError("the automaton accepts no word, so that there is nothing to align with")
@@ -123,30 +116,30 @@ class Aligner:
     def _prices(self, labels: Sequence[Label]) -> NDArray[np.float64]:
         return np.array([self.costs.get(label, 1.0) for label in labels])
 
+    def _columns(self, labels: Sequence[Label]) -> NDArray[np.int32]:
+        """The next state or `DEAD`, shape [labels, states]."""
+        columns = np.array([self.automaton.column(label) for label in labels], np.int32)
+        return columns.reshape(len(labels), self.automaton.states)
+
     def measure(self, words: Sequence[Word]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The cost and the fitness of each word, shape [words] each."""
         read = as_read(words, self.automaton.keep_repeats)
-        alphabet = (*self.alphabet, *sort_labels({one for word in read for one in word} - set(self.alphabet)))
-        corpus, prices = encode(read, alphabet), self._prices(alphabet)
+        corpus, alphabet = encode_all(read)
+        prices = self._prices(alphabet)
         costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, self.to_end)
         whole = np.bincount(np.repeat(np.arange(len(read)), corpus.lengths), prices[corpus.symbols], len(read))
         worst = whole + self.to_end[0]
         return costs, 1 - np.divide(costs, worst, out=np.zeros(len(read)), where=worst > 0)
 
-    def _columns(self, alphabet: Sequence[Label]) -> NDArray[np.int32]:
-        more = [self.automaton.column(label) for label in alphabet[len(self.alphabet) :]]
-        return np.concatenate([self.columns, np.array(more, np.int32).reshape(len(more), self.automaton.states)])
-
     def align(self, word: Word) -> Alignment:
         """A cheapest alignment of one word."""
         read = as_read([word], self.automaton.keep_repeats)[0]
-        alphabet = (*self.alphabet, *sort_labels(set(read) - set(self.alphabet)))
-        corpus, states = encode([read], alphabet), self.automaton.states
-        shape = (len(read) + 1, states)
+        corpus, alphabet = encode_all([read])
+        shape = (len(read) + 1, self.automaton.states)
         costs, parents, sources = np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int32)
         roots, counts = np.empty(shape, np.int32), np.zeros(len(read) + 1, np.int64)
-        columns, prices = self._columns(alphabet), self._prices(alphabet)
-        _align(corpus.symbols, prices, columns, self.between, roots, counts, costs, parents, sources)
+        prices = self._prices(alphabet)
+        _align(corpus.symbols, prices, self._columns(alphabet), self.between, roots, counts, costs, parents, sources)
         last = roots[-1, : counts[-1]]
         ends = costs[-1, : counts[-1]] + self.to_end[last]
         root = int(np.argmin(ends))

@@ -111,24 +111,21 @@ def _print_verdicts(
     most: int,
 ) -> None:
     """One row per word, with its case and its outcome in the file, if there are any."""
-    differ = [
-        not verdict.accepted if given is None else given[i] != verdict.accepted for i, verdict in enumerate(verdicts)
-    ]
+    expected = [True] * len(words) if given is None else given
+    differ = [verdict.accepted != one for verdict, one in zip(verdicts, expected, strict=True)]
     shown = [i for i in range(len(words)) if differ[i] or not differing]
     table = Table(*(["case"] if cases else []), "word", "value", *([] if given is None else ["in the file"]), "verdict")
     for i in shown[: most or None]:
+        case = [cases[i]] if cases else []
         outcome = [] if given is None else ["success" if given[i] else "failure"]
-        value = f"{verdicts[i].value:.4g}"
-        table.add_row(
-            *([cases[i]] if cases else []), _format(words[i]), value, *outcome, _explain(words[i], verdicts[i])
-        )
+        table.add_row(*case, _format(words[i]), f"{verdicts[i].value:.4g}", *outcome, _explain(words[i], verdicts[i]))
     out.print(table)
     if most and len(shown) > most:
         out.print(f"{len(shown) - most:,} more are not shown; --most 0 shows all, --json has them for programs")
     if given is not None:
         out.print(f"{sum(differ)} of {len(words)}: the file contradicts the model")
     else:
-        out.print(f"{sum(verdict.accepted for verdict in verdicts)} of {len(words)} accepted")
+        out.print(f"{len(words) - sum(differ)} of {len(words)} accepted")
 
 
 def conform_command(
@@ -166,7 +163,10 @@ def conform_command(
     cases = getattr(data, "cases", ()) or tuple(str(number) for number in range(len(data)))
     found = conform(model, data.words, cases, dict(map(_parse_cost, event_cost or ())))
     if output is not None:
-        _write_cases(output, found)
+        text = io.StringIO(newline="")
+        columns = found.columns()
+        csv.writer(text).writerows([columns, *zip(*columns.values(), strict=True)])
+        write_atomically(output, text.getvalue())
     if as_json:
         print_json(
             {
@@ -189,16 +189,6 @@ def _parse_cost(text: str) -> tuple[str, float]:
         return name, float(cost if sign else "")
     except ValueError:
         raise BadInputError(f"--cost {text}: write it as EVENT=COST, such as ship=2.5") from None
-
-
-def _write_cases(path: Path, found: Conformance) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["case", "cost", "fitness", "conforming", "violated", "reason"])
-    for i, case in enumerate(found.cases):
-        row = [case, found.cost[i], found.fitness[i], bool(found.conforming[i])]
-        writer.writerow([*row, "; ".join(found.violated[i]), found.reason(i)])
-    write_atomically(path, text.getvalue())
 
 
 def _print_conformance(found: Conformance, most: int) -> None:

@@ -9,7 +9,7 @@ is the cost of the best alignment, and between cases of the same cost the eviden
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,22 +64,24 @@ class Conformance:
         found = self.model.align(word)
         return "; ".join(str(move) for move in (*found.extra, *found.missing)[:4])
 
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """One entry per case, by the name of the column."""
+        return {
+            "case": self.cases or range(len(self.words)),
+            "cost": self.cost.tolist(),
+            "fitness": self.fitness.tolist(),
+            "conforming": self.conforming.tolist(),
+            "violated": ["; ".join(sentences) for sentences in self.violated],
+            "reason": [self.reason(i) for i in range(len(self.words))],
+        }
+
     def to_frame(self) -> Any:
-        """A pandas DataFrame with one row per case: case, cost, fitness, conforming, violated, reason."""
+        """The `columns` as a pandas DataFrame."""
         try:
             import pandas as pd  # an extra
         except ImportError:
             raise MissingExtraError("pandas", "events") from None
-        return pd.DataFrame(
-            {
-                "case": self.cases or range(len(self.words)),
-                "cost": self.cost,
-                "fitness": self.fitness,
-                "conforming": self.conforming,
-                "violated": ["; ".join(sentences) for sentences in self.violated],
-                "reason": [self.reason(i) for i in range(len(self.words))],
-            }
-        )
+        return pd.DataFrame(self.columns())
 
 
 def conform(
@@ -149,18 +151,15 @@ def good_or_scored(log: EventLog) -> EventLog:
     if log.scores is not None:
         return log
     if not log.outcomes:
-        return EventLog(log.words, (1.0,) * len(log), log.cases, (), log.notes)
-    known = [one is not None for one in log.outcomes]
-    most = 2 * sum(known) > len(log)
-    keep = [
-        i for i, one in enumerate(log.outcomes) if (known[i] if most else one is None or one >= Reading().threshold)
-    ]
-    scores = tuple(1.0 if log.outcomes[i] is None else float(log.outcomes[i] or 0.0) for i in keep)
-    note = (
-        f"{len(log) - sum(known):,} of {len(log):,} cases have no outcome and were left out"
-        if most
-        else f"{len(log) - sum(known):,} of {len(log):,} cases have no outcome and count as good; "
-        f"{len(log) - len(keep):,} failures were left out"
-    )
+        return replace(log, scores=(1.0,) * len(log))
+    known = sum(one is not None for one in log.outcomes)
+    if 2 * known > len(log):
+        keep = [i for i, one in enumerate(log.outcomes) if one is not None]
+        note = "were left out"
+    else:
+        keep = [i for i, one in enumerate(log.outcomes) if one is None or one >= Reading().threshold]
+        note = f"count as good; {len(log) - len(keep):,} failures were left out"
+    scores = tuple(1.0 if (one := log.outcomes[i]) is None else float(one) for i in keep)
     words, cases = tuple(log.words[i] for i in keep), tuple(log.cases[i] for i in keep)
+    note = f"{len(log) - known:,} of {len(log):,} cases have no outcome and {note}"
     return EventLog(words, scores, cases, scores, (*log.notes, note))

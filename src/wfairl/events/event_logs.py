@@ -12,14 +12,13 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_text
 from wfairl.events.event_attributes import DAYS, Attributes, to_number
@@ -154,10 +153,8 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     columns = columns or LogColumns()
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
     time_key = XES_TIME if columns.time == LogColumns.time else columns.time
-    reader = XesReader(path, event_key)
-    reader.parse()
     cases = _Cases(str(path), columns)
-    for trace, events, where in reader.traces:
+    for trace, events, where in XesReader(path, event_key).read():
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
             raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
@@ -168,19 +165,21 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
             time = event.get(time_key, "")
             case.events.append(_Event(event[event_key].strip(), time, event.get(XES_LIFECYCLE, ""), values, where))
         if any(not event.time for event in case.events):  # then the order of the file is all there is
-            case.events = [_Event(one.name, "", one.lifecycle, one.values, where) for one in case.events]
+            for one in case.events:
+                one.time = ""
     return cases.assemble()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Event:
-    """An event while the file is read: its texts as they stand there, and where."""
+    """An event while the file is read: its texts as they stand there, and where; then its time."""
 
     name: str
     time: str
     lifecycle: str
     values: Mapping[str, str]
     where: str
+    when: Any = None
 
 
 @dataclass
@@ -188,7 +187,6 @@ class _Case:
     """A case while the file is read."""
 
     events: list[_Event] = field(default_factory=list)
-    times: list[Any] = field(default_factory=list)
     outcome: float | None = None
 
     def set_outcome(self, text: str, where: str) -> None:
@@ -199,7 +197,7 @@ class _Case:
 
     def days(self) -> list[float]:
         """The days from the first event to each of them; numbers count as days."""
-        since = [time - self.times[0] for time in self.times]
+        since = [event.when - self.events[0].when for event in self.events]
         return [one / timedelta(days=1) if isinstance(one, timedelta) else float(one) for one in since]
 
 
@@ -211,6 +209,11 @@ class _Cases:
         self.cases: dict[str, _Case] = {}
         self.attributes = Attributes(columns.attributes)
         self.notes: list[str] = []
+
+    @property
+    def events(self) -> list[_Event]:
+        """The events of all cases."""
+        return [event for case in self.cases.values() for event in case.events]
 
     def add_row(self, row: Mapping[str, str], where: str) -> None:
         """Add an event from the texts of its row, by role or by the name of an attribute."""
@@ -237,42 +240,45 @@ class _Cases:
         self._filter_lifecycle()
         self._sort_by_time()
         self._derive_outcomes()
-        self._note_empty()
-        self.attributes.choose(self._values)
-        labels: dict[frozenset[str], Label] = {}
-        words = tuple(self._word(case, labels) for case in self.cases.values())
+        empty = sum(not case.events for case in self.cases.values())
+        if empty == len(self.cases):
+            raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
+        if empty:
+            self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
+        if DAYS in self.attributes.names:
+            self._add_days()
+        self.attributes.choose(lambda name: (event.values[name] for event in self.events))
+        labels: dict[Label, Label] = {}  # equal labels are stored once
+        words = tuple(
+            tuple([labels.setdefault(label, label) for label in map(self._label, case.events)])
+            for case in self.cases.values()
+        )
         outcomes = tuple(case.outcome for case in self.cases.values())
         scores = tuple(one for one in outcomes if one is not None)
         whole = scores if len(scores) == len(words) else None
         return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
 
-    def _values(self, attribute: str) -> Iterator[str]:
-        """All values of an attribute."""
-        for case in self.cases.values():
-            yield from map(str, case.days()) if attribute == DAYS else (one.values[attribute] for one in case.events)
+    def _label(self, event: _Event) -> Label:
+        return frozenset((event.name, *self.attributes.hold(event.values)))
 
-    def _word(self, case: _Case, labels: dict[frozenset[str], Label]) -> Word:
-        """The labels of a case; equal labels are stored once."""
-        if not self.attributes.names:
-            found = (frozenset((event.name,)) for event in case.events)
-        else:
-            days = case.days() if DAYS in self.attributes.names else [0.0] * len(case.events)
-            found = (
-                frozenset((event.name, *self.attributes.hold({**event.values, DAYS: str(since)})))
-                for event, since in zip(case.events, days, strict=True)
-            )
-        return tuple([labels.setdefault(label, label) for label in found])
+    def _add_days(self) -> None:
+        """The days since the first event as an attribute of each event."""
+        if any(event.when is None for event in self.events):
+            raise MalformedWordsError(f"{self.source}: days need the time of every event")
+        for case in self.cases.values():
+            for event, since in zip(case.events, case.days(), strict=True):
+                event.values = {**event.values, DAYS: str(since)}
 
     def _filter_lifecycle(self) -> None:
         wanted = self.columns.lifecycle.lower()
-        events = [event for case in self.cases.values() for event in case.events]
+        events = self.events
         transitions = {event.lifecycle.lower() for event in events}
         if wanted == "all" or not any(transitions) or (wanted == "auto" and "complete" not in transitions):
             return
         wanted = "complete" if wanted == "auto" else wanted
         for case in self.cases.values():
             case.events = [event for event in case.events if event.lifecycle.lower() in ("", wanted)]
-        left = sum(len(case.events) for case in self.cases.values())
+        left = len(self.events)
         if not left:
             there = ", ".join(sorted(transitions))
             raise MalformedWordsError(
@@ -285,19 +291,19 @@ class _Cases:
             )
 
     def _sort_by_time(self) -> None:
-        parse = time_parser(event.time for case in self.cases.values() for event in case.events)
+        parse = time_parser(event.time for event in self.events)
         for name, case in self.cases.items():
             if not any(event.time for event in case.events):
                 continue
-            times = [parse(event.time, event.where) for event in case.events]
+            for event in case.events:
+                event.when = parse(event.time, event.where)
             try:
-                order = sorted(range(len(times)), key=times.__getitem__)
+                case.events.sort(key=lambda event: event.when)
             except TypeError:
                 raise MalformedWordsError(
                     f"{self.source}: case {name!r}: its times cannot be compared; give all of them with a time zone,"
                     " or none, or as numbers"
                 ) from None
-            case.events, case.times = [case.events[i] for i in order], [times[i] for i in order]
 
     def _derive_outcomes(self) -> None:
         """Outcomes that no column has: an event, or a duration."""
@@ -310,13 +316,12 @@ class _Cases:
                 most = float(asked)
             except ValueError:
                 raise BadInputError(f"the outcome is 'days: {asked}'; give a number of days") from None
-            if any(event.time == "" for case in self.cases.values() for event in case.events):
+            if any(event.when is None for event in self.events):
                 raise MalformedWordsError(f"{self.source}: an outcome in days needs the time of every event")
             for case in self.cases.values():
                 case.outcome = float(not case.events or case.days()[-1] <= most)
             return
-        names = {event.name for case in self.cases.values() for event in case.events}
-        if asked not in names:
+        if all(event.name != asked for event in self.events):
             raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for")
         firsts = [
             next((i for i, event in enumerate(case.events) if event.name == asked), None)
@@ -327,15 +332,7 @@ class _Cases:
             self.notes.append(f"{asked!r} is always the last event; so the last event of every case is left out")
         for i, case in zip(firsts, self.cases.values(), strict=True):
             case.outcome = float(i is not None)
-            end = -1 if is_last else i
-            case.events, case.times = case.events[:end], case.times[:end]
-
-    def _note_empty(self) -> None:
-        empty = sum(not case.events for case in self.cases.values())
-        if empty == len(self.cases):
-            raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
-        if empty:
-            self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
+            case.events = case.events[: -1 if is_last else i]
 
 
 def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict[str, int]:

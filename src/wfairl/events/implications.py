@@ -5,7 +5,7 @@ b and one more proposition: what they say together in longer chains follows step
 so that "all of these" is the bitwise and.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import combinations, product
 
@@ -40,64 +40,55 @@ DROP_ORDER = (
 """Constraints of the last kinds are dropped first."""
 
 
+Facts = dict[frozenset[str], list[Constraint]]
+"""Constraints by the propositions that they are about."""
+
+
 def without_implied(constraints: Iterable[Constraint]) -> list[Constraint]:
     """The constraints that do not follow from the others.
 
     They are looked at in one order, that of their kinds and names, so that samples of one log give the same.
     """
     order = sorted(set(constraints), key=lambda one: (DROP_ORDER.index(one.template.name), one.propositions))
-    facts = _Facts(order)
-    for one in reversed(order):
-        facts.remove(one)
-        if not facts.imply(one):
-            facts.add(one)
-    return [one for one in order if facts.has(one)]
-
-
-class _Facts:
-    """Constraints by the propositions that they are about."""
-
-    def __init__(self, constraints: Sequence[Constraint]) -> None:
-        self.about: dict[tuple[str, ...], list[Constraint]] = {}
-        self.beside: dict[str, set[str]] = {}
-        for one in constraints:
-            self.add(one)
-
-    def add(self, one: Constraint) -> None:
-        self.about.setdefault(tuple(sorted(one.propositions)), []).append(one)
+    facts: Facts = {}
+    beside: dict[str, set[str]] = {}
+    for one in order:
+        facts.setdefault(frozenset(one.propositions), []).append(one)
         for name in one.propositions:
-            self.beside.setdefault(name, set()).update(one.propositions)
+            beside.setdefault(name, set()).update(one.propositions)
+    for one in reversed(order):
+        others = facts[frozenset(one.propositions)]
+        others.remove(one)
+        if not _follows(one, facts, beside):
+            others.append(one)
+    return [one for one in order if one in facts[frozenset(one.propositions)]]
 
-    def remove(self, one: Constraint) -> None:
-        self.about[tuple(sorted(one.propositions))].remove(one)
 
-    def has(self, one: Constraint) -> bool:
-        return one in self.about.get(tuple(sorted(one.propositions)), ())
+def _follows(one: Constraint, facts: Facts, beside: dict[str, set[str]]) -> bool:
+    """Whether a constraint follows from facts about its propositions, and perhaps one more proposition."""
+    names = one.propositions
+    thirds: list[tuple[str, ...]] = [()]
+    if len(names) == 2:
+        thirds += [(third,) for third in sorted(beside[names[0]] & beside[names[1]] - {*names})]
+    broken = _every_word() & ~_words_keeping(one.template.name, SLOTS[: len(names)])
+    return any(not _words_keeping_all((*names, *third), facts) & broken for third in thirds)
 
-    def imply(self, one: Constraint) -> bool:
-        names = one.propositions
-        thirds: list[tuple[str, ...]] = [()]
-        if len(names) == 2:
-            thirds += [(third,) for third in sorted(self.beside[names[0]] & self.beside[names[1]] - {*names})]
-        broken = _every_word() & ~_words_keeping(one.template.name, SLOTS[: len(names)])
-        return any(not self._words_keeping_all((*names, *third)) & broken for third in thirds)
 
-    def _words_keeping_all(self, names: tuple[str, ...]) -> int:
-        """The short words that keep all constraints on some propositions, which have the slots in their order."""
-        slot = dict(zip(names, SLOTS, strict=False))
-        words = _every_word()
-        for size in (1, 2):
-            for some in combinations(sorted(names), size):
-                for one in self.about.get(some, ()):
-                    words &= _words_keeping(one.template.name, tuple(slot[name] for name in one.propositions))
-        return words
+def _words_keeping_all(names: tuple[str, ...], facts: Facts) -> int:
+    """The short words that keep all facts about some propositions, which have the slots in their order."""
+    slot = dict(zip(names, SLOTS, strict=False))
+    words = _every_word()
+    for size in (1, 2):
+        for some in combinations(names, size):
+            for one in facts.get(frozenset(some), ()):
+                words &= _words_keeping(one.template.name, tuple(slot[name] for name in one.propositions))
+    return words
 
 
 @cache
 def _words_keeping(template: str, slots: tuple[str, ...]) -> int:
     """The short words that keep a constraint on some slots, each a bit."""
-    held = Constraint.of(template, *slots)
-    return _to_bits(held.holds(_short_words()))
+    return _to_bits(Constraint.of(template, *slots).holds(_short_words()))
 
 
 @cache

@@ -5,8 +5,7 @@ those that fit into it, for planners, drawings and alignments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import LearnerRecord, TaskModel
-from wfairl.core.automata.word_corpus import encode
-from wfairl.core.automata.words import Word, as_word, sort_labels
+from wfairl.core.automata.word_corpus import encode_all
+from wfairl.core.automata.words import Word, as_word
 from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import parse
 from wfairl.events.constraints import Constraint, Occurrences
@@ -94,52 +93,47 @@ class LearnedRule:
 
     def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each word keeps the rule, shape [words]."""
-        return np.asarray(self._covered(self._satisfied(words)) != self.of_failures)
+        covered = np.logical_or.reduce([held.all(axis=0) for held in self._satisfied(words)])
+        return np.asarray(covered != self.of_failures)
 
     def violations(self, words: Sequence[Word]) -> list[list[tuple[str, float]]]:
         """The sentences that each word breaks, with their evidence.
 
         Of a rule with several terms, those of the term that the word is nearest to.
         """
-        held = self._satisfied(words)
-        ends = np.cumsum([0, *map(len, self.terms)])
-        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        lacking = np.array([(~held[part]).sum(axis=0) for part in parts])
-        nearest, covered = lacking.argmin(axis=0), (lacking == 0).any(axis=0)
+        satisfied = self._satisfied(words)
+        lacking = np.array([(~held).sum(axis=0) for held in satisfied])
+        nearest = lacking.argmin(axis=0)
         found: list[list[tuple[str, float]]] = []
         for word in range(len(words)):
             if self.of_failures:
                 broken = [term for term, missing in zip(self.terms, lacking[:, word], strict=True) if not missing]
                 found.append([(f"not: {_joined(term)}", max(one.evidence for one in term)) for term in broken])
-                continue
-            part, term = parts[nearest[word]], self.terms[nearest[word]]
-            missing = () if covered[word] else np.flatnonzero(~held[part, word])
-            found.append([(term[i].sentence, term[i].evidence) for i in missing])
+            else:
+                held, term = satisfied[nearest[word]], self.terms[nearest[word]]
+                found.append([(term[i].sentence, term[i].evidence) for i in np.flatnonzero(~held[:, word])])
         return found
 
     def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
         """The sentences that each word breaks, those with most evidence first."""
         return [tuple(sentence for sentence, _ in broken) for broken in self.violations(words)]
 
-    def _satisfied(self, words: Sequence[Word]) -> NDArray[np.bool_]:
-        """Which constraints each word satisfies, shape [constraints, words]; unknown events are events like others."""
-        read = [as_word(word) for word in words]
-        alphabet = sort_labels({label for word in read for label in word})
-        names = sorted({name for one in self.constraints for name in one.constraint.propositions})
-        occurrences = Occurrences.of(encode(read, alphabet), alphabet, names)
-        held = [one.constraint.holds(occurrences) == one.kept for one in self.constraints]
-        return np.array(held, bool).reshape(len(held), len(words))
+    def _satisfied(self, words: Sequence[Word]) -> list[NDArray[np.bool_]]:
+        """For each term, which of its constraints each word satisfies, shape [constraints, words].
 
-    def _covered(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether each word satisfies a term, shape [words]."""
-        ends = np.cumsum([0, *map(len, self.terms)]).tolist()
-        return np.logical_or.reduce([held[start:end].all(axis=0) for start, end in pairwise(ends)])
+        Unknown events are events like others.
+        """
+        corpus, alphabet = encode_all([*map(as_word, words)])
+        names = sorted({name for one in self.constraints for name in one.constraint.propositions})
+        occurrences = Occurrences.of(corpus, alphabet, names)
+        held = [[one.constraint.holds(occurrences) == one.kept for one in term] for term in self.terms]
+        return [np.array(of_term, bool).reshape(len(of_term), len(words)) for of_term in held]
 
     def to_document(self) -> dict[str, Any]:
         """The record as a JSON object."""
         return {
             "kind": self.kind,
-            "terms": [[_constraint_document(one) for one in term] for term in self.terms],
+            "terms": [[asdict(_ConstraintDocument.of(one)) for one in term] for term in self.terms],
             "of_failures": self.of_failures,
             "in_automaton": self.in_automaton,
             "outliers": self.outliers,
@@ -160,17 +154,6 @@ def _joined(term: Sequence[SupportedConstraint]) -> str:
     return ", and ".join(one.sentence for one in term)
 
 
-def _constraint_document(one: SupportedConstraint) -> dict[str, Any]:
-    return {
-        "template": one.constraint.template.name,
-        "propositions": list(one.constraint.propositions),
-        "support": one.support,
-        "broken": one.broken,
-        "evidence": one.evidence,
-        "kept": one.kept,
-    }
-
-
 def rule_of(model: TaskModel) -> LearnedRule | None:
     """The rule of a model, None if its learner states none in constraints."""
     return model.record if isinstance(model.record, LearnedRule) else None
@@ -184,6 +167,11 @@ class _ConstraintDocument:
     broken: Count
     evidence: float
     kept: bool
+
+    @classmethod
+    def of(cls, one: SupportedConstraint) -> "_ConstraintDocument":
+        stated = one.constraint
+        return cls(stated.template.name, stated.propositions, one.support, one.broken, one.evidence, one.kept)
 
     def constraint(self) -> SupportedConstraint:
         stated = Constraint.of(self.template, *self.propositions)

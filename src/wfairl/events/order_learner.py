@@ -14,11 +14,11 @@ breaks the rule is named.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import lgamma
 from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
+from scipy.special import betaln
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
@@ -31,7 +31,9 @@ from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_order, draw_orders
 from wfairl.events.step_names import WEIGHTS, log_affinity
 
-ALWAYS, NEVER, SOMETIMES = (9, 1), (1, 9), (1, 1)
+ALWAYS, NEVER, SOMETIMES = range(3)
+PRIORS = np.array([(9, 1), (1, 9), (1, 1)])
+"""The parameters of the beta distribution of each kind."""
 
 MOST_WORDS = 500
 """Of more words, a random part decides on the order."""
@@ -126,8 +128,10 @@ class OrderLearner(WordLearner):
         known = sorted({*propositions, *(one for word in told for label in word for one in label)})
         places = Occurrences.of(*encode_all(told), known)
         happens = places.last != NOWHERE_LAST
-        kinds = [_likeliest_kind(int(count), len(told)) for count in happens.sum(axis=1)]
-        always = np.flatnonzero([kind == ALWAYS for kind in kinds])
+        a, b = PRIORS.T[:, :, None]
+        counts = happens.sum(axis=1)
+        kinds = np.argmax(betaln(a + counts, b + len(told) - counts) - betaln(a, b), axis=0)  # log evidence of each
+        always = np.flatnonzero(kinds == ALWAYS)
         if len(always) > MOST_STEPS:
             raise BadWordsError(
                 f"{len(always)} propositions always happen, and an order is learned of at most {MOST_STEPS};"
@@ -151,20 +155,6 @@ class OrderLearner(WordLearner):
             tuple(name for name, kind in zip(known, kinds, strict=True) if kind == NEVER),
             tuple((steps[a], steps[b]) for a, b in edges),
         )
-
-
-def _likeliest_kind(count: int, words: int) -> tuple[int, int]:
-    """ALWAYS, NEVER or SOMETIMES for a proposition that `count` of the words have."""
-
-    def log_evidence(kind: tuple[int, int]) -> float:
-        a, b = kind
-        return _log_beta(a + count, b + words - count) - _log_beta(a, b)
-
-    return max((ALWAYS, NEVER, SOMETIMES), key=log_evidence)
-
-
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[Constraint]]) -> tuple[str, ...]:

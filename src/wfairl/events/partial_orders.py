@@ -20,8 +20,8 @@ order that agrees best with all of them is the estimate.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import lgamma
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,26 +46,15 @@ NO_STEP = -1
 MOST_STEPS = 62
 """The successors of a step are the bits of an integer."""
 
-Orders = NDArray[np.int64]
 
+class OrderPrior(NamedTuple):
+    """Minus the log prior of an order in nats: a sum over its direct successions (edges) and its steps."""
 
-@dataclass(frozen=True)
-class OrderPrior:
-    """Minus the log prior of an order: a sum over its direct successions (edges), in nats.
-
-    Attributes:
-        edge: each edge.
-        first: each step that others wait for.
-        branch: each step with more than one direct successor.
-        loose_end: each last step but one.
-        start: each first step.
-    """
-
-    edge: float = 0.0
-    first: float = 0.0
-    branch: float = 0.0
-    loose_end: float = 0.0
-    start: float = 0.0
+    edge: float = 0.0  # each edge
+    first: float = 0.0  # each step that others wait for
+    branch: float = 0.0  # each step with more than one direct successor
+    loose_end: float = 0.0  # each last step but one
+    start: float = 0.0  # each first step
 
 
 ERRANDS = OrderPrior(edge=0.5, first=1.25)
@@ -103,10 +92,8 @@ def draw_orders(
     for row, word in zip(table, words, strict=True):
         row[: len(word)] = place[list(word)]
     table, counts = np.unique(table, axis=0, return_counts=True)
-    costs = np.array([prior.edge, prior.first, prior.branch, prior.loose_end, prior.start])
-    chain = _run_chain(
-        _to_bits(start), tried, affinity[np.ix_(order, order)], table, counts, costs, lgamma(steps + 1), draws, rng
-    )
+    bits = (start.astype(np.int64) << np.arange(steps)).sum(axis=1)
+    chain = _run_chain(bits, tried, affinity[np.ix_(order, order)], table, counts, prior, lgamma(steps + 1), draws, rng)
     drawn = (chain[len(chain) // 4 :, :, None] >> np.arange(steps)) & 1
     return drawn.astype(bool)[:, place][:, :, place]
 
@@ -154,21 +141,16 @@ def _transitive_closure(relation: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return closure
 
 
-def _to_bits(edges: NDArray[np.bool_]) -> Orders:
-    bits: Orders = (edges.astype(np.int64) << np.arange(len(edges))).sum(axis=1)
-    return bits
-
-
 @njit(cache=True, nogil=True)
-def _run_chain(start, tried, affinity, table, counts, costs, log_words, draws, rng):  # type: ignore[no-untyped-def]
+def _run_chain(start, tried, affinity, table, counts, prior, log_words, draws, rng):  # type: ignore[no-untyped-def]
     """Orders as the direct successors of each step in bits; shape [draws / THINNING, steps]."""
     steps = len(start)
     after, before, drawn = start.copy(), start.copy(), np.zeros((draws // THINNING, steps), np.int64)
-    score = _log_posterior(after, affinity, table, counts, costs, log_words)
+    score = _log_posterior(after, affinity, table, counts, prior, log_words)
     for draw in range(len(drawn) * THINNING):
         before[:] = after
         if steps > 1 and _move(after, tried, rng):
-            proposed = _log_posterior(after, affinity, table, counts, costs, log_words)
+            proposed = _log_posterior(after, affinity, table, counts, prior, log_words)
             if np.log(rng.random()) < proposed - score:
                 score = proposed
             else:
@@ -228,18 +210,18 @@ def _flip_relation(after, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _log_posterior(after, affinity, table, counts, costs, log_words):  # type: ignore[no-untyped-def]
+def _log_posterior(after, affinity, table, counts, prior, log_words):  # type: ignore[no-untyped-def]
     """Up to a constant; minus infinity if an edge follows from others."""
     steps = len(after)
     below, size = np.zeros(steps, np.int64), np.ones(steps)
     waited = 0
-    total = costs[3]
+    total = prior.loose_end
     for i in range(steps - 1, -1, -1):
         edges = 0
         for j in range(i + 1, steps):
             if after[i] >> j & 1:
                 below[i] |= below[j]
-                total += affinity[i, j] - costs[0]
+                total += affinity[i, j] - prior.edge
                 edges += 1
         if below[i] & after[i]:
             return -np.inf
@@ -247,9 +229,9 @@ def _log_posterior(after, affinity, table, counts, costs, log_words):  # type: i
         waited |= after[i]
         for j in range(i + 1, steps):
             size[j] += below[i] >> j & 1
-        total -= costs[1] * (edges > 0) + costs[2] * (edges > 1) + costs[3] * (edges == 0)
+        total -= prior.first * (edges > 0) + prior.branch * (edges > 1) + prior.loose_end * (edges == 0)
     for i in range(steps):
-        total -= costs[4] * (not waited >> i & 1)
+        total -= prior.start * (not waited >> i & 1)
     counted = np.zeros(steps, np.int64)
     for word in range(len(table)):
         chance = np.log(P_NEITHER) - log_words

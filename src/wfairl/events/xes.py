@@ -5,7 +5,6 @@ So a file cannot make the reader expand or fetch anything. The file is read piec
 
 import gzip
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat
 
@@ -15,20 +14,17 @@ from wfairl.events.scored_words import MalformedWordsError
 
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
-PIECE = 1 << 20
-"""Bytes that are read at once."""
+
+Trace = tuple[dict[str, str], list[dict[str, str]], str]
+"""The attributes of a trace, those of each of its events, and the line where the trace ends."""
 
 
 class XesReader:
-    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event.
-
-    Attributes:
-        traces: the attributes of each trace, the attributes of its events, and the line where it ends.
-    """
+    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event."""
 
     def __init__(self, path: Path, event_key: str) -> None:
         self.path, self.event_key = path, event_key
-        self.traces: list[tuple[dict[str, str], list[dict[str, str]], str]] = []
+        self.traces: list[Trace] = []
         self.stack: list[str] = []
         self.events: list[dict[str, str]] = []
         self.trace: dict[str, str] = {}
@@ -38,37 +34,30 @@ class XesReader:
         self.parser.EndElementHandler = self._close
         self.parser.StartDoctypeDeclHandler = self._refuse
 
-    def parse(self) -> None:
-        """Read the file.
+    def read(self) -> list[Trace]:
+        """The traces of the file.
 
         Raises:
             MalformedWordsError: names the file and the line, and says what is wrong there.
         """
         try:
-            for piece in self._pieces():
-                self.parser.Parse(piece, False)
-            self.parser.Parse(b"", True)
+            check_ends(self.path)
+            with gzip.open(self.path) if self.path.suffix.lower() == ".gz" else self.path.open("rb") as file:
+                self.parser.ParseFile(file)
         except expat.ExpatError as error:
             message = expat.errors.messages[error.code]
             raise MalformedWordsError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
-        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
-            if isinstance(error, BadInputError):
-                raise
-            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
-
-    def _pieces(self) -> Iterator[bytes]:
-        is_packed = self.path.suffix.lower() == ".gz"
-        try:
-            check_ends(self.path)
-            with gzip.open(self.path) if is_packed else self.path.open("rb") as file:
-                while piece := file.read(PIECE):
-                    yield piece
         except FileNotFoundError:
             raise BadInputError(f"{self.path}: no such file") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise MalformedWordsError(f"{self.path}: not packed with gzip, or cut ({error})") from None
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be read ({error.strerror})") from None
+        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
+            if isinstance(error, BadInputError):
+                raise
+            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
+        return self.traces
 
     def _where(self) -> str:
         return f"{self.path}: line {self.parser.CurrentLineNumber}"
