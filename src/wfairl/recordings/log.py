@@ -97,11 +97,7 @@ def read_log(path: Path, task: Task) -> Dataset:
 
 
 def read_recordings(path: Path, task: Task) -> Log:
-    """The episodes of a log as demonstrations of a task, and how they were read.
-
-    Raises:
-        MalformedLogError: names the file, the line and the fault.
-    """
+    """The episodes of a log as demonstrations of a task, and how they were read, or a `MalformedLogError`."""
     entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
         raise MalformedLogError(f"{path}: there is no episode in it")

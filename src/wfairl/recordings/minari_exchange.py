@@ -47,16 +47,9 @@ class GymnasiumTask(Task, Protocol):
 
 
 def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:
-    """Write a data set as a Minari data set on disk.
+    """Write demonstrations of a task as a Minari data set, in its default folder if the root is None.
 
-    Args:
-        dataset: demonstrations of the task.
-        task: the task.
-        dataset_id: Minari's id, such as `doorkey/expert-v0`.
-        root: Minari's folder of data sets; its own default if None.
-
-    Raises:
-        BadInputError: Minari refuses the id, or has a data set of this id already.
+    An id that Minari refuses, or that exists, is a `BadInputError`.
     """
     minari = _import_minari()
     from gymnasium import spaces
@@ -94,12 +87,9 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
 
 
 def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Log:
-    """Read a Minari data set of a task's environment.
+    """Read a Minari data set of a task's environment, or say in a `BadInputError` why it cannot be read.
 
     The score of an episode is that of its infos, else 1 for success under the task's rule and 0 for failure.
-
-    Raises:
-        BadInputError: there is no such data set, it is of another environment, or its files are broken.
     """
     minari = _import_minari()
     from minari.storage import get_dataset_path
@@ -146,11 +136,9 @@ def _gymnasium_task(task: Task) -> GymnasiumTask:
 
 
 def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
-    """Observations, rewards, terminations and truncations of the real environment along a demonstration.
+    """Observations, rewards and ends of the real environment along a demonstration.
 
-    Raises:
-        ContradictionError: the environment and the model differ, as they do where controls go on after the end; names
-            the step.
+    An environment that goes elsewhere than the model, as after the end, is a `ContradictionError`.
     """
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, cast(Any, simulator).environment.unwrapped

@@ -43,11 +43,7 @@ class SlipEstimate:
 
 
 def estimate_slip(recordings: Iterable[Recording]) -> SlipEstimate:
-    """How often controls slip.
-
-    Raises:
-        NoSlipError: no step tells, or controls are not replaced by all others alike.
-    """
+    """How often controls slip; logs that do not tell, or controls that do not slip alike, are a `NoSlipError`."""
     recordings = list(recordings)
     kinds = Counter(kind for one in recordings for kind in one.slips)
     _check_replaced(recordings, kinds)

@@ -50,11 +50,7 @@ class Answer:
 
     @classmethod
     def from_document(cls, document: Any) -> "Answer":
-        """Read what `to_document` gave.
-
-        Raises:
-            BrokenAnswersError: the document is not an answer.
-        """
+        """Read what `to_document` gave, or raise a `BrokenAnswersError`."""
         try:
             read: _Stored = parse(_Stored, document)
         except BadInputError as error:

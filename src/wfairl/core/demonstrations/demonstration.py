@@ -91,11 +91,7 @@ class Demonstration:
         return compress(self.labels)
 
     def follow(self, world: World[Any]) -> Path:
-        """The path in the world of its scene.
-
-        Raises:
-            ContradictionError: the world gives other labels, or cannot follow it.
-        """
+        """The path in the world of its scene; a world that gives other labels is a `ContradictionError`."""
         try:
             path = follow(world, self.controls, effects=self.effects)
         except BadControlError as error:
@@ -105,11 +101,7 @@ class Demonstration:
 
     @classmethod
     def of(cls, path: Path, score: float, seed: int) -> Demonstration:
-        """The demonstration of a path.
-
-        Raises:
-            SurpriseError: the path goes where nothing leads in a world whose states have no numbers.
-        """
+        """The demonstration of a path; see `effects_along` on paths that cannot be told."""
         return cls(path.controls, path.labels, float(score), seed, effects_along(path))
 
     @property
@@ -194,11 +186,7 @@ class Dataset:
 
 
 def merge(datasets: Sequence[Dataset]) -> Dataset:
-    """All demonstrations of several data sets of one task; the temperature stays if they agree on it.
-
-    Raises:
-        MixedTasksError: they are of different tasks.
-    """
+    """All demonstrations of several data sets of one task; the temperature stays if they agree on it."""
     tasks = sorted({dataset.task for dataset in datasets})
     if not tasks:
         raise MixedTasksError("there are no demonstrations to merge")
@@ -214,11 +202,7 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def replay(world: World[Any], controls: Sequence[int | str], score: float, seed: int) -> Demonstration:
-    """The demonstration that a sequence of controls, by index or by name, makes in a world.
-
-    Raises:
-        BadDemonstrationError: a control is none of the world's, or is not available in its state.
-    """
+    """The demonstration of controls, by index or by name, in a world; a wrong control is a `BadDemonstrationError`."""
     try:
         path = follow(world, controls)
     except BadControlError as error:

@@ -72,11 +72,7 @@ class WordLearner(ABC):
 
     @abstractmethod
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
-        """The task of the words.
-
-        Raises:
-            BadWordsError: there are no words, or no successes, or scores that do not fit.
-        """
+        """The task of the words; words without successes, or scores that do not fit, are a `BadWordsError`."""
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
         """The task of the words of demonstrations; see `TaskLearner`."""

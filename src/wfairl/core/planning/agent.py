@@ -38,18 +38,12 @@ class Agent:
 
     At finite temperature it never takes a control that cannot succeed, so that it loses the task only where the
     environment surprises it. A lost agent has no control to choose (`NoLiveControlError`), except at temperature inf.
-
-    Attributes:
-        solution: of its planner.
-        automaton_state: after the labels observed, `DEAD` once the automaton died.
-        status: of the task.
-        replans: how often it left the solution and planned again.
     """
 
     solution: Solution
-    automaton_state: int
+    automaton_state: int  # after the labels observed, `DEAD` once the automaton died
     status: Status
-    replans: int
+    replans: int  # how often it left the solution and planned again
 
     def __init__(
         self,
@@ -63,12 +57,7 @@ class Agent:
         self.planner: Planner = AutoPlanner() if planner is None else planner
 
     def start(self, world: World[Any], solution: Solution | None = None) -> None:
-        """Plan for a world, unless a solution is at hand, and begin in its initial state.
-
-        Raises:
-            UnsatisfiableTaskError: no controls fulfil the task in this world.
-            AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
-        """
+        """Plan for a world, unless a solution is at hand, and begin in its initial state; raises what a planner does."""
         self.world = world
         self.replans = 0
         self.automaton_state, self.status = 0, Status.RUNNING
@@ -78,12 +67,7 @@ class Agent:
             self.solution.plan()  # which says why there is none
 
     def choose(self) -> int:
-        """Draw the next control.
-
-        Raises:
-            NoLiveControlError: the task is lost, and the temperature finite.
-            BadInputError: the task is over.
-        """
+        """Draw the next control; a lost task is a `NoLiveControlError` at finite temperature."""
         if self.status is Status.ACCEPTED:
             raise BadInputError("the task is accepted; start the agent again for another episode")
         return sample_control(self.control_cost_to_go, self.temperature, self.rng, self._available)

@@ -76,10 +76,6 @@ def expected_cost_to_go(
         price: of a failure, in mean costs.
         tolerance: the largest relative error.
         failure: its price in the units of the costs, used instead of `price` if given.
-
-    Raises:
-        BadCostError: see `cost_to_go`.
-        BadInputError: the price is negative.
     """
     if not price >= 0:
         raise BadInputError(f"the price of a failure must not be below zero, and is {price}")

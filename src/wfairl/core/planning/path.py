@@ -122,18 +122,10 @@ def follow(
     start: Start | None = None,
     effects: Sequence[int] = (),
 ) -> Path:
-    """The path of controls, by index or by name, in a world that is its own simulator.
+    """The path of T controls, by index or by name, in a world that is its own simulator.
 
-    Args:
-        world: the world.
-        controls: T of them.
-        automaton: it reads the labels.
-        start: a world state and an automaton state, the initial ones unless given.
-        effects: what happened, T of them, where the world slips, or a surprise happened.
-
-    Raises:
-        BadControlError: a control is none of the world's, or is not available in its state; or the world slips, and
-            the effects are not given.
+    Where the world slips, or a surprise happened, the T effects say what happened. A control that the world does not
+    have, or that is not available in its state, is a `BadControlError`.
     """
     if slips(world) and len(effects) != len(controls):
         raise BadControlError("this world slips: controls alone do not say what happened; give the states, too")
@@ -152,10 +144,9 @@ def follow(
 
 
 def effects_along(path: Path) -> tuple[int, ...]:
-    """What happened along a path: the effect of each step; empty if each is what its control always does.
+    """The effect of each step of a path; empty if each is what its control always does.
 
-    Raises:
-        SurpriseError: a step leads where nothing leads in the model, and states of the world have no numbers.
+    In a world whose states have no numbers, a step that nothing explains is a `SurpriseError`.
     """
     world = path.world
     if not slips(world) and (
@@ -173,9 +164,7 @@ def effects_along(path: Path) -> tuple[int, ...]:
 
 
 def nodes_along(product: Transitions, controls: Sequence[int], effects: Sequence[int] = ()) -> tuple[int, ...]:
-    """The nodes of a product along controls, up to the first that is `ACCEPTED` or `DEAD`.
-
-    In a world that slips, they are those along the effects.
+    """The nodes of a product along controls, or along effects, up to the first that is `ACCEPTED` or `DEAD`.
 
     Raises:
         BadControlError: a control is none of the world's, or is not available in its state.

@@ -152,12 +152,7 @@ class ProductSolution:
 
 
 def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:
-    """The error that says which labels could never be produced.
-
-    Args:
-        automaton: the task.
-        labels: of all transitions, by the automaton state that they leave.
-    """
+    """The error that says which labels could never be produced, given all labels by the automaton state they leave."""
     lacking = {state: automaton.lacking(state, there) for state, there in sorted(labels.items())}
     waiting = "; ".join(
         f"in automaton state {state} it waits for {_some(texts)}" for state, texts in lacking.items() if texts

@@ -30,28 +30,17 @@ class Solution(Protocol):
     """The result of a planner."""
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
-        """Q of every control, inf for one that leads nowhere; shape [controls].
-
-        None for a pair of states outside the solution: plan again from there.
-        """
+        """Q of every control, inf for one that leads nowhere, shape [controls]; None outside the solution."""
 
     def plan(self) -> Plan:
-        """A cheapest path from the start to acceptance.
-
-        Raises:
-            UnsatisfiableTaskError: there is none; says why.
-        """
+        """A cheapest path from the start to acceptance, or an `UnsatisfiableTaskError` that says why there is none."""
 
 
 class Planner(Protocol):
     """A planning algorithm."""
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
-        """Plan from a world state and an automaton state, the initial ones unless given.
-
-        Raises:
-            AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
-        """
+        """Plan from a world state and an automaton state, the initial ones unless given; see `build_product`."""
 
 
 @dataclass(frozen=True)

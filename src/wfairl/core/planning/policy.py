@@ -26,16 +26,13 @@ class NoLiveControlError(FailedRunError):
 def probabilities(
     control_cost_to_go: NDArray[np.float64], temperature: float, available: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """pi(u | s) for every control.
+    """pi(u | s) for every control, shape [..., controls].
 
     Args:
         control_cost_to_go: Q(s, u), inf for a control that leads nowhere; shape [..., controls].
         temperature: eta, from 0 (greedy) to inf (random).
         available: which controls can be chosen, shape [..., controls]; all of them if None. It matters only at
             temperature inf: unavailable controls have Q = inf.
-
-    Returns:
-        Probabilities that sum to 1 over the controls, shape [..., controls].
 
     Raises:
         NoLiveControlError: Q is inf for all controls of a state, at finite temperature.

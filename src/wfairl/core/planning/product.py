@@ -83,14 +83,7 @@ class Product:
         return labels
 
     def transition_features(self, transitions: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The features of transitions, as indices into the distinct ones.
-
-        Args:
-            transitions: node * effects + effect, all of them available; shape [transitions].
-
-        Returns:
-            Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
-        """
+        """See `CompiledWorld`; the transitions are node * effects + effect, all of them available."""
         if not isinstance(self.states, tuple):
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
         rows = []
@@ -115,9 +108,7 @@ class Product:
     def cost_to_go(self, costs: NDArray[np.float64], price: float = DEFAULT_PRICE) -> CostToGo:
         """The least cost to acceptance from every node, expected where the world slips.
 
-        Args:
-            costs: c(s, e), finite and above zero; shape [nodes, effects].
-            price: of a failure in a world that slips, in mean costs; see `expected_cost`.
+        The costs c(s, e) have the shape [nodes, effects]; the price is that of a failure, see `expected_cost`.
         """
         if self.chances is None:
             return cost_to_go(self.graph, costs)

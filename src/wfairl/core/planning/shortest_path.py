@@ -71,11 +71,7 @@ class CostToGo:
 
 
 def reverse_graph(successors: Nodes) -> ReversedGraph:
-    """Sort a graph once, for any number of calls of `cost_to_go`.
-
-    Args:
-        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls].
-    """
+    """Sort a graph once, for any number of calls of `cost_to_go`; its successors are those of a `ReversedGraph`."""
     successors = np.ascontiguousarray(successors, dtype=np.int32)
     if successors.ndim != 2:
         raise BadInputError(f"successors must have the shape [nodes, controls], not {successors.shape}")
@@ -116,13 +112,7 @@ def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
 
 
 def find_cost_to_go(first: Ranks, source: Ranks, costs: Floats, width: float) -> Floats:
-    """V by rank, for a graph that is already sorted.
-
-    Args:
-        first, source: as in `ReversedGraph`.
-        costs: of each transition, in their order.
-        width: by which the threshold between the piles rises.
-    """
+    """V by rank, for a graph that is sorted as a `ReversedGraph` is, with costs in the order of transitions."""
     V = np.empty(len(first) - 1)
     _search(first, source, np.arange(len(costs), dtype=np.uint32), costs, width, V)
     return V

@@ -115,8 +115,5 @@ def _slip_lotteries(available: NDArray[np.bool_], probability: float) -> list[Lo
 
 
 def surprise(state: int) -> int:
-    """What stands for an effect where something led to a state, by its number, that the model does not foresee.
-
-    The same function gives the state back.
-    """
+    """What stands for the effect that led to a state, by its number, which the model does not foresee; and back."""
     return -1 - state

@@ -45,16 +45,9 @@ class CompiledWorld(World[Any], Protocol):
     def explore(
         self, automaton: Automaton = IGNORE_LABELS, max_nodes: int = ..., state: Any = None, automaton_state: int = 0
     ) -> Exploration:
-        """Every reachable pair of a world state and an automaton state, breadth first in the order of effects.
+        """Every reachable pair of states, breadth first in the order of effects, from the initial ones unless given.
 
-        Args:
-            automaton: reads the labels; the world is explored alone unless given.
-            max_nodes: the largest number of nodes.
-            state: the world state to start in, the initial one if None.
-            automaton_state: the automaton state to start in.
-
-        Raises:
-            TooManyNodesError: there are more than `max_nodes`.
+        More than `max_nodes` of them are a `TooManyNodesError`.
         """
 
     def pack(self, state: Any) -> NDArray[np.uint64]:
@@ -94,11 +87,7 @@ class LabelNumbers:
         self._numbers: dict[Label, int] = {}
 
     def number(self, label: Label) -> int:
-        """The index of a label, which is added if it is new.
-
-        Raises:
-            TooManyNodesError: there are too many distinct labels.
-        """
+        """The index of a label, which is added if it is new; too many are a `TooManyNodesError`."""
         number = self._numbers.setdefault(label, len(self.labels))
         if number == MAX_LABELS:
             raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")

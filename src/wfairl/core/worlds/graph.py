@@ -193,11 +193,7 @@ class GraphWorld:
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
-        """The number of the state of a name.
-
-        Raises:
-            BrokenGraphError: there is none.
-        """
+        """The number of the state of a name, or a `BrokenGraphError`."""
         if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
             return int(name)
         try:
@@ -219,11 +215,7 @@ class GraphWorld:
         return self.table.chances is not None
 
     def slipping(self, probability: float) -> GraphWorld:
-        """This world, where a control is replaced by another available one with some probability.
-
-        Raises:
-            BadInputError: it slips already, or that is no probability.
-        """
+        """This world, where a control is replaced by another available one with some probability."""
         if self.slips:
             raise BadInputError("this world slips already")
         chances = slip_chances(self.table.successors != UNAVAILABLE, probability)
@@ -247,11 +239,7 @@ class GraphWorld:
         return tuple((probability, after) for after, probability in found.items())
 
     def step(self, state: int, control: int) -> int:
-        """See `World`; in a world that slips, the state after the most probable effect.
-
-        Raises:
-            BadInputError: the control cannot be chosen there.
-        """
+        """See `World`; in a world that slips, the state after the most probable effect."""
         self._check_control(state, control)
         chances = self.table.chances
         effect = control if chances is None else chances.likeliest[chances.kind[state], control]

@@ -26,11 +26,9 @@ class LabelledGraph(NamedTuple):
 def explore_pairs(
     graph: LabelledGraph, start: int, max_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], int]:
-    """Breadth first in the order of controls; a pair is state * automaton states + automaton state.
+    """Pairs, their successors and labels, and how many there are, breadth first; beyond `max_nodes` the search stops.
 
-    Returns:
-        The pair of each node, its successors, the labels of its transitions, and the number of nodes. Beyond
-        `max_nodes` the search stops, with a few nodes more.
+    A pair is state * automaton states + automaton state.
     """
     (states, controls), automaton_states = graph.successors.shape, graph.rows.shape[1]
     node_of = np.full(states * automaton_states, NO_NODE, np.int32)

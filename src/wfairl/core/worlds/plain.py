@@ -19,15 +19,10 @@ NO_EFFECT = (UNAVAILABLE, 0, 0)
 def explore_plain(
     world: World[Any], automaton: Automaton, max_nodes: int, start: tuple[Any, int]
 ) -> tuple[Exploration, NDArray[np.int32], NDArray[np.float64]]:
-    """Every reachable pair of a world state and an automaton state, breadth first in the order of effects.
+    """Every reachable pair of states, breadth first in the order of effects, as a `CompiledWorld` would give it.
 
-    Returns:
-        The pairs, whose states are a tuple of values; the row of features of each transition, shape [nodes, effects];
-        and the distinct features, shape [distinct, features].
-
-    Raises:
-        BrokenLawError: a method of the world fails, or features differ in length.
-        TooManyNodesError: there are more than `max_nodes`.
+    Also the row of features of each transition, shape [nodes, effects], and the distinct features, shape
+    [distinct, features].
     """
     labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
     features: dict[bytes, int] = {}
@@ -119,11 +114,7 @@ class Effects(NamedTuple):
 
 
 def effects_of(world: World[Any], state: Any) -> Effects:
-    """The effects in a state of a world in plain Python, in the order of controls and outcomes.
-
-    Raises:
-        BrokenLawError: a method of the world fails; says where.
-    """
+    """The effects in a state, in the order of controls and outcomes; a failing method is a `BrokenLawError`."""
     control = 0
     try:
         made: list[list[tuple[float, Effect]]] = []  # by control

@@ -184,11 +184,7 @@ def missing_attributes(value: Any) -> list[str]:
 
 
 def check_task(task: Task, seed: int = 0) -> None:
-    """Verify the laws of the contract on one scene.
-
-    Raises:
-        BrokenLawError: names the law.
-    """
+    """Verify the laws of the contract on one scene; a `BrokenLawError` names the law."""
     missing = missing_attributes(task)
     if missing:
         raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")

@@ -61,23 +61,14 @@ def all_tasks() -> tuple[Task, ...]:
 
 
 def register_task(task: Task) -> Task:
-    """Register a task by its name.
-
-    Raises:
-        BrokenLawError: the task breaks a law of its contract.
-        BadInputError: the name is taken.
-    """
+    """Register a task by its name; one that is taken, or a task that breaks a law, is a `BadInputError`."""
     tasks = _registered()
     check_task(task)
     return tasks.register(task.name, task)
 
 
 def load_tasks(source: str) -> tuple[Task, ...]:
-    """Register the tasks of a Python file (*.py), of a module or of a document (*.json).
-
-    Raises:
-        BadInputError: it cannot be imported, or holds no task, or one that breaks a law or whose name is taken.
-    """
+    """Register the tasks of a Python file (*.py), of a module or of a document (*.json), or say what is wrong."""
     if source in _loaded:
         return ()
     tasks = _registered()

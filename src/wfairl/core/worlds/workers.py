@@ -30,11 +30,7 @@ CHUNKS = 8
 
 
 def map_on(workers: Workers, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Apply a function to every item; both must be picklable. Results come in the order of the items.
-
-    Raises:
-        WfairlError: the first error that the function raises, or that a worker died.
-    """
+    """Apply a function to every item, in their order; both must be picklable. The first error is raised here."""
     todo, count = list(items), max(1, workers.count())
     size = max(1, -(-len(todo) // (CHUNKS * count)))
     chunks = [todo[i : i + size] for i in range(0, len(todo), size)]

@@ -11,13 +11,9 @@ from wfairl.core.worlds.world import BrokenLawError, World, available_controls, 
 
 
 def check_world(world: World[Any], max_states: int = 1_000) -> int:
-    """Verify the laws of the contract on the first `max_states` states, breadth first.
+    """Verify the laws on the first `max_states` states, breadth first; returns how many states were checked.
 
-    Returns:
-        The number of states that were checked.
-
-    Raises:
-        BrokenLawError: names the law, the state and the control.
+    A `BrokenLawError` names the law, the state and the control.
     """
     return len({state for state, _, _ in checked_transitions(world, max_states)})
 
