@@ -107,19 +107,12 @@ def plan(
 
 @dataclass(frozen=True)
 class _SupportedPlan:
-    """A plan, and where demonstrations do not support it.
-
-    Attributes:
-        plan: the plan.
-        solution: what it is taken from.
-        untested_steps: steps that read a label whose transition no demonstration tests.
-        leaves_at: the first step that no demonstrated word continues with; None if there is none.
-    """
+    """A plan, and where demonstrations do not support it."""
 
     plan: Plan
-    solution: Solution
-    untested_steps: Sequence[int] = ()
-    leaves_at: int | None = None
+    solution: Solution  # what the plan is taken from
+    untested_steps: Sequence[int] = ()  # that read a label whose transition no demonstration tests
+    leaves_at: int | None = None  # the first step that no demonstrated word continues with; None if there is none
 
 
 def model_and_cost(task: Task, task_model: Path | None, run: Path | None) -> tuple[TaskModel | None, Cost]:
@@ -202,7 +195,7 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", out
     else:
         out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.plan.statistics.items()))
+    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in plan.statistics.items()))
     if output is not None:
         drawn = " (an episode that was drawn)" if slips(world) and output.suffix.lower() == ".gif" else ""
         out.print(f"wrote {output}{drawn}")
@@ -220,8 +213,7 @@ def _print_detours(world: Any, plan: Plan) -> None:
     worst = sorted(plan.detours, key=lambda one: (-one.probability * (plan.success - one.success), -one.probability))
     table = Table("after step", "chance", "otherwise at", "then", "succeeds")
     for one in sorted(worst[:MOST_DETOURS], key=lambda one: one.step):
-        then = "-" if one.control is None else world.controls[one.control]
-        at = _place(world, one.state)
+        then, at = _name(world, one.control) or "-", _place(world, one.state)
         table.add_row(str(one.step + 1), f"{one.probability:.1%}", at, then, f"{one.success:.1%}")
     if plan.detours:
         out.print(table)
@@ -231,16 +223,11 @@ def _print_detours(world: Any, plan: Plan) -> None:
 
 
 def _detours(world: Any, detours: Sequence[Detour]) -> list[dict[str, Any]]:
-    return [
-        {
-            "step": one.step,
-            "probability": one.probability,
-            "state": _place(world, one.state),
-            "control": None if one.control is None else world.controls[one.control],
-            "success": one.success,
-        }
-        for one in detours
-    ]
+    return [{**vars(one), "state": _place(world, one.state), "control": _name(world, one.control)} for one in detours]
+
+
+def _name(world: Any, control: int | None) -> str | None:
+    return None if control is None else str(world.controls[control])
 
 
 def _place(world: Any, state: Any) -> str:

@@ -57,7 +57,7 @@ class Agent:
         self.planner: Planner = AutoPlanner() if planner is None else planner
 
     def start(self, world: World[Any], solution: Solution | None = None) -> None:
-        """Plan for a world, unless a solution is at hand, and begin in its initial state; raises what a planner does."""
+        """Plan for a world, unless a solution is at hand, and begin in its initial state; raises as a planner does."""
         self.world = world
         self.replans = 0
         self.automaton_state, self.status = 0, Status.RUNNING
