@@ -144,18 +144,16 @@ def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
     world, real = simulator.world, cast(Any, simulator).environment.unwrapped
     states = demonstration.follow(world).states
     observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
-    rewards, terminations, truncations = [], [], []
+    ends: dict[str, list[Any]] = {"rewards": [], "terminations": [], "truncations": []}
     for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
         if cast(Any, world).state_of(real) != states[step + 1]:
             raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
         for key, value in observation.items():
             observations[key].append(value)
-        rewards.append(float(reward))
-        terminations.append(bool(terminated))
-        truncations.append(bool(truncated))
-    ends = {"terminations": terminations, "truncations": truncations}
-    return {"observations": observations, "rewards": rewards, **ends}
+        for values, value in zip(ends.values(), (float(reward), bool(terminated), bool(truncated)), strict=True):
+            values.append(value)
+    return {"observations": observations, **ends}
 
 
 def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstration:
@@ -166,7 +164,8 @@ def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstra
     expected = _run(task, demonstration)["observations"]
     for key, observed in episode.observations.items():
         _compare(key, list(observed), expected.get(key, []), demonstration.seed)
-    return replace(demonstration, score=_score(episode, demonstration, task))
+    scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
+    return replace(demonstration, score=float(scores[0]) if scores.size else score_by_rule(task, demonstration))
 
 
 def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> None:
@@ -178,14 +177,6 @@ def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> N
             raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
 
 
-def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
-    """The score of the infos, else that of the task's rule."""
-    scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
-    if scores.size:
-        return float(scores[0])
-    return score_by_rule(task, demonstration)
-
-
 @contextmanager
 def _datasets_path(root: Path | None) -> Iterator[None]:
     """Let Minari use a folder meanwhile, its own default if None."""
@@ -195,10 +186,9 @@ def _datasets_path(root: Path | None) -> Iterator[None]:
     try:
         yield
     finally:
+        os.environ.pop(DATASETS_PATH, None)
         if before is not None:
             os.environ[DATASETS_PATH] = before
-        elif root is not None:
-            del os.environ[DATASETS_PATH]
 
 
 def _import_minari() -> ModuleType:

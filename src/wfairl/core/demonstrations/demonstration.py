@@ -63,14 +63,11 @@ class Demonstration:
     effects: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.effects and len(self.effects) != len(self.controls):
-            raise BadDemonstrationError(
-                f"seed {self.seed}: {len(self.controls)} controls need as many effects, not {len(self.effects)}"
-            )
-        if len(self.labels) != len(self.controls):
-            raise BadDemonstrationError(
-                f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
-            )
+        for what, given in (("effects", self.effects or self.controls), ("labels", self.labels)):
+            if len(given) != len(self.controls):
+                raise BadDemonstrationError(
+                    f"seed {self.seed}: {len(self.controls)} controls need as many {what}, not {len(given)}"
+                )
         if not 0 <= self.seed <= LARGEST_SEED:
             raise BadDemonstrationError(f"the seed must lie between 0 and 2 ** 63 - 1, not {self.seed}")
         if not math.isfinite(self.score):
@@ -118,10 +115,9 @@ class Demonstration:
         """
         try:
             nodes = nodes_along(product, self.controls, self.effects)
-        except BadControlError as error:
-            raise ContradictionError(f"seed {self.seed}: {error}") from None
-        except SurpriseError as error:
-            raise SurpriseError(f"seed {self.seed}: {error}") from None
+        except (BadControlError, SurpriseError) as error:
+            kind = ContradictionError if isinstance(error, BadControlError) else SurpriseError
+            raise kind(f"seed {self.seed}: {error}") from None
         steps = zip(nodes[:-1], self.happened, self.labels, strict=False)
         # The label of a surprise is in no table: `follow` checks it.
         self._check_labels([one if e < 0 else product.labels[product.label_index[node, e]] for node, e, one in steps])
