@@ -25,6 +25,7 @@ def explore_plain(
     [distinct, features].
     """
     labels, nodes, pairs = LabelTable(automaton), {start: 0}, [start]
+    reads: dict[tuple[Label, int], tuple[int, int]] = {}  # number of a label, state after it
     features: dict[bytes, int] = {}
     rows: list[NDArray[np.float64]] = []  # the distinct features
     effects_before = array("q", [0])  # of each node: how many effects the nodes before it have
@@ -37,8 +38,11 @@ def explore_plain(
             if one is None:
                 transitions.extend(NO_EFFECT)
                 continue
-            label = labels.number(one.label)
-            after = int(labels.rows[label, automaton_state])
+            read = reads.get((one.label, automaton_state))
+            if read is None:
+                label = labels.number(one.label)
+                read = reads[one.label, automaton_state] = label, int(labels.rows[label, automaton_state])
+            label, after = read
             if after >= 0:
                 pair = (one.next_state, after)
                 after = nodes.setdefault(pair, len(pairs))
@@ -60,12 +64,13 @@ def explore_plain(
     is_effect = np.arange(counts.max()) < counts[:, None]
     arrays = np.full((*is_effect.shape, len(NO_EFFECT)), NO_EFFECT, np.int32)
     arrays[is_effect] = np.array(transitions, np.int32).reshape(-1, len(NO_EFFECT))
-    states, automaton_states = zip(*pairs, strict=True)
+    states, automaton_states = tuple(one for one, _ in pairs), np.array([one for _, one in pairs], np.int32)
+    successors, label_index, feature_index = np.ascontiguousarray(np.moveaxis(arrays, 2, 0))
+    chances = chances_or_none(list(kinds), np.array(kind))
     found = Exploration(
-        states, np.array(automaton_states, np.int32), np.ascontiguousarray(arrays[:, :, 0]),
-        arrays[:, :, 1].astype(np.uint16), tuple(labels.labels), chances_or_none(list(kinds), np.array(kind)),
-    )  # fmt: skip
-    return found, np.ascontiguousarray(arrays[:, :, 2]), np.array(rows, np.float64).reshape(len(rows), -1)
+        states, automaton_states, successors, label_index.astype(np.uint16), tuple(labels.labels), chances
+    )
+    return found, feature_index, np.array(rows, np.float64).reshape(len(rows), -1)
 
 
 def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:
