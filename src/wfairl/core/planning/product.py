@@ -162,33 +162,19 @@ def build_product(
 
 
 def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
-    """World states as nodes without successors, for the costs of controls in them."""
-    if slips(world):
-        return _effects_alone(world, states)
-    shape = (len(states), len(world.controls))
+    """World states as nodes without successors, for the costs of what can happen in them."""
     packed: NDArray[np.uint64] | tuple[Any, ...] = tuple(states)
     if isinstance(world, CompiledWorld):
         packed = np.array([world.pack(state) for state in states], np.uint64).reshape(len(states), -1)
-    successors = np.full(shape, DEAD, np.int32)
-    successors[~np.array([available_controls(world, state) for state in states]).reshape(shape)] = UNAVAILABLE
-    return Product(
-        world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, np.zeros(shape, np.uint16), ()
-    )
-
-
-def _effects_alone(world: World[Any], states: Sequence[Any]) -> Product:
-    """As `states_alone`, in a world that slips."""
-    alone = [build_product(world, _ENDS_AT_ONCE, start=(state, 0)) for state in states]
-    width = max((one.successors.shape[1] for one in alone), default=1)
-    successors = np.full((len(alone), width), UNAVAILABLE, np.int32)
-    for row, one in zip(successors, alone, strict=True):
-        row[: one.successors.shape[1]] = np.where(one.available[0], DEAD, UNAVAILABLE)
-    plain: tuple[Any, ...] = tuple(state for one in alone if isinstance(one.states, tuple) for state in one.states)
-    packed = plain or np.concatenate([one.states for one in alone])
-    return Product(
-        world, IGNORE_LABELS, packed, np.zeros(len(alone), np.int32), successors,
-        np.zeros(successors.shape, np.uint16), (),
-    )  # fmt: skip
+    if slips(world):
+        effects = [build_product(world, _ENDS_AT_ONCE, start=(state, 0)).available[0] for state in states]
+    else:
+        effects = [available_controls(world, state) for state in states]
+    successors = np.full((len(states), max(map(len, effects), default=len(world.controls))), UNAVAILABLE, np.int32)
+    for row, available in zip(successors, effects, strict=True):
+        row[: len(available)][available] = DEAD
+    nothing = np.zeros(successors.shape, np.uint16)
+    return Product(world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, nothing, ())
 
 
 _ENDS_AT_ONCE = GuardedAutomaton(((Edge(Guard(), 1),), ()), np.array([False, True]))
