@@ -121,14 +121,11 @@ def _parse_header(path: Path, header: dict[str, Any]) -> _Header:
 
 def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse arrays of other types, or whose shapes do not fit each other."""
-    if EFFECTS in arrays and arrays[EFFECTS].dtype == np.uint16:  # before surprises
-        arrays[EFFECTS] = arrays[EFFECTS].astype(np.int32)
-    kinds = ARRAYS | ({EFFECTS: np.int32} if EFFECTS in arrays else {})
-    for name, kind in kinds.items():
+    per_step = _PER_STEP | ({EFFECTS: np.int32} if EFFECTS in arrays else {})
+    for name, kind in (_PER_DEMONSTRATION | per_step).items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
     lengths = arrays["lengths"]
-    shapes = dict.fromkeys(_PER_DEMONSTRATION, (lengths.size,)) | dict.fromkeys(_PER_STEP, (int(lengths.sum()),))
-    shapes |= {EFFECTS: shapes["controls"]} if EFFECTS in arrays else {}
+    shapes = dict.fromkeys(_PER_DEMONSTRATION, (lengths.size,)) | dict.fromkeys(per_step, (int(lengths.sum()),))
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or (lengths < 0).any():
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")
