@@ -9,6 +9,7 @@ Whatever takes controls in a world walks like this: plans, agents, experts, demo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -130,7 +131,7 @@ def follow(
     if slips(world) and len(effects) != len(controls):
         raise BadControlError("this world slips: controls alone do not say what happened; give the states, too")
     state, automaton_state = (world.initial_state, 0) if start is None else start
-    numbers, states, labels, automaton_states = [], [state], [], [automaton_state]
+    numbers, states, labels = [], [state], []
     for step, control in enumerate(controls):
         number = control_number(world, control, step)
         if not available_controls(world, state)[number]:
@@ -139,8 +140,8 @@ def follow(
         numbers.append(number)
         states.append(state)
         labels.append(world.label(before, number, state))
-        automaton_states.append(automaton.read(automaton_states[-1], labels[-1]))
-    return Path(world, automaton, tuple(numbers), tuple(states), tuple(labels), tuple(automaton_states))
+    automaton_states = tuple(accumulate(labels, automaton.read, initial=automaton_state))
+    return Path(world, automaton, tuple(numbers), tuple(states), tuple(labels), automaton_states)
 
 
 def effects_along(path: Path) -> tuple[int, ...]:

@@ -102,7 +102,6 @@ def state_after(world: World[Any], state: Any, effect: int) -> Any:
 class Effect(NamedTuple):
     """A transition that can happen in a state of a world in plain Python."""
 
-    control: int  # one that has it
     next_state: Any
     label: Label
     features: NDArray[np.float64]
@@ -127,7 +126,7 @@ def effects_of(world: World[Any], state: Any) -> Effects:
             made.append([])
             for probability, after in outcomes_of(world, state, control) if is_available else ():
                 features = np.asarray(world.features(state, control, after), np.float64)
-                made[-1].append((probability, Effect(control, after, world.label(state, control, after), features)))
+                made[-1].append((probability, Effect(after, world.label(state, control, after), features)))
     except WfairlError:
         raise
     except Exception as error:
