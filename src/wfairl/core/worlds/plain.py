@@ -106,6 +106,11 @@ class Effect(NamedTuple):
     label: Label
     features: NDArray[np.float64]
 
+    @property
+    def key(self) -> tuple[Any, Label, bytes]:
+        """What makes it different from other effects of its state."""
+        return self.next_state, self.label, self.features.tobytes()
+
 
 class Effects(NamedTuple):
     """All that can happen in a state: the effects, and the lottery of each control.
@@ -135,20 +140,7 @@ def effects_of(world: World[Any], state: Any) -> Effects:
     if all(len(one) <= 1 for one in made):
         effects = tuple(one[0][1] if one else None for one in made)
         return Effects(effects, tuple(((u, 1.0),) if one else () for u, one in enumerate(made)))
-    return _shared_effects(made)
-
-
-def _shared_effects(made: list[list[tuple[float, Effect]]]) -> Effects:
-    """The effects of all controls, each once."""
-    numbers: dict[tuple[Any, Label, bytes], int] = {}
-    effects: list[Effect] = []
-    lotteries: list[Lottery] = []
-    for one in made:
-        lottery = []
-        for probability, effect in one:
-            number = numbers.setdefault((effect.next_state, effect.label, effect.features.tobytes()), len(effects))
-            if number == len(effects):
-                effects.append(effect)
-            lottery.append((number, probability))
-        lotteries.append(tuple(lottery))
-    return Effects(tuple(effects), tuple(lotteries))
+    distinct = {effect.key: effect for one in made for _, effect in one}
+    number = {key: i for i, key in enumerate(distinct)}
+    lotteries = tuple(tuple((number[effect.key], probability) for probability, effect in one) for one in made)
+    return Effects(tuple(distinct.values()), lotteries)
