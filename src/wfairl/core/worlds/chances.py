@@ -15,7 +15,6 @@ probability needs no effect of its own. States with the same lotteries share the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +70,6 @@ class Chances:
         table = np.zeros((len(self.first) - 1, effects))
         table[np.repeat(np.arange(len(table)), np.diff(self.first)), self.effect] = self.probability
         return table.reshape(-1, self.controls, effects)
-
-    @cached_property
-    def likeliest(self) -> NDArray[np.int32]:
-        """The most probable effect of each control by kind, the first among equals; shape [kinds, controls]."""
-        return self.dense(int(self.effect.max(initial=0)) + 1).argmax(axis=2).astype(np.int32)
 
     def draw(self, state: int, control: int, rng: np.random.Generator) -> int:
         """An effect of a control, drawn with its probability."""

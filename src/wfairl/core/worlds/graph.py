@@ -241,8 +241,9 @@ class GraphWorld:
     def step(self, state: int, control: int) -> int:
         """See `World`; in a world that slips, the state after the most probable effect."""
         self._check_control(state, control)
-        chances = self.table.chances
-        effect = control if chances is None else chances.likeliest[chances.kind[state], control]
+        effect, chances = control, self.table.chances
+        if chances is not None:
+            _, effect = min((-probability, effect) for effect, probability in chances.lottery(state, control))
         return int(self.table.successors[state, effect])
 
     def _check_control(self, state: int, control: int) -> None:
