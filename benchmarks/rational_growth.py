@@ -37,7 +37,7 @@ PARTS = {
     "prior": "prior.py:log_prior",
     "tables": "compact_automaton.py:to_table",
     "planning": "evidence.py:of_scenes_if",
-    "support": "support.py:measure_support",
+    "support": "doubts.py:measure_support",
 }
 """Where the time of the search may go: file and function of `wfairl.core.rational`."""
 

@@ -20,6 +20,7 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table, measure_policy, scenes
 from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
+from wfairl.core.automata.minimisation import canonical_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, Demonstration
@@ -28,7 +29,6 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.rollout import act
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.rational.tables import canonical_table
 from wfairl.core.runs.evaluation import evaluate
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task, rule_of

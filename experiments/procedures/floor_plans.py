@@ -81,8 +81,7 @@ def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outc
     tests = [workshop(test, workshop_roadmap(PLANNED_ON)) for test in scenes(quick)]
     for scene in tests:
         begun = time.process_time()
-        choice = policy.choose(scene)
-        plan = ExactPlanner().solve(scene, choice.automaton, choice.cost).plan()
+        plan = ExactPlanner().solve(scene, policy.choose(scene).automaton, policy.cost).plan()
         refined = refine(scene, cost.prices, plan.path.states)
         seconds += time.process_time() - begun
         kept.append(rule_of(WORKSHOP).fulfilled_at(refined.word[1:]) is not None)

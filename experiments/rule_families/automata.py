@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from experiments.rule_families.rules import BROKEN, DONE, Label, Rule
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
+from wfairl.core.automata.minimisation import canonical_table
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.prior import log_prior
-from wfairl.core.rational.tables import canonical_table, holding
+from wfairl.core.rational.tables import holding
 
 MOST_LITERALS = 3
 

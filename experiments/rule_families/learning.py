@@ -23,6 +23,7 @@ from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import FAMILIES, RULES, Problem, make_problem
 from experiments.rule_families.rules import cheapest, judge
 from experiments.rule_families.scenes import breaks_blindly
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
@@ -31,11 +32,9 @@ from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational import CautiousPolicy, RationalLearner, RationalSettings, posterior_of
 from wfairl.core.rational.caution import LARGEST_DOUBT
-from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.prior import log_prior
-from wfairl.core.rational.rational_learner import GRID_TEMPERATURES, HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE
-from wfairl.core.rational.tables import canonical_table, live_table
+from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.runs.logic_with_cost import Explanation, learn_logic_and_cost
 from wfairl.core.support.errors import BadInputError
 
@@ -110,7 +109,7 @@ def plans_in_new_scenes(
         risk, spent = None, np.inf
         try:
             choice = policy.choose(world)
-            solved = ExactPlanner().solve(world, choice.automaton, choice.cost)
+            solved = ExactPlanner().solve(world, choice.automaton, policy.cost)
             risk, spent = (
                 choice.doubt,
                 judge(scene, rule, solved.plan().path.controls[: task.horizon]),
@@ -129,10 +128,8 @@ def plans_in_new_scenes(
 
 def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanation, cost: Cost) -> dict[str, Any]:
     """How much likelier the true rule is than the chosen automaton, and whether they are the same, in these scenes."""
-    observations = observe(dataset.demonstrations, problem.task.make_world, cost, 1).with_possible_labels()
-    step = np.concatenate([scene.costs for scene in observations.scenes]).mean()
-    temperatures = step * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES)
-    evidence = Evidence(observations, temperatures, RationalSettings())
+    observations = observe(dataset.demonstrations, problem.task.make_world, cost, 1)
+    evidence = evidence_of(observations, RationalSettings())
     truth, labels = automaton_of(problem.rule, evidence.labels), evidence.labels
     table = canonical_table(truth.to_table(labels))
     prior, log_evidence = log_prior(truth, len(frozenset().union(*labels))), evidence.log_probability(table)
@@ -145,7 +142,7 @@ def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanatio
         "gap": gap,
         "evidence gap": gap - prior_gap,
         "search failure": gap > SEARCH_FAILURE_NATS,
-        "is exact": np.array_equal(table, canonical_table(live_table(posterior.chosen.automaton, labels))),
+        "is exact": np.array_equal(table, canonical_table(to_table(posterior.chosen.automaton, labels))),
     }
 
 

@@ -15,7 +15,7 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TASK_MODEL_FORM, TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.demonstrations import collect
-from wfairl.core.rational.demonstrated_words import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
@@ -68,8 +68,8 @@ def read_rational_model(path: Path) -> Any:
     labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
     hypotheses = [(one.text, one.weight) for one in hypotheses_of(posterior, labels)]
     doubts = [(str(one.constraint), one.odds, one.constraint.automaton().to_document()) for one in posterior.doubts]
-    words = DemonstratedWords.of(posterior.demonstrated_words)
-    return model, posterior.untested_labels(), hypotheses, doubts, words.next_states
+    words = following_words(posterior.demonstrated_words)
+    return model, posterior.untested_labels(), hypotheses, doubts, words.edges
 
 
 def task_document(path: Path) -> None:

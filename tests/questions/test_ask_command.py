@@ -72,12 +72,11 @@ def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, mo
     assert "--answer yes" in output
     with Image.open(picture) as image:
         assert image.format == "GIF"
-    mine = ("--answers", tmp_path / "mine.jsonl")
-    code, output, _ = wfairl("ask", demos, *SCENES, "--answer", "no", *mine)  # without a model, it is learned
+    code, output, _ = wfairl("ask", demos, *SCENES, "--answer", "no")  # without a model, it is learned
     assert code == 0
     assert "rule  " in output
-    assert "mine.jsonl" in output.replace("\n", "")
-    assert not read_answers(tmp_path / "mine.jsonl")[0].is_right
+    assert "demos.answers.jsonl" in output.replace("\n", "")
+    assert not read_answers(tmp_path / "demos.answers.jsonl")[0].is_right
 
 
 def test_in_a_terminal_the_question_is_put(wfairl, demos, model, tmp_path, monkeypatch):
@@ -105,16 +104,17 @@ def test_a_scene_to_demonstrate_is_proposed_with_reasons_and_a_picture(wfairl, d
 
 
 def test_what_cannot_be_asked_is_one_line_on_standard_error(wfairl, demos, tmp_path):
-    (tmp_path / "broken.jsonl").write_text("{\n")
     word = (frozenset(), frozenset({"e"}))
     SpectralTaskLearner().fit([word, word[:1]], [1.0, 0.0]).model.save(tmp_path / "spectral.json")
     for arguments, message in (
         (("--demonstrate", "--answer", "yes"), "no --answer"),
         (("-o", "question.bmp"), ".png or .gif"),
-        (("--answers", tmp_path / "broken.jsonl"), "line 1: not JSON"),
         (("--scenes", "x"), "seeds are A:B"),
         (("--task-model", tmp_path / "spectral.json"), "--learner rational"),
+        ((), "line 1: not JSON"),
     ):
+        if not arguments:
+            (tmp_path / "demos.answers.jsonl").write_text("{\n")
         code, output, error = wfairl("ask", demos, *arguments)
         assert (code, output) == (2, ""), error
         assert message in error

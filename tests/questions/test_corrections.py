@@ -11,11 +11,12 @@ from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_all, visit_in_order
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.path import follow
-from wfairl.core.rational.tables import live_table, read_word
+from wfairl.core.rational.tables import difference, read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
@@ -23,14 +24,18 @@ from wfairl.questions.corrections import (
     HoldsBefore,
     NeverHolds,
     NoEdge,
-    automaton_under_laws,
+    OutweighedError,
     correction_of_document,
+    counterexamples,
     enforce_laws,
+    under_laws,
+    weigh_correction,
     without_edge,
 )
-from wfairl.questions.counterexamples import OutweighedError, counterexamples, table_difference, weigh_correction
-from wfairl.questions.explored_scenes import explore_scenes
-from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.questions.hypotheses import (
+    explore_scenes,
+    hypotheses_of,
+)
 
 NAMES = ("a", "b", "c")
 LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]
@@ -153,9 +158,9 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
 
 @given(st.permutations(NAMES), st.sampled_from([visit_in_order, visit_all]))
 def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
-    one, other = (automaton_under_laws(rule(*names[:2]), laws) for laws in ([], [NeverHolds(names[2])]))
+    one, other = (under_laws(rule(*names[:2]), laws).to_guarded() for laws in ([], [NeverHolds(names[2])]))
     for left, right in ((one, other), (other, one)):
-        table = table_difference(live_table(left, LABELS), live_table(right, LABELS))
+        table = difference(to_table(left, LABELS), to_table(right, LABELS))
         for word in WORDS:
             done = fulfils(left, word)
             wanted = done is not None and fulfils(right, done) is None

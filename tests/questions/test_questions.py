@@ -15,8 +15,10 @@ from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.questions.explored_scenes import explore_scenes
-from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.questions.hypotheses import (
+    explore_scenes,
+    hypotheses_of,
+)
 from wfairl.questions.question import (
     LEAST_INFORMATION,
     TIE_NATS,
@@ -197,13 +199,13 @@ def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, d
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.core.rational.evidence import Evidence
     from wfairl.core.rational.observations import DemonstratedScene, Observations
-    from wfairl.core.rational.table_plans import plan_tables
+    from wfairl.core.rational.table_plans import plan_table
 
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = DemonstratedScene.along(explored.worlds[0], dataset.demonstrations[0].controls)
     evidence = Evidence(Observations(explored.labels, (scene,)), np.array([0.5]), RationalSettings())
     hypotheses = hypotheses_of(posterior_of(model), explored.labels)
-    for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
+    for plan in (plan_table(scene.world, one.table) for one in hypotheses[:8]):
         found = scene_log_likelihood(plan, scene, 0.5)
         assert found == pytest.approx(evidence.of_scenes(plan.table)[0, 0], abs=1e-6)
 

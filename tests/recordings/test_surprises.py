@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies_planning import TableWorld, worlds
 
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.demonstrations import collect, load, save
@@ -17,7 +18,6 @@ from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import to_table
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips
 from wfairl.recordings.log import MalformedLogError, read_recordings

@@ -135,12 +135,12 @@ def _plan_cautiously(
 ) -> _SupportedPlan:
     """A cautious plan, with the states of the most probable automaton."""
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
-    from wfairl.core.rational.demonstrated_words import DemonstratedWords
+    from wfairl.core.rational.demonstrated_words import leaves_at
     from wfairl.core.rational.task_posterior import posterior_of
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     choice = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    solution = planner.solve(world, choice.automaton, choice.cost)
+    solution = planner.solve(world, choice.automaton, cost)
     cautious = solution.plan()
     path = follow(world, cautious.path.controls, model.finite, effects=effects_along(cautious.path))
     total = cautious.cost if slips(world) else path_cost(cost, path)
@@ -150,8 +150,8 @@ def _plan_cautiously(
     if posterior is None:
         return _SupportedPlan(plan, solution)
     words = posterior.demonstrated_words
-    leaves_at = DemonstratedWords.of(words).leaves_at(path.labels) if words else None
-    return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), leaves_at)
+    left = leaves_at(words, path.labels) if words else None
+    return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), left)
 
 
 def _drawn_episode(world: Any, found: _SupportedPlan, cost: Cost, horizon: int, seed: int) -> WorldPath:

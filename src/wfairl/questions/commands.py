@@ -29,7 +29,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import World, feature_names, slips
 from wfairl.pages.film import check_format, film_path, write_image
-from wfairl.questions.answer_files import place_of_answers, read_answers, write_answers
+from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
 from wfairl.questions.question import CostQuestion, NothingToAskError, Question, add_answer, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
@@ -57,9 +57,6 @@ def ask(
             help="A task model, from `wfairl learn-task`. It is learned and written if it is missing or lacks answers."
         ),
     ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(help="Answers so far, *.jsonl. Default: DEMOS with the ending .answers.jsonl.")
-    ] = None,
     answer: Annotated[
         Reply | None,
         typer.Option(help="Whether the plan would have been right, or which of two you would rather take."),
@@ -67,7 +64,6 @@ def ask(
     demonstrate: Annotated[bool, typer.Option("--demonstrate", help="Propose a scene to demonstrate in.")] = False,
     output: ImageFile = None,
     scenes: Annotated[str | None, typer.Option(help="Scenes to choose from: A:B, or A,B,C.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed that breaks ties between equally good plans.")] = 0,
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -76,9 +72,9 @@ def ask(
     Several automata may explain the demonstrations. This command plans with each of them in scenes after the
     demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
     plan fulfils the task. Where the task is clear and its cost is not, it shows two ways to do the task instead: answer
-    first or second. The answer is saved in a file beside the demonstrations, and the task is learned again with it;
-    `wfairl train` learns the cost with it. In a terminal the command waits for the answer; elsewhere give --answer. It
-    asks the same question until you answer it. Example:
+    first or second. The answer is saved beside the demonstrations, in DEMOS with the ending .answers.jsonl. The task is
+    learned again with it; `wfairl train` learns the cost with it. In a terminal the command waits for the answer;
+    elsewhere give --answer. It asks the same question until you answer it. Example:
 
         wfairl ask demos.safetensors --task-model task.json -o question.gif
 
@@ -99,15 +95,17 @@ def ask(
         )
     dataset = load(demos)
     task = find_task(dataset.task)
-    answers_file = place_of_answers(demos) if answers is None else answers
-    earlier_answers = read_answers(answers_file) if answers_file.exists() else ()
+    earlier_answers = answers_beside(demos)
     dataset = replace(dataset, answers=(*dataset.answers, *earlier_answers))
     model = _load_or_learn(dataset, task, task_model, jobs)
-    rng, candidates = np.random.default_rng(seed), _candidates(dataset, scenes)
+    rng, candidates = np.random.default_rng(0), _candidates(dataset, scenes)
     if demonstrate:
         proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
         _write_image(task, model, proposal.seed, (), output)
-        _print_proposal(task, required_posterior(model), proposal, output, as_json)
+        if as_json:
+            print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
+        else:
+            _print_proposal(required_posterior(model), proposal, output)
         return
     if slips(task.make_world(candidates[0])):
         raise BadInputError(
@@ -128,7 +126,7 @@ def ask(
     updated = None
     if is_right is not None:
         dataset = add_answer(dataset, question, is_right)
-        write_answers((*earlier_answers, dataset.answers[-1]), answers_file)
+        write_answers((*earlier_answers, dataset.answers[-1]), place_of_answers(demos))
         updated = _learn(dataset, task, task_model, jobs)
     if as_json:
         after = None if updated is None else _posterior(updated)
@@ -137,7 +135,7 @@ def ask(
     elif updated is None:
         out.print(f"Answer with --answer {' or --answer '.join(_replies(question))}.")
     else:
-        _print_change(model, updated, answers_file, task_model)
+        _print_change(model, updated, place_of_answers(demos), task_model)
 
 
 def _load_or_learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
@@ -260,12 +258,7 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
         out.print(f"wrote {output}")
 
 
-def _print_proposal(
-    task: Task, posterior: TaskPosterior, proposal: SceneProposal, output: Path | None, as_json: bool
-) -> None:
-    if as_json:
-        print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
-        return
+def _print_proposal(posterior: TaskPosterior, proposal: SceneProposal, output: Path | None) -> None:
     out.print(f"Demonstrate scene {proposal.seed}: expected information {proposal.information:.2g} nats.")
     table = Table("probability", "if the task is", "then an expert would do")
     for plan in proposal.plans[: 2 * PRINTED_OPINIONS]:

@@ -3,34 +3,71 @@
 A correction is used in one of two ways:
 
     law         `enforce_laws` changes the automaton and its alternatives so that they obey
-    evidence    `counterexamples` turns it into answers about plans, which later demonstrations may outweigh
+    evidence    `weigh_correction` turns it into answers about plans, which later demonstrations may outweigh
+
+As evidence, it changes an automaton A to A'. In a scene the two disagree on plans
+
+    that A accepts and A' does not         "this would have been wrong"
+    that A' accepts and A does not         "this would have been right"
+
+which are answers like any other, except for their weight. The person who corrects has seen the automaton and its
+evidence, so the demonstrations so far must not outweigh the correction; later ones may. It counts for as many
+demonstrations as there are, and one more: with n successes and the best automaton A* that obeys, k answers that A
+contradicts have the weight w for which
+
+    w k log((1 - e) / e)  =  (n + 1) / n * (log posterior(A) - log posterior(A*))
+
+and at least 1, where e is the probability that an answer is wrong. A* is learned under answers that outweigh all other
+evidence; if the result still disobeys, more plans are added and the automaton is learned again.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
+from math import log, log1p
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, is_taken
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
+from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.compact_automaton import CompactAutomaton, compact
+from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import plan_table
+from wfairl.core.rational.tables import difference
 from wfairl.core.rational.task_posterior import Alternative, Support, posterior_of
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+from wfairl.questions.hypotheses import ExploredScenes, explore_scenes, required_posterior
 
 MOST_TABULATED = 8
 """Propositions up to which all labels are enumerated, to find the edges that are ever taken."""
 
+COUNTEREXAMPLES = 3
+"""Most plans of a kind that a correction counts for, each in another scene."""
+
+MOST_LEARNINGS = 4
+"""How often the automaton is learned again until it obeys."""
+
+CERTAIN_WEIGHT = 1e4
+"""The weight of an answer that outweighs all demonstrations."""
+
 
 class BadCorrectionError(BadInputError):
     """A correction that cannot be followed."""
+
+
+class OutweighedError(BadCorrectionError):
+    """No automaton explains the demonstrations and obeys the correction."""
 
 
 class Correction(ABC):
@@ -45,9 +82,9 @@ class Correction(ABC):
         """The correction for people."""
 
     @property
-    @abstractmethod
     def propositions(self) -> frozenset[str]:
         """Those that the correction is about."""
+        return frozenset(vars(self).values())
 
     @abstractmethod
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
@@ -69,10 +106,6 @@ class NeverHolds(Correction):
     def sentence(self) -> str:
         return f"never {self.proposition}"
 
-    @property
-    def propositions(self) -> frozenset[str]:
-        return frozenset({self.proposition})
-
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         lost = Edge(Guard(frozenset({self.proposition})), DEAD)
         rows = [
@@ -93,10 +126,6 @@ class HoldsBefore(Correction):
     @property
     def sentence(self) -> str:
         return f"{self.first} before {self.second}"
-
-    @property
-    def propositions(self) -> frozenset[str]:
-        return frozenset({self.first, self.second})
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         return intersect(automaton, before(self.first, self.second))
@@ -164,12 +193,7 @@ def correction_of_document(document: Any) -> Correction:
 
 
 def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
-    """The correction that takes an edge out of a model's automaton.
-
-    Args:
-        model: the model, with guards.
-        source: the state that the edge leaves.
-        text: the guard of the edge, as people read it.
+    """The correction that takes the edge that leaves a state, with a guard as people read it, out of a model.
 
     Raises:
         BadCorrectionError: there is no such edge.
@@ -192,12 +216,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
 
 
 def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
-    """The model under laws, which its posterior records; alternatives that cannot obey are left out.
-
-    Args:
-        model: a task model of a rational learner.
-        laws: the corrections.
-        dataset: what it was learned from.
+    """The model that was learned from a data set, under laws; alternatives that cannot obey are left out.
 
     Raises:
         BadCorrectionError: nothing could fulfil the task any more.
@@ -205,7 +224,7 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
     posterior = posterior_of(model)
     if not laws or posterior is None:
         return model
-    corrected = [_under(one.automaton, laws) for one in posterior.alternatives]
+    corrected = [under_laws(one.automaton, laws) for one in posterior.alternatives]
     chosen = corrected[0]
     if not chosen.edges:
         raise BadCorrectionError(
@@ -229,12 +248,7 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
     return TaskModel.of_automaton(guarded, model.learner, dataset.words, dataset.scores, record=record)
 
 
-def automaton_under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
-    """An automaton under laws; it may accept nothing any more."""
-    return _under(automaton, laws).to_guarded()
-
-
-def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAutomaton:
+def under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAutomaton:
     """The automaton under laws; without edges if it accepts nothing any more."""
     for law in laws:
         automaton = law.apply(automaton)
@@ -280,3 +294,75 @@ def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedA
     rows = [counterpart.get(state, 0) for state in range(after.states - 1)]
     dead = [[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))]
     return replace(support, is_untested=support.is_untested[rows] & ~np.array(dead, bool))
+
+
+def weigh_correction(
+    correction: Correction,
+    model: TaskModel,
+    dataset: Dataset,
+    task: Task,
+    seeds: Sequence[int],
+    rng: np.random.Generator,
+) -> tuple[Answer, ...]:
+    """The answers that a correction counts for as evidence, each with its weight.
+
+    `model` was learned from the data set by a rational learner; `rng` chooses among equally good plans in the scenes of
+    the seeds.
+
+    Raises:
+        BadCorrectionError: the model obeys already.
+        OutweighedError: no learned automaton explains the demonstrations and obeys.
+    """
+    scenes = explore_scenes(seeds, dataset, task, n_jobs=1)
+    answers = counterexamples(correction, model, scenes, rng)
+    if not answers:
+        raise BadCorrectionError(f"the learned task obeys already: {correction.sentence}")
+    disobedient = [model]
+    for _ in range(MOST_LEARNINGS):
+        certain = tuple(replace(one, weight=CERTAIN_WEIGHT) for one in answers)
+        corrected = replace(dataset, answers=(*dataset.answers, *certain))
+        learned = RationalLearner().learn(corrected, task, n_jobs=1)
+        posterior = posterior_of(learned)
+        if posterior is None:
+            break
+        remaining = counterexamples(correction, learned, scenes, rng)
+        if not remaining and not any(_contradicts(learned, one) for one in answers):
+            best = posterior.log_posterior - CERTAIN_WEIGHT * len(answers) * log1p(-RationalSettings.answer_error)
+            weight = max(_weight(one, best, answers, dataset) for one in disobedient)
+            return tuple(replace(one, weight=weight) for one in answers)
+        disobedient.append(learned)
+        answers = (*answers, *(one for one in remaining if one not in answers))
+    raise OutweighedError(
+        f"no task that obeys {correction.sentence} explains the demonstrations: remove those that break it, or "
+        "demonstrate how to obey it"
+    )
+
+
+def _weight(model: TaskModel, best: float, answers: Sequence[Answer], dataset: Dataset) -> float:
+    """The weight of each answer for which a model falls behind one that agrees with all."""
+    contradicted = sum(_contradicts(model, one) for one in answers)
+    successes = sum(one.is_success for one in dataset)
+    gap = required_posterior(model).log_posterior - best
+    odds = log1p(-RationalSettings.answer_error) - log(RationalSettings.answer_error)
+    return max(1.0, (successes + 1) / successes * gap / (contradicted * odds)) if contradicted else 1.0
+
+
+def _contradicts(model: TaskModel, answer: Answer) -> bool:
+    return (model.finite.fulfilled_at(answer.labels) is not None) != answer.is_right
+
+
+def counterexamples(
+    correction: Correction, model: TaskModel, scenes: ExploredScenes, rng: np.random.Generator
+) -> tuple[Answer, ...]:
+    """Plans on which the model and a correction disagree, as answers by the correction; none if the model obeys."""
+    chosen = required_posterior(model).chosen.automaton
+    tables = [to_table(one, scenes.labels) for one in (chosen, under_laws(chosen, [correction]).to_guarded())]
+
+    def disagreements(is_right: bool) -> Iterator[Answer]:
+        table = difference(*(reversed(tables) if is_right else tables))
+        for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
+            path = plan_table(world, table).act(0.0, scenes.horizon, rng)
+            if path is not None:
+                yield Answer(seed, tuple(map(int, path.controls)), scenes.labels_along(path), is_right)
+
+    return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))

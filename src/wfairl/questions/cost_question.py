@@ -48,14 +48,9 @@ class _Ways(NamedTuple):
 def find_cost_question(
     cost: SampledCost, automaton: Automaton, task: Task, seeds: Sequence[int], n_jobs: int = 2
 ) -> CostQuestion | None:
-    """The question that is worth most, or None if no answer would change a plan.
+    """The question that is worth most under a learned cost, or None if no answer would change a plan.
 
-    Args:
-        cost: as it was learned so far.
-        automaton: the task, which both ways fulfil.
-        task: whose worlds to plan in; its rule is not used.
-        seeds: the scenes to choose from, which also stand for those to come.
-        n_jobs: scenes to plan in at once; it changes nothing in the result.
+    Both ways fulfil the automaton. The scenes of the seeds are those to choose from, and stand for those to come.
     """
     if len(cost.weights) == 1:
         return None
@@ -63,7 +58,7 @@ def find_cost_question(
     kept = np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int)
     temperatures = cost.temperatures.numpy()[kept]
     now = _least_mean(ways, np.full(len(kept), 1 / len(kept)))
-    best: tuple[float, _Ways, int, int, NDArray[np.float64]] | None = None
+    best: tuple[float, float, float, _Ways, int, int] | None = None
     for one in ways:
         for i, j in combinations(range(len(one.controls)), 2):
             prefers = 1 / (1 + np.exp(np.clip((one.costs[i] - one.costs[j]) / temperatures, -500, 500)))
@@ -74,15 +69,14 @@ def find_cost_question(
                 information = float(_entropy(share) - _entropy(prefers).mean())
                 worth += STEPS_OF_NAT * information
                 if best is None or worth > best[0]:
-                    best = worth, one, i, j, prefers
+                    best = worth, information, share, one, i, j
     if best is None or best[0] < LEAST_WORTH:
         return None
-    worth, one, i, j, prefers = best
+    worth, information, share, one, i, j = best
     world = task.make_world(one.seed)
     first, second = one.controls[i], one.controls[j]
     labels = follow(world, first, automaton).labels, follow(world, second, automaton).labels
-    information = float(_entropy(prefers.mean()) - _entropy(prefers).mean())
-    return CostQuestion(one.seed, first, second, labels, float(prefers.mean()), information, worth)
+    return CostQuestion(one.seed, first, second, labels, share, information, worth)
 
 
 def _ways(cost: SampledCost, automaton: Automaton, task: Task, seed: int) -> _Ways | None:

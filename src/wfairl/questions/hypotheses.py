@@ -1,4 +1,4 @@
-"""The probable automata of a posterior, as tables with their weights.
+"""The probable automata of a posterior, as tables with their weights, and scenes to plan in.
 
 The alternatives of a rational learner differ in what demonstrations are evidence about. Further ones are the chosen
 automaton under a constraint that the task may have (`doubts`), with the weight of the chosen one times the odds of the
@@ -12,11 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import nominal_cost
 from wfairl.core.rational.constraints import conjoin
-from wfairl.core.rational.tables import canonical_table, live_table, read_word
+from wfairl.core.rational.exploration import end_of_words, explore, to_arrays
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import track
+from wfairl.core.worlds.compiled import LabelNumbers
+from wfairl.core.worlds.task import Task
 
 MAX_HYPOTHESES = 60
 """Number of most probable automata that are compared."""
@@ -70,9 +79,45 @@ def hypotheses_of(posterior: TaskPosterior, labels: Sequence[Label]) -> tuple[Hy
 
 def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
     for one in posterior.alternatives:
-        yield Hypothesis(one.text, canonical_table(live_table(one.automaton, labels)), one.weight)
+        yield Hypothesis(one.text, canonical_table(to_table(one.automaton, labels)), one.weight)
     best = posterior.chosen
-    chosen = live_table(best.automaton, labels)
+    chosen = to_table(best.automaton, labels)
     for doubt in posterior.doubts:
         table = canonical_table(conjoin(chosen, doubt.constraint, labels))
         yield Hypothesis(f"{best.text}, and {doubt.constraint}", table, best.weight * doubt.odds)
+
+
+@dataclass(frozen=True, eq=False)
+class ExploredScenes:
+    """Scenes of a task to plan in.
+
+    Attributes:
+        seeds: of the scenes.
+        worlds: of each scene, with label indices into `labels`.
+        labels: the distinct labels of all worlds.
+        horizon: largest number of steps of a plan.
+    """
+
+    seeds: tuple[int, ...]
+    worlds: tuple[ArrayWorld, ...]
+    labels: tuple[Label, ...]
+    horizon: int
+
+    def labels_along(self, scene: DemonstratedScene) -> tuple[Label, ...]:
+        """What holds after each step in one of the worlds."""
+        return tuple(self.labels[i] for i in scene.word)
+
+
+def explore_scenes(seeds: Sequence[int], dataset: Dataset, task: Task, n_jobs: int = 2) -> ExploredScenes:
+    """Explore scenes as far as those of the demonstrations are explored, under the nominal cost of the task.
+
+    Raises:
+        BadInputError: there are no scenes.
+    """
+    if not seeds:
+        raise BadInputError("there are no scenes to choose from")
+    end = end_of_words([one.labels for one in dataset if one.is_success])
+    numbers = LabelNumbers()
+    products = map_in_threads(lambda seed: explore(task.make_world(seed), end), seeds, n_jobs)
+    worlds = tuple(to_arrays(product, nominal_cost(task), numbers) for product in track(products, "worlds", len(seeds)))
+    return ExploredScenes(tuple(seeds), worlds, tuple(numbers.labels), task.horizon)

@@ -21,19 +21,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.constraints import breaking
+from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.table_plans import plan_tables
-from wfairl.core.rational.tables import live_table
+from wfairl.core.rational.table_plans import plan_table
+from wfairl.core.rational.tables import difference
 from wfairl.core.rational.task_posterior import TaskPosterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
-from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
-from wfairl.questions.hypotheses import hypotheses_of, required_posterior
+from wfairl.questions.hypotheses import (
+    ExploredScenes,
+    explore_scenes,
+    hypotheses_of,
+    required_posterior,
+)
 
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not asked."""
@@ -119,14 +124,7 @@ class CostQuestion:
 
     def to_document(self) -> dict[str, Any]:
         """The question as a JSON object."""
-        return {
-            "seed": self.seed,
-            "first": list(self.first),
-            "second": list(self.second),
-            "probability": self.probability,
-            "information": self.information,
-            "worth": self.worth,
-        }
+        return {name: value for name, value in vars(self).items() if name != "labels"}
 
 
 def find_question(
@@ -143,11 +141,11 @@ def find_question(
     Args:
         model: a task model of a rational learner.
         dataset: what it was learned from; what was asked before is not asked again.
-        task: whose worlds to plan in; its rule is not used.
+        task: whose worlds to plan in, with the scenes of `seeds`; its rule is not used.
         seeds: the scenes to choose from.
         rng: chooses among equally good plans.
-        n_jobs: worlds to explore at once; it changes nothing in the result.
-        asked: labels of paths that were asked about without an answer, and are not asked about again.
+        n_jobs: worlds to explore at once.
+        asked: labels of paths that were asked about without an answer.
 
     Raises:
         NothingToAskError: no answer would be informative.
@@ -176,8 +174,8 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
     weights = np.array([one.weight for one in hypotheses])
     broken = _breaking(posterior, scenes.labels)
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *broken]
-        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
+        for table in (*(one.table for one in hypotheses[:MAX_PLANNED]), *broken):
+            path = plan_table(world, table).act(0.0, scenes.horizon, rng)
             if path is not None:
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
                 information = expected_information(float(weights @ accepts), RationalSettings.answer_error)
@@ -198,12 +196,7 @@ def add_answer(dataset: Dataset, question: Question | CostQuestion, is_right: bo
 
 
 def expected_information(probability: float, answer_error: float) -> float:
-    """Expected information of an answer in nats, at least 0.
-
-    Args:
-        probability: p, that the path fulfils the task.
-        answer_error: e, that an answer is wrong.
-    """
+    """Expected information of an answer in nats, at least 0, from p and e."""
     answered = probability * (1 - answer_error) + (1 - probability) * answer_error
     return max(0.0, _entropy(answered) - _entropy(answer_error))
 
@@ -214,5 +207,5 @@ def _entropy(probability: float) -> float:
 
 def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[NDArray[np.int32]]:
     """Tables of the chosen automaton that break a constraint which the task may have, the most probable first."""
-    table = live_table(posterior.chosen.automaton, labels)
-    return [breaking(table, one.constraint, labels) for one in posterior.doubts[:MAX_BROKEN]]
+    table = to_table(posterior.chosen.automaton, labels)
+    return [difference(table, conjoin(table, one.constraint, labels)) for one in posterior.doubts[:MAX_BROKEN]]

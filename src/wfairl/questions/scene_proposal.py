@@ -9,7 +9,7 @@ where P(t | h) is that of `evidence`: a nearly rational demonstrator, and with a
 task. The expectation over t is a mean over draws.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,17 @@ from wfairl.core.automata.automaton import ACCEPTED, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.policy import log_probabilities
-from wfairl.core.rational.observations import DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.table_plans import TablePlan, plan_tables
+from wfairl.core.rational.table_plans import TablePlan, plan_table
 from wfairl.core.worlds.task import Task
-from wfairl.questions.explored_scenes import ExploredScenes, explore_scenes
-from wfairl.questions.hypotheses import Hypothesis, hypotheses_of, required_posterior
+from wfairl.questions.hypotheses import (
+    ExploredScenes,
+    Hypothesis,
+    explore_scenes,
+    hypotheses_of,
+    required_posterior,
+)
 from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
 
 MAX_COMPARED = 16
@@ -82,10 +87,8 @@ def propose_scene(
     scenes = explore_scenes(seeds, dataset, task, n_jobs)
     posterior = required_posterior(model)
     hypotheses = hypotheses_of(posterior, scenes.labels)[:MAX_COMPARED]
-    tables = [one.table for one in hypotheses]
     information = [
-        _information(list(plan_tables(world, tables)), hypotheses, posterior.temperature, scenes.horizon, rng)
-        for world in scenes.worlds
+        _information(world, hypotheses, posterior.temperature, scenes.horizon, rng) for world in scenes.worlds
     ]
     best = int(np.argmax(information))
     if information[best] < LEAST_INFORMATION:
@@ -93,18 +96,19 @@ def propose_scene(
             f"the plans for the probable automata agree in each of the {len(seeds)} scenes that were tried: another "
             "demonstration there is not informative. Try other scenes, or trust the task model"
         )
-    predicted = _predict(plan_tables(scenes.worlds[best], tables), hypotheses, scenes, rng)
+    predicted = _predict(scenes.worlds[best], hypotheses, scenes, rng)
     return SceneProposal(scenes.seeds[best], information[best], predicted)
 
 
 def _information(
-    plans: Sequence[TablePlan],
+    world: ArrayWorld,
     hypotheses: Sequence[Hypothesis],
     temperature: float,
     horizon: int,
     rng: np.random.Generator,
 ) -> float:
     """Expected information of a demonstration in a scene; nobody demonstrates an automaton without a plan there."""
+    plans = [plan_table(world, one.table) for one in hypotheses]
     log_weights = np.log([one.weight for one in hypotheses])
     total = 0.0
     for i, plan in enumerate(plans):
@@ -140,12 +144,13 @@ def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list
 
 
 def _predict(
-    plans: Iterable[TablePlan], hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
+    world: ArrayWorld, hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
 ) -> tuple[PredictedPlan, ...]:
     """Cheapest plans in a scene; those for automata to which an earlier one is a cheapest plan too are left out."""
     predicted: list[PredictedPlan] = []
     earlier: list[DemonstratedScene] = []
-    for plan, one in zip(plans, hypotheses, strict=True):
+    for one in hypotheses:
+        plan = plan_table(world, one.table)
         if any(_is_cheapest(plan, scene) for scene in earlier):
             continue
         scene = plan.act(0.0, scenes.horizon, rng)

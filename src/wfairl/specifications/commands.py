@@ -18,8 +18,7 @@ from wfairl.core.automata.words import format_word, sort_labels
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.rational.rule_evidence import weigh_rules
+from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task

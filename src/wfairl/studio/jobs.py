@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.answers import Answer
@@ -24,14 +25,17 @@ from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.rational.table_plans import plan_tables
-from wfairl.core.rational.tables import live_table
+from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
-from wfairl.questions.corrections import BadCorrectionError, Correction, enforce_laws
-from wfairl.questions.counterexamples import weigh_correction
-from wfairl.questions.explored_scenes import explore_scenes
+from wfairl.questions.corrections import (
+    BadCorrectionError,
+    Correction,
+    enforce_laws,
+    weigh_correction,
+)
+from wfairl.questions.hypotheses import explore_scenes
 from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.explanation import explain_word
@@ -178,8 +182,8 @@ def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
     model = enforce_laws(snapshot.model, laws, snapshot.dataset)
     seeds = tuple(dict.fromkeys(one.seed for one in snapshot.dataset if one.is_success))[:QUESTION_SCENES]
     scenes = explore_scenes(seeds, snapshot.dataset, snapshot.spec.task, n_jobs=1)
-    table = live_table(model.finite, scenes.labels)
-    plans = [next(iter(plan_tables(world, [table]))) for world in scenes.worlds]
+    table = to_table(model.finite, scenes.labels)
+    plans = [plan_table(world, table) for world in scenes.worlds]
     impossible = [seed for seed, plan in zip(seeds, plans, strict=True) if not np.isfinite(plan.start_cost)]
     if len(impossible) == len(seeds):
         raise BadCorrectionError(

@@ -10,8 +10,7 @@ from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_p
 from wfairl.core.planning.rollout import act
 from wfairl.core.rational import CautiousPolicy, caution
 from wfairl.core.rational.caution import DoubtfulPlanError
-from wfairl.core.rational.constraints import Constraint
-from wfairl.core.rational.doubts import Doubt
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs import evaluate
 from wfairl.core.worlds import find_task
@@ -33,9 +32,8 @@ def model_of(alternatives, doubts=(), demonstrated=()):
 def word_of(policy, seed):
     """The labels of the cautious plan in a scene."""
     world = TASK.make_world(seed)
-    choice = policy.choose(world)
-    product = build_product(world, choice.automaton)
-    return find_plan(product, choice.cost(product)).path.labels
+    product = build_product(world, policy.choose(world).automaton)
+    return find_plan(product, policy.cost(product)).path.labels
 
 
 def coffees(model, price, scenes=20):

@@ -5,9 +5,9 @@ from oracles_logic import accepts
 from strategies_logic import NAMES, random_automaton, random_table
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.moves import neighbours, starts
-from wfairl.core.rational.tables import canonical_table, live_table
 
 LABELS = tuple(frozenset(name for name, there in zip(NAMES[:3], bits, strict=True) if there)
                for bits in product((0, 1), repeat=3))  # fmt: skip
@@ -48,7 +48,7 @@ def test_a_compact_and_its_guarded_automaton_read_labels_alike():
     rng = np.random.default_rng(2)
     for _ in range(60):
         automaton = random_automaton(rng, NAMES[:3])
-        table = live_table(automaton.to_guarded(), LABELS)
+        table = to_table(automaton.to_guarded(), LABELS)
         assert canonical_table(table).tobytes() == canonical_table(automaton.to_table(LABELS)).tobytes()
 
 

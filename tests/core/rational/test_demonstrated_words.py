@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata.words import compress
-from wfairl.core.rational.demonstrated_words import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import following_words, leaves_at
 
 LABELS = tuple(frozenset(name) for name in ("", "a", "b", "ab"))
 words = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=5), min_size=1, max_size=4)
@@ -23,17 +23,17 @@ def is_within(word, path):
 
 @given(words)
 def test_what_was_demonstrated_is_accepted_and_never_left(shown):
-    demonstrated = DemonstratedWords.of(shown)
+    followed = following_words(shown)
     for word in shown:
         path = [label for label in word for _ in range(2)]
-        assert demonstrated.automaton.fulfilled_at((frozenset(), *path)) is not None
-        assert demonstrated.leaves_at(path) is None
+        assert followed.fulfilled_at((frozenset(), *path)) is not None
+        assert leaves_at(shown, path) is None
 
 
 @given(words, paths)
 def test_only_what_has_a_demonstrated_word_in_it_is_accepted(shown, path):
     known = [label for word in shown for label in word]
-    if DemonstratedWords.of(shown).automaton.accepts(path) and all(label in known for label in path):
+    if following_words(shown).accepts(path) and all(label in known for label in path):
         assert any(is_within(word, path) for word in both_forms(shown))
 
 
@@ -44,4 +44,4 @@ def test_a_path_leaves_at_the_first_step_that_begins_no_demonstrated_word(shown,
         for start in (compress(path[:step]) for step in range(1, len(path) + 1))
     ]
     expected = begins.index(False) + 1 if False in begins else None
-    assert DemonstratedWords.of(shown).leaves_at(path) == expected
+    assert leaves_at(shown, path) == expected

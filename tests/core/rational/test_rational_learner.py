@@ -6,6 +6,7 @@ from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hi
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
@@ -18,14 +19,13 @@ from wfairl.core.rational import (
     learn_posterior,
 )
 from wfairl.core.rational.rational_learner import evidence_of
-from wfairl.core.rational.tables import canonical_table, live_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
 
 
 def same_rule(learned, rule):
-    one, other = (canonical_table(live_table(a, GRID_LABELS)) for a in (learned, rule))
+    one, other = (canonical_table(to_table(a, GRID_LABELS)) for a in (learned, rule))
     return one.tobytes() == other.tobytes()
 
 
@@ -130,7 +130,7 @@ def test_failures_count_softly(errand):
 
 def test_untested_is_what_nobody_reads_and_what_could_lead_elsewhere_just_as_well(errand, learned):
     evidence = evidence_of(Observations(GRID_LABELS, errand), RationalSettings())
-    table = live_table(learned.chosen.automaton, evidence.labels)
+    table = to_table(learned.chosen.automaton, evidence.labels)[:-1].copy()  # without the accepting state
     known, targets = evidence.log_probability(table), (*range(len(table)), ACCEPTED, DEAD)
     is_read = {(state, label) for scene in errand for state, label in read_pairs(table, scene.word)}
     for pair in np.ndindex(table.shape):

@@ -13,6 +13,7 @@ import pytest
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
@@ -20,7 +21,7 @@ from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.rational import CautiousPolicy, posterior_of
-from wfairl.core.rational.tables import live_table, read_word
+from wfairl.core.rational.tables import read_word
 from wfairl.core.worlds import ModelTask
 
 A, HOME, NOTHING = frozenset({"a"}), frozenset({"home"}), frozenset[str]()
@@ -81,7 +82,7 @@ def test_repeated_labels_mean_one_thing_from_demonstrations_to_plans(meaning, tm
     model = find_learner("rational").learn(dataset, task, n_jobs=1)
     model.save(tmp_path / "task.json")
     loaded = TaskModel.load(tmp_path / "task.json")
-    table = live_table(posterior_of(model).chosen.automaton, ALPHABET)
+    table = to_table(posterior_of(model).chosen.automaton, ALPHABET)
     small, found = Corridor(4, 1), set()
     for controls in product(range(3), repeat=7):
         word = follow(small, controls, model.finite).labels

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from strategies_planning import slipping_problems
 
 from wfairl.core.automata.automaton import ACCEPTED, Label
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.demonstrations.storage import load, save
@@ -18,8 +19,7 @@ from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.table_plans import TablePlanner
-from wfairl.core.rational.tables import to_table
+from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.worlds import ModelSimulator, explore_world, find_task
 
 ETA = 0.7
@@ -53,7 +53,7 @@ def test_the_evidence_of_a_demonstration_is_that_of_its_controls_alone(problem):
     assume(expected > -15)
     assert evidence.of_scenes(table)[0, 0] == pytest.approx(expected, abs=0.05)
 
-    plan = TablePlanner(observations.scenes[0].world, len(evidence.labels)).solve(table)
+    plan = plan_table(observations.scenes[0].world, table)
     assert plan.start_cost == pytest.approx(solution.cost_to_go[0], rel=1e-4)
 
 

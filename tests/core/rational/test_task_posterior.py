@@ -9,8 +9,7 @@ from posteriors import model_with, posterior_over
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
-from wfairl.core.rational.constraints import Constraint
-from wfairl.core.rational.doubts import Doubt
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.task_posterior import Rival
 
 GOAL = frozenset({"goal"})

@@ -21,12 +21,16 @@ The first clause is the goal, in stages. The others are conditions, kept until t
 """
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
+import numpy as np
 
-WAITING, BANNED, OVER = range(3)
-"""States of a ban."""
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+
+WAITING, BANNED, ENDING, OVER = range(4)
+"""States of a ban: before it is in force; in force; in force once the name has ended; never again."""
 
 FIRST, INITIAL, AGAIN = "the first ", "the initial ", "again"
 """What sets a ban in force: its first occurrence alone; that in the very first label alone; the end of the name."""
@@ -120,34 +124,6 @@ class Ban(NamedTuple):
     beside: tuple[str, str] | None = None
     times: int = 1
 
-    @property
-    def start(self) -> int:
-        """`WAITING` for what sets it in force, `BANNED` while it is in force, `OVER` if it never will be again."""
-        return BANNED if self.after is None else WAITING
-
-    def step(self, state: int, label: Label) -> int:
-        """The state after a label, or `DEAD`."""
-        if self.which == AGAIN:
-            return self._count(state, label)
-        if state == BANNED:
-            if self.until is not None and self.until in label:
-                return OVER if self.which or self.after is None else WAITING
-            return DEAD if self._holds(label) else BANNED
-        if state == WAITING and self.after in label and self.until not in label:
-            return BANNED
-        return OVER if self.which == INITIAL else state
-
-    def _count(self, state: int, label: Label) -> int:
-        """Twice the number of times that the name has held and ended, and 1 more while it holds another time."""
-        if self.until is not None and self.until in label:
-            return 0
-        if self.name not in label:
-            return state + state % 2
-        return DEAD if state == 2 * self.times else state + 1 - state % 2
-
-    def _holds(self, label: Label) -> bool:
-        return self.name in label and (self.beside is None or (self.beside[1] in label) == (self.beside[0] == WITH))
-
     def text(self, names: Sequence[str]) -> str:
         """The clause, for some names that are banned alike."""
         never = f"never {listed([quote(name) for name in names], 'or')}"
@@ -162,6 +138,44 @@ class Ban(NamedTuple):
         if self.until is None:
             return f"{never} after {self.which}{quote(self.after)}"
         return f"after {self.which}{quote(self.after)}, {never} until {quote(self.until)}"
+
+
+@lru_cache(maxsize=4096)
+def automaton_of_ban(ban: Ban, lets_end: bool = False) -> GuardedAutomaton:
+    """Accepts the words that keep a ban.
+
+    With `lets_end`, a name that holds when the ban comes into force may go on until it ends.
+    """
+    name, until = frozenset({ban.name}), frozenset(() if ban.until is None else {ban.until})
+
+    def over(target: int) -> tuple[Edge, ...]:
+        return (Edge(Guard(until), target),) if until else ()
+
+    if ban.which == AGAIN:  # state 2 n: it has held and ended n times; state 2 n + 1: it holds another time
+        rows: list[tuple[Edge, ...]] = []
+        for ended in range(ban.times + 1):
+            begun = Edge(Guard(name, until), DEAD if ended == ban.times else 2 * ended + 1)
+            rows += [(*over(0), begun), (*over(0), Edge(Guard(frozenset(), name), 2 * ended + 2))]
+        return GuardedAutomaton(tuple(rows[:-1]), np.full(len(rows) - 1, True))
+    how, other = ban.beside or (WITH, None)
+    beside = frozenset(() if other is None else {other})
+    lost = Edge(Guard(name | beside) if how == WITH else Guard(name, beside), DEAD)
+    if ban.after is None:
+        return GuardedAutomaton(((*over(1), lost), ()), np.array([True, True]))
+    begins = frozenset({ban.after})
+    waiting = [Edge(Guard(begins, until), BANNED)]
+    if lets_end:
+        waiting.insert(0, Edge(Guard(begins | name, until), ENDING))
+    if ban.which == INITIAL:
+        waiting.append(Edge(Guard(), OVER))
+    ends = over(OVER if ban.which else WAITING)
+    rows = [
+        tuple(waiting),
+        (*ends, lost),
+        (*ends, Edge(Guard(frozenset(), name), BANNED)),
+        *([()] if ban.which else []),
+    ]
+    return GuardedAutomaton(tuple(rows), np.full(len(rows), True))
 
 
 def listed(names: Sequence[str], last: str) -> str:

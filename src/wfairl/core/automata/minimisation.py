@@ -1,10 +1,73 @@
-"""The states of a table that accept the same continuations."""
+"""The table of an automaton, and its minimal form: states that accept the same continuations are one.
+
+    table[q, a] = state after label a in state q, or `DEAD`, or `ACCEPTED`;    [states, labels] of int32
+
+State 0 is the initial one. Acceptance is an entry and no state: what happens after it does not count.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
 from wfairl.core.support.compiling import njit
 
 HASH_FACTOR, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), 8
+
+
+def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of an automaton; accepting states keep their rows, though no label leads to them."""
+    columns = [automaton.column_with_acceptance(label) for label in labels]
+    return np.ascontiguousarray(np.reshape(columns, (len(labels), automaton.states)).T, np.int32)
+
+
+@njit(cache=True, nogil=True)
+def canonical_table(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The minimal table of the same language, its states numbered breadth first."""
+    states, labels = table.shape
+    table = _without_hopeless_states(table)
+    group = equivalence_classes(table, np.zeros(states, np.bool_))
+    groups = group.max() + 1
+    number = np.full(groups, -1, np.int32)
+    order = np.empty(groups, np.int32)
+    number[group[0]], order[0] = 0, 0
+    filled, scanned = 1, 0
+    result = np.empty((groups, labels), np.int32)
+    while scanned < filled:
+        for a in range(labels):
+            after = table[order[scanned], a]
+            if after >= 0:
+                if number[group[after]] < 0:
+                    number[group[after]] = filled
+                    order[filled] = after
+                    filled += 1
+                after = number[group[after]]
+            result[scanned, a] = after
+        scanned += 1
+    return result[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def _without_hopeless_states(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The table with `DEAD` instead of states from which acceptance cannot be reached."""
+    states, labels = table.shape
+    hopeful = np.zeros(states, np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for q in range(states):
+            for a in range(labels):
+                after = table[q, a]
+                if not hopeful[q] and (after == ACCEPTED or (after >= 0 and hopeful[after])):
+                    hopeful[q] = True
+                    changed = True
+    result = table.copy()
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0 and not hopeful[table[q, a]]:
+                result[q, a] = DEAD
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,7 @@ from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
 from wfairl.core.automata.clauses import (
@@ -26,11 +27,13 @@ from wfairl.core.automata.clauses import (
     Clauses,
     Goal,
     Stage,
+    automaton_of_ban,
     listed,
     quote,
 )
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.minimisation import canonical_table, to_table
 
 MOST_PROPOSITIONS = 6
 """With more, labels of at most two propositions are compared where no labels are given."""
@@ -103,9 +106,7 @@ class _Table(NamedTuple):
 
     @classmethod
     def of(cls, automaton: Automaton, labels: Sequence[Label]) -> "_Table":
-        columns = [automaton.column_with_acceptance(label) for label in labels]
-        rows = np.array(columns, np.int64).reshape(len(labels), automaton.states).T
-        return cls(tuple(labels), _minimal([tuple(row) for row in rows.tolist()]))
+        return cls(tuple(labels), _minimal(to_table(automaton, labels)))
 
     @property
     def names(self) -> list[str]:
@@ -117,29 +118,10 @@ class _Table(NamedTuple):
         return self.rows[state][self.labels.index(label)]
 
 
-def _minimal(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows of the live states, those that accept the same merged, in the order in which they are reached."""
-    live = {ACCEPTED}
-    while grown := {q for q, row in enumerate(rows) if q not in live and live.intersection(row)}:
-        live |= grown
-    rows = [tuple(after if after in live else DEAD for after in row) for row in rows]
-    if 0 not in live:
-        return ()
-    classes, count = [0] * len(rows), 1
-    while True:
-        keys = [(classes[q], *(a if a < 0 else classes[a] for a in row)) for q, row in enumerate(rows)]
-        numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-        classes = [numbers[key] for key in keys]
-        if len(numbers) == count:
-            break
-        count = len(numbers)
-    order, first = [0], {classes[0]: 0}
-    for q in order:  # which grows meanwhile
-        for after in rows[q]:
-            if after >= 0 and classes[after] not in first:
-                first[classes[after]] = len(order)
-                order.append(after)
-    return tuple(tuple(a if a < 0 else first[classes[a]] for a in rows[q]) for q in order)
+def _minimal(rows: ArrayLike) -> tuple[Row, ...]:
+    """The rows of the minimal table of the same language, none if that is empty; see `canonical_table`."""
+    table = canonical_table(np.array(rows, np.int32))
+    return tuple(map(tuple, table.tolist())) if (table == ACCEPTED).any() else ()
 
 
 def _guesses(table: _Table) -> Iterator[Clauses | None]:
@@ -272,7 +254,7 @@ def _kept_bans(table: _Table) -> list[Ban]:
     ]
     for ban in sorted(candidates, key=_length):
         if not any(_implies(one, ban) for one in kept) and all(
-            after == DEAD or then != DEAD for *_, (after, then) in _pairs(table, ban.start, ban.step)
+            after == DEAD or then != DEAD for *_, (after, then) in _pairs(table, 0, automaton_of_ban(ban).read)
         ):
             kept.append(ban)
     return kept
@@ -294,7 +276,8 @@ def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None
     """The clauses of a goal with the bans that are missing; None if these do not suffice."""
     chosen: list[Ban] = []
     while lost := _unlike(goal, chosen, table):
-        useful = [(one, sum(not _keeps(one, word) for word in lost)) for one in bans if one not in chosen]
+        left = [one for one in bans if one not in chosen]
+        useful = [(one, sum(not automaton_of_ban(one).accepts(word) for word in lost)) for one in left]
         length = min((_length(one) for one, count in useful if count), default=None)
         if length is None:
             return None
@@ -314,26 +297,18 @@ def _length(ban: Ban) -> float:
     return (ban.after is not None) + (ban.until is not None) + (ban.beside is not None) + which
 
 
-def _keeps(ban: Ban, word: Sequence[Label]) -> bool:
-    state = ban.start
-    for label in word:
-        state = ban.step(state, label)
-        if state == DEAD:
-            return False
-    return True
-
-
 def _unlike(goal: Goal, bans: Sequence[Ban], table: _Table) -> list[tuple[Label, ...]]:
     """Words that the table loses and that a goal with bans does not, a shortest one for each way to do so."""
+    machines = [automaton_of_ban(ban) for ban in bans]
 
     def step(state: Any, label: Label) -> Any:
-        banned = tuple(ban.step(at, label) for ban, at in zip(bans, state[1], strict=True))
+        banned = tuple(one.read(at, label) for one, at in zip(machines, state[1], strict=True))
         if DEAD in banned:
             return DEAD
         after = goal.step(state[0], label)
         return after if after == ACCEPTED else (after, banned)
 
-    start = (goal.start, tuple(ban.start for ban in bans))
+    start = (goal.start, (0,) * len(bans))
     hopeful = _hopeful(start, step, table.labels)
     return [
         (*word, label)

@@ -87,8 +87,8 @@ def expected_cost_to_go(
     order = hopeful[np.argsort(optimistic[hopeful], kind="stable")]
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
     V = np.append(np.full(len(order), failure + 2 * optimistic[order].max(initial=0.0)), [0.0, failure])
-    residual, lotteries = tolerance * least / (1 + tolerance), _Lotteries.of(chances)
-    if len(order) and _sweep(*sweeps, lotteries, V, residual, MOST_SWEEPS) == MOST_SWEEPS:
+    residual, lotteries = tolerance * least / (1 + tolerance), Lotteries.of(chances)
+    if len(order) and sweep_costs(*sweeps, lotteries, V, residual, SWEEPS_PER_POLICY) == MOST_SWEEPS:
         raise SlowConvergenceError(
             f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
             " price of a failure"
@@ -113,13 +113,13 @@ def success_probability(
     sweeps = _arrange(successors, np.zeros(successors.shape), chances.kind, order)
     p = np.append(np.zeros(len(order)), [1.0, 0.0])
     taken = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
-    _follow(sweeps.target, taken, _Lotteries.of(chances), p, tolerance, MOST_SWEEPS)
+    _follow(sweeps.target, taken, Lotteries.of(chances), p, tolerance, MOST_SWEEPS)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
 
 
-class _Lotteries(NamedTuple):
+class Lotteries(NamedTuple):
     """The lotteries of `Chances`, for the loops below."""
 
     controls: int
@@ -128,7 +128,7 @@ class _Lotteries(NamedTuple):
     probability: Floats
 
     @classmethod
-    def of(cls, chances: Chances) -> "_Lotteries":
+    def of(cls, chances: Chances) -> "Lotteries":
         return cls(chances.controls, chances.first, chances.effect, chances.probability)
 
 
@@ -150,7 +150,7 @@ def _arrange(successors: Nodes, costs: Floats, kind: Nodes, order: NDArray[np.in
 
 @njit(cache=True, nogil=True)
 def _follow(
-    target: Nodes, taken: NDArray[np.int64], lotteries: _Lotteries, values: Floats, tolerance: float, most: int
+    target: Nodes, taken: NDArray[np.int64], lotteries: Lotteries, values: Floats, tolerance: float, most: int
 ) -> None:
     """Sweep a policy, given by the lottery that it takes at each position, until no value changes by more."""
     _, first, effect, probability = lotteries
@@ -167,20 +167,21 @@ def _follow(
 
 
 @njit(cache=True, nogil=True)
-def _sweep(
-    target: Nodes, costs: Floats, kind: Nodes, lotteries: _Lotteries, V: Floats, residual: float, most: int
+def sweep_costs(
+    target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, residual: float, sweeps_per_policy: int
 ) -> int:
     """Sweep until no node changes by more than `residual`; the number of sweeps.
 
-    After a sweep over all controls come a few over the best controls alone, which cost a part of it.
+    After a sweep over all controls come a few over the best controls alone, which cost a part of it. See `_Sweeps` for
+    the arrays; the last two entries of V are 0 and the price of a failure.
     """
     controls, first, effect, probability = lotteries
     nodes, effects = target.shape
     ahead = np.empty(effects)
     lottery = np.empty(nodes, np.int64)  # of the best control
-    for sweep in range(most):
+    for sweep in range(MOST_SWEEPS):
         largest = 0.0
-        if sweep % SWEEPS_PER_POLICY == 0:
+        if sweep % sweeps_per_policy == 0:
             for node in range(nodes):
                 for e in range(effects):
                     ahead[e] = costs[node, e] + V[target[node, e]]
@@ -205,12 +206,12 @@ def _sweep(
                 for i in range(first[lottery[node]], first[lottery[node] + 1]):
                     q += probability[i] * (costs[node, effect[i]] + V[target[node, effect[i]]])
                 V[node] = q
-    return most
+    return MOST_SWEEPS
 
 
 @njit(cache=True, nogil=True)
 def _look_ahead(
-    successors: Nodes, costs: Floats, kind: Nodes, lotteries: _Lotteries, V: Floats, failure: float, Q: Floats,
+    successors: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, failure: float, Q: Floats,
     best_control: Nodes,
 ) -> None:  # fmt: skip
     """Fill in Q and the best controls; a control that can only fail has Q = inf."""

@@ -12,12 +12,12 @@ _MODULES = {
     "Observations": "observations",
     "RationalLearner": "rational_learner",
     "RationalSettings": "settings",
-    "RuleEvidence": "rule_evidence",
+    "RuleEvidence": "rational_learner",
     "Support": "task_posterior",
     "TaskPosterior": "task_posterior",
     "learn_posterior": "rational_learner",
     "posterior_of": "task_posterior",
-    "weigh_rules": "rule_evidence",
+    "weigh_rules": "rational_learner",
 }
 
 __all__ = [*_MODULES]

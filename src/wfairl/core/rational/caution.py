@@ -22,13 +22,14 @@ to act and gives the reasons.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
@@ -36,11 +37,11 @@ from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
 from wfairl.core.planning.product import ProductTooLargeError, build_product
 from wfairl.core.rational.constraints import conjoin
-from wfairl.core.rational.demonstrated_words import DemonstratedWords
+from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.exploration import to_arrays
 from wfairl.core.rational.observations import ArrayWorld
-from wfairl.core.rational.table_plans import TablePlanner
-from wfairl.core.rational.tables import canonical_table, intersection, live_table, read_word, to_automaton, to_table
+from wfairl.core.rational.table_plans import plan_table
+from wfairl.core.rational.tables import intersection, read_word, to_automaton
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
@@ -101,7 +102,6 @@ class Choice(NamedTuple):
 
     Attributes:
         automaton: to plan for.
-        cost: of transitions.
         is_late: whether the plan exceeds the horizon.
         total: the cost of the plan and the price of its doubt.
         doubt: probability that the plan fails.
@@ -111,7 +111,6 @@ class Choice(NamedTuple):
     """
 
     automaton: Automaton
-    cost: Cost
     is_late: bool = False
     total: float = 0.0
     doubt: float = 0.0
@@ -148,8 +147,7 @@ class CautiousPolicy:
         return self.model.finite
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Agent:
-        choice = self.choose(world)
-        agent = Agent(choice.automaton, choice.cost, self.temperature, rng)
+        agent = Agent(self.choose(world).automaton, self.cost, self.temperature, rng)
         agent.start(world)
         return agent
 
@@ -162,21 +160,21 @@ class CautiousPolicy:
         """
         posterior = posterior_of(self.model)
         if posterior is None or planning_of_large_world(world) is not None:  # its planner takes no conjunctions
-            return Choice(self.automaton, self.cost)
+            return Choice(self.automaton)
         numbers = LabelNumbers()
         try:
             product = build_product(world, IGNORE_LABELS, MOST_STATES)
         except ProductTooLargeError:
-            return Choice(self.automaton, self.cost)
+            return Choice(self.automaton)
         arrays, best = to_arrays(product, self.cost, numbers), None
         price = self.price * float(arrays.costs.mean())
         for first, one in enumerate(posterior.alternatives):
             if best is None and (not first or one.weight > LEAST_WEIGHT):
-                scene = _Scene(arrays, self._hypotheses(tuple(numbers.labels), first))
+                scene = _Scene(arrays, _hypotheses(posterior, tuple(numbers.labels), first))
                 best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
         if best is None:  # there is no plan, or the product is too large to weigh doubts
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
-            return Choice(self.automaton, self.cost)
+            return Choice(self.automaton)
         if best.doubt > self.largest_doubt:
             raise _refusal(best, posterior)
         return best._replace(automaton=to_automaton(scene.enforced(best.table, best.words), scene.hypotheses.labels))
@@ -192,7 +190,7 @@ class CautiousPolicy:
             is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
             total = plan.cost + price * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
-            yield Choice(self.automaton, self.cost, is_late, total, doubt, tuple(rejecting), table, words)
+            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), table, words)
             plan = None
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
@@ -200,17 +198,6 @@ class CautiousPolicy:
                     joint = intersection(table, one.table)
                     plan = scene.plan(joint)
                     table = table if plan is None else joint
-
-    def _hypotheses(self, labels: tuple[Label, ...], first: int) -> "_Hypotheses":
-        if (labels, first) not in self._by_labels:
-            posterior = posterior_of(self.model)
-            assert posterior is not None
-            self._by_labels[labels, first] = _Hypotheses.of(posterior, labels, first)
-        return self._by_labels[labels, first]
-
-    @cached_property
-    def _by_labels(self) -> dict[tuple[tuple[Label, ...], int], "_Hypotheses"]:
-        return {}
 
 
 class _Hypotheses(NamedTuple):
@@ -221,29 +208,29 @@ class _Hypotheses(NamedTuple):
     reasons: tuple[Reason, ...]
     unforeseen: float
 
-    @classmethod
-    def of(cls, posterior: TaskPosterior, labels: tuple[Label, ...], first: int) -> "_Hypotheses":
-        """The hypotheses that are left if the automata before the `first` one are not the task."""
-        automata = posterior.alternatives[first:]
-        tables = [canonical_table(live_table(one.automaton, labels)) for one in automata]
-        chosen, left = tables[0], 1.0 - sum(one.weight for one in posterior.alternatives[:first])
-        reasons = [
-            Reason(one.weight / left, one.text, intersection(chosen, table), (table,))
-            for one, table in zip(automata[1:], tables[1:], strict=True)
-        ]
-        probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
-        for doubt in posterior.doubts:
-            constraint, forms = doubt.constraint, [conjoin(table, doubt.constraint, labels) for table in probable]
-            text = f"the task may be '{constraint}' too"
-            if constraint.kind == "unseen":
-                text, forms = f"nobody has shown what '{constraint.proposition}' entails", []
-            kept = canonical_table(conjoin(chosen, constraint, labels))
-            reasons.append(Reason(doubt.probability, text, kept, tuple(forms)))
-        if posterior.demonstrated_words:
-            words = DemonstratedWords.of(posterior.demonstrated_words).automaton
-            followed = intersection(chosen, to_table(words, labels))
-            reasons.append(Reason(0.0, "it follows no demonstrated word", followed))
-        return cls(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
+
+@lru_cache(maxsize=32)
+def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int) -> _Hypotheses:
+    """The hypotheses that are left if the automata before the `first` one are not the task."""
+    automata = posterior.alternatives[first:]
+    tables = [canonical_table(to_table(one.automaton, labels)) for one in automata]
+    chosen, left = tables[0], 1.0 - sum(one.weight for one in posterior.alternatives[:first])
+    reasons = [
+        Reason(one.weight / left, one.text, intersection(chosen, table), (table,))
+        for one, table in zip(automata[1:], tables[1:], strict=True)
+    ]
+    probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
+    for doubt in posterior.doubts:
+        constraint, forms = doubt.constraint, [conjoin(table, doubt.constraint, labels) for table in probable]
+        text = f"the task may be '{constraint}' too"
+        if constraint.kind == "unseen":
+            text, forms = f"nobody has shown what '{constraint.proposition}' entails", []
+        kept = canonical_table(conjoin(chosen, constraint, labels))
+        reasons.append(Reason(doubt.probability, text, kept, tuple(forms)))
+    if posterior.demonstrated_words:
+        followed = intersection(chosen, to_table(following_words(posterior.demonstrated_words), labels))
+        reasons.append(Reason(0.0, "it follows no demonstrated word", followed))
+    return _Hypotheses(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
 class _Plan(NamedTuple):
@@ -259,14 +246,13 @@ class _Scene:
     def __init__(self, world: ArrayWorld, hypotheses: _Hypotheses) -> None:
         self.hypotheses = hypotheses
         self._world = world
-        self._planner = TablePlanner(world, len(hypotheses.labels))
         self._is_possible: dict[str, bool] = {}
 
     def plan(self, table: NDArray[np.int32]) -> _Plan | None:
         """The best plan for an automaton, None if there is none."""
         if len(table) * len(self._world.successors) > MOST_NODES:
             return None
-        solved, rng = self._planner.solve(table), np.random.default_rng(0)
+        solved, rng = plan_table(self._world, table), np.random.default_rng(0)
         if self._world.chances is None:
             found = solved.act(0.0, MOST_STEPS, rng)
             return None if found is None else _Plan(float(found.costs.sum()), (found.word,))

@@ -14,6 +14,7 @@ end it changes nothing, and may be done again afterwards.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from typing import Literal, NamedTuple
@@ -22,9 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.clauses import TIMES
+from wfairl.core.automata.clauses import AGAIN, FIRST, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.support.bounds import Part
 from wfairl.core.support.compiling import njit
+
+LARGEST_LOG_ODDS = 50.0
 
 
 class Constraint(NamedTuple):
@@ -78,37 +82,29 @@ class Constraint(NamedTuple):
         return _automaton(self)
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True)
+class Doubt:
+    """A constraint that the task may have, and the probability that it has."""
+
+    constraint: Constraint
+    probability: Part
+
+    @property
+    def odds(self) -> float:
+        """The probability as odds, finite also for what is certain."""
+        return self.probability / max(1 - self.probability, np.exp(-LARGEST_LOG_ODDS))
+
+
 def _automaton(constraint: Constraint) -> GuardedAutomaton:
     if constraint.kind == "needed":
         return _needed(constraint)
-    kind, p, after, until, beside = *constraint[:4], constraint.beside
-    if p == after:
-        return _never_again(p, until, constraint.times)
-    besides = frozenset(() if beside is None else {beside})
-    true, false = (frozenset(), besides) if kind == "never without" else (besides, frozenset[str]())
-    dead = Edge(Guard(true | {p}, false), DEAD)
-    if after is None:
-        return GuardedAutomaton(((*_when(until, 1), dead), ()), np.array([True, True]))
-    # States: waiting for `after`; in force; if p held by then, waiting for p to end; over, where that is for good.
-    begun, unless = frozenset({after}), frozenset(() if until is None else {until})
-    waiting = Edge(Guard(begun | {p}, unless), 2), Edge(Guard(begun, unless), 1)
-    ended = Edge(Guard(frozenset(), frozenset({p})), 1)
-    over = _when(until, 3 if constraint.is_first else 0)
-    rows = waiting, (*over, dead), (*over, ended), *(((),) if constraint.is_first else ())
-    return GuardedAutomaton(rows, np.full(len(rows), True))
+    kind, p, after, until, _, is_first, beside, times = constraint
+    which = AGAIN if after == p else FIRST if is_first else ""
+    beside_how = None if beside is None else (kind.removeprefix("never "), beside)
+    return automaton_of_ban(Ban(p, after, until, which, beside_how, times), lets_end=True)
 
 
-def _never_again(p: str, until: str | None, times: int) -> GuardedAutomaton:
-    """State 2 n: p has held and ended n times; state 2 n + 1: p holds for another time."""
-    over, unless = _when(until, 0), frozenset(() if until is None else {until})
-    rows = list[tuple[Edge, ...]]()
-    for ended in range(times + 1):
-        begun = Edge(Guard(frozenset({p}), unless), DEAD if ended == times else 2 * ended + 1)
-        rows += [(*over, begun), (*over, Edge(Guard(frozenset(), frozenset({p})), 2 * ended + 2))]
-    return GuardedAutomaton(tuple(rows[:-1]), np.full(len(rows) - 1, True))
-
-
+@lru_cache(maxsize=4096)
 def _needed(constraint: Constraint) -> GuardedAutomaton:
     """Two states: something is needed, and nothing is; the initial one depends on `after`."""
     fulfilling = sorted({constraint.proposition, constraint.instead or constraint.proposition})
@@ -118,11 +114,6 @@ def _needed(constraint: Constraint) -> GuardedAutomaton:
         return GuardedAutomaton((in_force, ()), np.array([False, True]))
     begun = Edge(Guard(frozenset({constraint.after}), frozenset(fulfilling)), force)
     return GuardedAutomaton(((begun,), in_force), np.array([True, False]))
-
-
-def _when(name: str | None, target: int) -> tuple[Edge, ...]:
-    """The edge that a proposition takes, none without one."""
-    return () if name is None else (Edge(Guard(frozenset({name})), target),)
 
 
 @lru_cache(maxsize=4096)
@@ -144,18 +135,6 @@ def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Labe
         part = np.where(table >= 0, row * count + table, table)
         part = np.where((table == ACCEPTED) & ~accepting[row], row * count + own, part)
         parts.append(np.where(row == DEAD, DEAD, part))
-    return np.ascontiguousarray(np.concatenate(parts), np.int32)
-
-
-def breaking(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
-    """The table of an automaton that accepts only the words that break a constraint."""
-    rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
-    count = len(table)  # states: those of the table in each state of the constraint, then after it was broken
-    parts = []
-    for row in (*rows, np.full(len(labels), DEAD)):
-        after = np.where(row == DEAD, len(rows), row)
-        is_broken = (row == DEAD) | ~accepting[row]
-        parts.append(np.where(table >= 0, after * count + table, np.where(is_broken, table, DEAD)))
     return np.ascontiguousarray(np.concatenate(parts), np.int32)
 
 

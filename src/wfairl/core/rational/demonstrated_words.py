@@ -1,73 +1,45 @@
-"""The demonstrated words as a prefix tree, and as an automaton that allows other labels in between.
+"""What follows the demonstrated words: an automaton, and where a plan leaves them.
 
 Whatever the task is, the demonstrated words fulfil it, so repeating one is the safest plan. Where a scene does not
 allow that, the next safest is to read other labels in between. So the automaton is the prefix tree of the demonstrated
 words, which stays in its state at a label that continues no word,
 
     state = the prefix of a demonstrated word that has been read,    accepting = a whole word
+
+An empty label at the beginning of a word is optional, and repeats count once.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.words import Word, compress, with_optional_start
 
 
-@dataclass(frozen=True, eq=False)
-class DemonstratedWords:
-    """The prefix tree of the demonstrated words; state 0 is its root.
+def following_words(words: Collection[Sequence[Label]]) -> GuardedAutomaton:
+    """Accepts what has a demonstrated word as a subsequence."""
+    shown = _both_forms(words)
+    number = _numbered_prefixes(shown)
+    propositions = frozenset().union(*(label for word in shown for label in word))
+    rows: list[list[Edge]] = [[] for _ in number]
+    for prefix, i in number.items():
+        if prefix:
+            rows[number[prefix[:-1]]].append(Edge(Guard(prefix[-1], propositions - prefix[-1]), i))
+    return GuardedAutomaton(tuple(map(tuple, rows)), np.array([prefix in shown for prefix in number]))
 
-    Attributes:
-        next_states: of each state, the one after each label that continues a word.
-        last_labels: the label that leads to each state, None for the root.
-        accepting: where a whole word has been read, shape [states].
-    """
 
-    next_states: tuple[dict[Label, int], ...]
-    last_labels: tuple[Label | None, ...]
-    accepting: NDArray[np.bool_]
+def leaves_at(words: Collection[Sequence[Label]], labels: Sequence[Label]) -> int | None:
+    """The first step, from 1, at which labels are no longer those of a demonstrated word; None if there is none."""
+    number = _numbered_prefixes(_both_forms(words))
+    return next((step for step in range(1, len(labels) + 1) if compress(labels[:step]) not in number), None)
 
-    @classmethod
-    def of(cls, words: Collection[Sequence[Label]]) -> "DemonstratedWords":
-        """The prefix tree of words; an empty label at the beginning is optional, and repeats count once."""
-        compressed: list[Word] = [compress(word) for word in words]
-        next_states: list[dict[Label, int]] = [{}]
-        last_labels: list[Label | None] = [None]
-        ends = set()
-        for word in dict.fromkeys(with_optional_start(compressed, [1.0] * len(compressed))[0]):
-            state = 0
-            for label in word:
-                after = next_states[state].setdefault(label, len(next_states))
-                if after == len(next_states):
-                    next_states.append({})
-                    last_labels.append(label)
-                state = after
-            ends.add(state)
-        accepting = np.array([state in ends for state in range(len(next_states))])
-        return cls(tuple(next_states), tuple(last_labels), accepting)
 
-    @cached_property
-    def automaton(self) -> GuardedAutomaton:
-        """Accepts the words that have a demonstrated word as a subsequence."""
-        propositions = frozenset().union(*(label for row in self.next_states for label in row))
-        rows = [
-            tuple(Edge(Guard(label, propositions - label), after) for label, after in row.items())
-            for row in self.next_states
-        ]
-        return GuardedAutomaton(tuple(rows), self.accepting)
+def _both_forms(words: Collection[Sequence[Label]]) -> list[Word]:
+    """The compressed words, with and without an empty label at the beginning."""
+    return with_optional_start([compress(word) for word in words], [1.0] * len(words))[0]
 
-    def leaves_at(self, labels: Sequence[Label]) -> int | None:
-        """The first step, from 1, at which the labels are no longer those of a demonstration; None if there is none."""
-        state = 0
-        for step, label in enumerate(labels, start=1):
-            if label != self.last_labels[state]:
-                if label not in self.next_states[state]:
-                    return step
-                state = self.next_states[state][label]
-        return None
+
+def _numbered_prefixes(words: Collection[Word]) -> dict[Word, int]:
+    return {prefix: i for i, prefix in enumerate(dict.fromkeys(w[:n] for w in ((), *words) for n in range(len(w) + 1)))}

@@ -1,4 +1,4 @@
-"""Doubts: constraints that the task may have though the learned automaton does not keep them.
+"""What demonstrations leave open: constraints that the task may have, and where untested labels lead.
 
 The automaton of highest posterior is short, and so it is silent about much: it allows what no demonstration tests, and
 it requires nothing that may have happened by chance. Each constraint C (`constraints`) that would change the automaton
@@ -12,44 +12,44 @@ are shared by the constraints of a kind about one proposition. A proposition tha
 and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
 one of them may be needed. Where demonstrations refute many constraints on the order of two propositions, the task has
 few of them, and the odds of the others fall (`REFUTED_PAIRS`).
+
+A pair of a state and a label is untested if no demonstration reads the label in the state, and if another target would
+explain the observations about as well:
+
+    log P(observations | another target) > log P(observations | as it is) - `LEAST_MARGIN`
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
-from wfairl.core.rational.constraints import Constraint, conjoin, joint_constraints, phase_constraints
+from wfairl.core.rational.constraints import (
+    LARGEST_LOG_ODDS,
+    Constraint,
+    Doubt,
+    conjoin,
+    joint_constraints,
+    phase_constraints,
+)
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import canonical_table
-from wfairl.core.support.bounds import Part
+from wfairl.core.rational.task_posterior import Support
 
 LEAST_DOUBT = 1e-4
 """Smaller doubts are not kept."""
-
-LARGEST_LOG_ODDS = 50.0
 
 REFUTED_PAIRS = 20.0
 """So many refuted constraints on the order of two propositions halve the odds of the others."""
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """A constraint that the task may have, and the probability that it has."""
-
-    constraint: Constraint
-    probability: Part
-
-    @property
-    def odds(self) -> float:
-        """The probability as odds, finite also for what is certain."""
-        return self.probability / max(1 - self.probability, np.exp(-LARGEST_LOG_ODDS))
+LEAST_MARGIN = 1.0
+"""Nats of evidence below which the demonstrations hardly determine where a label leads."""
 
 
 def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
@@ -66,7 +66,8 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             continue
         odds = prior_odds
         if constraint.kind != "unseen":  # of that, what it would require is unknown, and so is its evidence
-            odds *= _evidence_ratio(evidence, changed, chosen, LEAST_DOUBT / prior_odds)
+            ratio = evidence.log_probability(changed, chosen + np.log(LEAST_DOUBT / prior_odds)) - chosen
+            odds *= float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
         if odds > LEAST_DOUBT:
             kept.append((constraint, odds))
         elif constraint.is_order:
@@ -78,15 +79,6 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             odds *= share
         doubts.append(Doubt(constraint, odds / (1 + odds)))
     return tuple(sorted(doubts, key=lambda one: -one.probability))
-
-
-def _evidence_ratio(evidence: Evidence, table: NDArray[np.int32], chosen: float, least: float) -> float:
-    """P(observations | table) / exp(chosen); 0 if it is below `least`."""
-    verdicts = evidence.of_verdicts(table)
-    scenes = evidence.of_scenes_if(table, chosen + np.log(least) - verdicts)
-    if scenes is None:
-        return 0.0
-    return float(np.exp(min(log_mean(scenes.sum(axis=0)) + verdicts - chosen, LARGEST_LOG_ODDS)))
 
 
 def doubts_of_unknown(propositions: Iterable[str], settings: RationalSettings) -> tuple[Doubt, ...]:
@@ -144,3 +136,22 @@ def _possible(
             for a in read:
                 if a not in (p, q):
                     yield Constraint("needed", p, a, instead=q), settings.obligation_odds / others
+
+
+def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
+    """The support of an automaton, whose last state is its only accepting one, by the equation above."""
+    table = np.ascontiguousarray(to_table(automaton, evidence.labels)[:-1])
+    least = evidence.log_probability(table) - LEAST_MARGIN
+    is_untested = np.asarray(~evidence.reads(table).any(axis=0))
+    for state, label in np.argwhere(is_untested).tolist():
+        others = {*range(len(table)), ACCEPTED, DEAD} - {int(table[state, label])}
+        is_untested[state, label] = any(
+            evidence.log_probability(_retargeted(table, state, label, one), least) > least for one in sorted(others)
+        )
+    return Support(evidence.labels, is_untested)
+
+
+def _retargeted(table: NDArray[np.int32], state: int, label: int, target: int) -> NDArray[np.int32]:
+    changed = table.copy()
+    changed[state, label] = target
+    return changed

@@ -34,7 +34,7 @@ Failures and answers help, but successful demonstrations are enough.
 """
 
 from functools import cached_property
-from math import log, log1p
+from math import inf, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,9 +104,11 @@ class Evidence:
         held = [frozenset().union(*(self.labels[i] for i in np.unique(word))) for word in words]
         return {name: np.array([name in one for one in held]) for name in frozenset().union(*self.labels)}
 
-    def log_probability(self, table: NDArray[np.int32]) -> float:
-        """log P(observations | A)."""
-        return log_mean(self.of_scenes(table).sum(axis=0)) + self.of_verdicts(table)
+    def log_probability(self, table: NDArray[np.int32], least: float = -inf) -> float:
+        """log P(observations | A); -inf where that is below `least`, which is seen sooner."""
+        verdicts = self.of_verdicts(table)
+        scenes = self.of_scenes_if(table, least - verdicts)
+        return -inf if scenes is None else log_mean(scenes.sum(axis=0)) + verdicts
 
     def of_scenes(
         self, table: NDArray[np.int32], temperatures: NDArray[np.float64] | None = None

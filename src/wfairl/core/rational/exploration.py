@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
+from wfairl.core.automata.automaton import ACCEPTED, Automaton, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Demonstration
@@ -91,21 +91,24 @@ def explore(world: World[Any], end: Automaton) -> Product:
 
 
 def to_arrays(product: Product, cost: Cost, numbers: LabelNumbers) -> ArrayWorld:
-    """The world of a product; its last state stands for all that lies behind acceptance, and leads to itself."""
-    end, controls = product.successors.shape
-    successors = np.full((end + 1, controls), end, np.int32)
-    successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
-    successors[:-1][product.successors == UNAVAILABLE] = NO_SUCCESSOR
-    number = np.array([numbers.number(label) for label in product.labels], np.int16)
-    label_index = np.full((end + 1, controls), numbers.number(frozenset()), np.int16)
-    label_index[:-1] = number[product.label_index]
-    costs: NDArray[np.float64] = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
-    if cost is not unit_cost:
-        costs = np.vstack([cost(product), np.ones(controls)])
-    chances = product.chances
-    if chances is not None:  # in the last state all effects lead to itself, whatever their chances
-        chances = chances.at(np.append(np.arange(end), 0))
-    return ArrayWorld(successors, label_index, 0, costs, chances)
+    """The world of a product; one more state stands for all that lies behind acceptance, and leads to itself."""
+    end, effects = product.successors.shape
+    is_taken = (product.successors >= 0) | (product.successors == ACCEPTED)
+    successors = np.where(is_taken, np.where(product.successors == ACCEPTED, end, product.successors), NO_SUCCESSOR)
+    number = np.zeros(len(product.labels), np.int16)
+    for i in np.unique(product.label_index[is_taken]):
+        number[i] = numbers.number(product.labels[i])
+    label_index, chances = number[product.label_index], product.chances
+    costs: NDArray[np.float64] | None = None if cost is unit_cost else cost(product)
+    if (successors == end).any():
+        successors = np.vstack([successors, np.full(effects, end)])
+        label_index = np.vstack([label_index, np.full(effects, numbers.number(frozenset()))])
+        costs = None if costs is None else np.vstack([costs, np.ones(effects)])
+        # All effects of the last state lead to itself, whatever their chances.
+        chances = None if chances is None else chances.at(np.append(np.arange(end), 0))
+    if costs is None:
+        costs = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
+    return ArrayWorld(successors.astype(np.int32), label_index.astype(np.int16), 0, costs, chances)
 
 
 def end_of_words(words: Sequence[Sequence[Label]]) -> Automaton:

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.planning.expected_cost import DEFAULT_PRICE
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE, Lotteries
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
     SlippingWorlds,
     expected_cost_to_go,
-    fill_ahead,
     general_cost_to_go,
     pack_world,
     reverse_table,
@@ -129,23 +128,23 @@ def pack_slipping(
         chances = world.chances
         if chances is None:  # beside worlds that slip
             chances = slip_chances(world.successors >= 0, 0.0)
-        controls = chances.controls
         parts.append(
             (
                 _widened(number[world.successors[near]], width, NO_SUCCESSOR),
                 _widened(world.label_index[near].astype(np.int16), width, 0),
                 _widened(world.costs[near].astype(np.float64), width, 1.0),
-                chances.effect,
-                chances.probability,
                 chances.kind[near] + np.int32(kinds),
                 np.array([DEFAULT_PRICE * world.costs.mean()]),
+                chances.effect,
+                chances.probability,
             )
         )
         firsts.append(chances.first[1:] + entries)
         entries += len(chances.effect)
         kinds += (len(chances.first) - 1) // chances.controls
-    successor, label, cost, *rest = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return SlippingWorlds(controls, successor, label, cost, np.concatenate(firsts), *rest)
+        controls = chances.controls
+    *states, effect, probability = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return SlippingWorlds(Lotteries(controls, np.concatenate(firsts), effect, probability), *states)
 
 
 def _widened(table: NDArray[Any], width: int, value: float) -> NDArray[Any]:
@@ -289,35 +288,30 @@ def _fill_log_likelihoods(
     log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
     sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
     """
-    grid, controls = len(temperatures), scenes.successor.shape[1]
-    if slipping is not None:
-        controls = slipping.controls
+    grid, effects = len(temperatures), scenes.successor.shape[1]
     states = scenes.state_first[i + 1] - scenes.state_first[i]
-    Q, gap_sum, partition = np.empty(controls), np.zeros(grid), np.ones(grid)
-    ahead = np.empty(scenes.successor.shape[1])
+    ahead, gap_sum, partition = np.empty(effects), np.zeros(grid), np.ones(grid)
     result[:] = 0.0
     q = 0
     for t in range(scenes.step_first[i], scenes.step_first[i + 1]):
-        least = np.inf
+        for e in range(effects):
+            ahead[e] = np.inf
+            if scenes.successor[t, e] >= 0:
+                after = table[q, scenes.label[t, e]]
+                if after == ACCEPTED:
+                    ahead[e] = scenes.cost[t, e]
+                elif after >= 0:
+                    ahead[e] = scenes.cost[t, e] + V[after * states + scenes.successor[t, e]]
+        Q = ahead
         if slipping is not None:
-            row = scenes.state_first[i] + scenes.visited[t]
-            _fill_expected(table, slipping, row, q, states, slipping.failure[i], V, ahead, Q)
-        for u in range(controls):
-            if slipping is None:
-                Q[u] = np.inf
-                if scenes.successor[t, u] >= 0:
-                    after = table[q, scenes.label[t, u]]
-                    if after == ACCEPTED:
-                        Q[u] = scenes.cost[t, u]
-                    elif after >= 0:
-                        Q[u] = scenes.cost[t, u] + V[after * states + scenes.successor[t, u]]
-            least = min(least, Q[u])
+            Q = _expected(slipping, i, scenes.state_first[i] + scenes.visited[t], scenes.cost[t], ahead)
+        least = Q.min()
         if Q[scenes.control[t]] == np.inf:
             result[:] = -np.inf
             return
         for k in range(grid):
             total = 0.0
-            for u in range(controls):
+            for u in range(len(Q)):
                 gap = Q[u] - least
                 if scenes.unit[i] and gap < TABULATED_GAPS:
                     total += weight[int(gap), k]
@@ -334,27 +328,25 @@ def _fill_log_likelihoods(
 
 
 @njit(cache=True, nogil=True)
-def _fill_expected(
-    table: NDArray[np.int32],
-    slipping: SlippingWorlds,
-    row: int,
-    q: int,
-    states: int,
-    failure: float,
-    V: NDArray[np.float64],
-    ahead: NDArray[np.float64],
-    Q: NDArray[np.float64],
-) -> None:
-    """Fill the expected Q [controls] of the state of a row of `slipping`; inf for a control that can only fail."""
-    fill_ahead(table, slipping, row, q, states, failure, V, ahead)
-    for u in range(slipping.controls):
-        lottery = slipping.kind[row] * slipping.controls + u
+def _expected(
+    slipping: SlippingWorlds, world: int, row: int, costs: NDArray[np.float64], ahead: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Q [controls] in the state of a row of `slipping`, from the cost of each effect and all that follows [effects].
+
+    Q is inf for a control that can only fail.
+    """
+    controls, first, effect, probability = slipping.lotteries
+    Q = np.full(controls, np.inf)
+    for u in range(controls):
+        lottery = slipping.kind[row] * controls + u
         total, can_succeed = 0.0, False
-        for j in range(slipping.first[lottery], slipping.first[lottery + 1]):
-            e = slipping.effect[j]
-            total += slipping.probability[j] * ahead[e]
-            can_succeed = can_succeed or ahead[e] != slipping.cost[row, e] + failure
-        Q[u] = total if can_succeed else np.inf
+        for j in range(first[lottery], first[lottery + 1]):
+            e = effect[j]
+            can_succeed = can_succeed or ahead[e] < np.inf
+            total += probability[j] * (ahead[e] if ahead[e] < np.inf else costs[e] + slipping.failure[world])
+        if can_succeed:
+            Q[u] = total
+    return Q
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ so it does of a path that a person judged in an answer. Labels are numbers into 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -55,15 +55,6 @@ class ArrayWorld:
     def available(self) -> NDArray[np.bool_]:
         """Which controls can be chosen, [states, controls]."""
         return self.successors >= 0 if self.chances is None else self.chances.available
-
-    @property
-    def possible_labels(self) -> NDArray[np.integer]:
-        """Indices of the labels of all transitions that can be taken."""
-        is_available, states = self.successors != NO_SUCCESSOR, np.arange(len(self.successors))
-        is_entered = states == self.start
-        is_entered[self.successors[is_available & (self.successors != states[:, None])]] = True
-        # The state that stands for all unexplored ones has no transition into it if the world was explored completely.
-        return self.label_index[is_available & is_entered[:, None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,26 +121,3 @@ class Observations:
     scenes: tuple[DemonstratedScene, ...]  # the successful demonstrations
     failures: tuple[NDArray[np.int32], ...] = ()  # words of the failed demonstrations, each [steps]
     answers: tuple[JudgedWord, ...] = ()  # words that a person has judged
-
-    def with_possible_labels(self) -> "Observations":
-        """The same observations over those labels alone that a transition or a word has."""
-        is_possible = np.zeros(len(self.labels), bool)
-        for scene in self.scenes:
-            is_possible[scene.world.possible_labels] = True
-            is_possible[scene.word] = True
-        for word in (*self.failures, *(answer.word for answer in self.answers)):
-            is_possible[word] = True
-        if is_possible.all():
-            return self
-        number = np.maximum(np.cumsum(is_possible) - 1, 0).astype(np.int16)  # any number for an impossible transition
-
-        def renumbered(scene: DemonstratedScene) -> DemonstratedScene:
-            world = replace(scene.world, label_index=number[scene.world.label_index])
-            return replace(scene, world=world, word=number[scene.word].astype(np.int32))
-
-        return Observations(
-            tuple(label for label, is_kept in zip(self.labels, is_possible, strict=True) if is_kept),
-            tuple(map(renumbered, self.scenes)),
-            tuple(number[word].astype(np.int32) for word in self.failures),
-            tuple(replace(answer, word=number[answer.word].astype(np.int32)) for answer in self.answers),
-        )

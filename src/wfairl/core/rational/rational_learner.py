@@ -2,6 +2,7 @@
 
     posterior = learn_posterior(observations)                        observations as arrays (`observations`)
     model = RationalLearner().learn(dataset, task)                   demonstrations of a task, in its worlds
+    weighed = weigh_rules(rules, dataset, task)                      the evidence of rules of one's own
 
 The search gives automata with their log posterior (`search`). From these the learner makes a `TaskPosterior`:
 
@@ -14,24 +15,27 @@ An automaton that explains the demonstrations no better than controls drawn at r
 it is. If there is no other, the learner says so (`NothingExplainedError`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
-from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts
+from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts, measure_support
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.exploration import observe
-from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.observations import Observations
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.support import measure_support
+from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import Alternative, TaskPosterior
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError, FailedRunError
@@ -111,22 +115,24 @@ def learn_posterior(
         alone = Evaluator(evidence_of(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
         candidates = search(alone)
         evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
-    candidates = _explaining(evidence, search(evaluator))
+    explaining = (one for one in search(evaluator) if _explains(evidence, one))
+    candidates = list(islice(explaining, settings.max_alternatives + 1))
     if not candidates:
         raise NothingExplainedError(
             "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
             "the demonstrations end when it is done, and is the cost about right?"
         )
-    best = candidates[0]
+    alternatives = _alternatives(candidates)
+    best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
     return TaskPosterior(
-        alternatives=_alternatives(candidates[: settings.max_alternatives + 1]),
-        support=measure_support(evidence, best.automaton),
-        temperature=_refine_temperature(evidence, best),
+        alternatives=alternatives,
+        support=measure_support(evidence, alternatives[0].automaton),
+        temperature=_refine_temperature(evidence, best.table, of_scenes),
         log_posterior=best.log_posterior,
         log_prior=best.log_prior,
         automata_generated=evaluator.automata_generated,
         automata_evaluated=evaluator.tables_evaluated,
-        outlier_probabilities=_outlier_probabilities(evidence, best),
+        outlier_probabilities=_outlier_probabilities(evidence, of_scenes),
         doubts=measure_doubts(evidence, best.automaton),
         unforeseen=settings.unforeseen / len(observations.scenes),
     )
@@ -139,34 +145,34 @@ def evidence_of(observations: Observations, settings: RationalSettings) -> Evide
     else:
         costs = np.concatenate([scene.costs for scene in observations.scenes])
         temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES)
-    return Evidence(observations.with_possible_labels(), temperatures, settings)
+    return Evidence(observations, temperatures, settings)
 
 
-def _explaining(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The automata under which the demonstrations are more likely than under controls drawn uniformly.
+def _explains(evidence: Evidence, one: Candidate) -> bool:
+    """Whether the demonstrations are more likely under an automaton than under controls drawn uniformly.
 
     With few demonstrations, "no task at all" may have the higher posterior, since it needs no description. But a
     demonstrator has a task, and the best automaton that explains something is the best guess at it.
     """
-    uniform = evidence.log_uniform.sum()
-    return [one for one in candidates if one.automaton.edges and log_mean(one.evidence.sum(axis=0)) > uniform]
+    log_evidence = one.log_evidence - evidence.of_verdicts(one.table)
+    return bool(one.automaton.edges) and log_evidence > evidence.log_uniform.sum()
 
 
-def _refine_temperature(evidence: Evidence, best: Candidate) -> float:
+def _refine_temperature(evidence: Evidence, table: NDArray[np.int32], of_scenes: NDArray[np.float64]) -> float:
     """The most likely temperature, on a finer grid between the neighbours of the best one of the coarse grid."""
     if len(evidence.temperatures) == 1:
         return float(evidence.temperatures[0])
-    i = int(best.evidence.sum(axis=0).argmax())
+    i = int(of_scenes.sum(axis=0).argmax())
     low, high = evidence.temperatures[max(0, i - 1)], evidence.temperatures[min(i + 1, len(evidence.temperatures) - 1)]
     fine = np.geomspace(low, high, REFINED_TEMPERATURES)
-    return float(fine[evidence.of_scenes(best.table, fine).sum(axis=0).argmax()])
+    return float(fine[evidence.of_scenes(table, fine).sum(axis=0).argmax()])
 
 
-def _outlier_probabilities(evidence: Evidence, best: Candidate) -> NDArray[np.float64]:
+def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -> NDArray[np.float64]:
     """P(demonstration i follows no task | A), averaged over the temperatures by their posterior; [scenes]."""
-    totals = best.evidence.sum(axis=0)
+    totals = of_scenes.sum(axis=0)
     weights = np.exp(totals - totals.max())
-    return np.exp(evidence.log_outlier[:, None] - best.evidence) @ (weights / weights.sum())
+    return np.exp(evidence.log_outlier[:, None] - of_scenes) @ (weights / weights.sum())
 
 
 def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
@@ -176,3 +182,49 @@ def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
         Alternative(one.automaton.to_guarded(), str(one.automaton), float(weight))
         for one, weight in zip(candidates, weights, strict=True)
     )
+
+
+class RuleEvidence(NamedTuple):
+    """What demonstrations say about a rule.
+
+    Attributes:
+        log_evidence: log P(demonstrations, failures and answers | rule).
+        unlike: the successes that do not fulfil the rule exactly at their last step, by their number in the data set.
+        accepted_failures: the failures that fulfil the rule, likewise.
+        chance: log probability of the successes if controls were drawn uniformly.
+    """
+
+    log_evidence: float
+    unlike: tuple[int, ...]
+    accepted_failures: tuple[int, ...]
+    chance: float
+
+
+def weigh_rules(
+    rules: Mapping[str, Automaton],
+    dataset: Dataset,
+    task: Task,
+    cost: Cost | None = None,
+    settings: RationalSettings = DEFAULT_SETTINGS,
+    n_jobs: int = 2,
+) -> dict[str, RuleEvidence]:
+    """How rational the demonstrators look if a rule were the task, under one cost; the nominal one unless given.
+
+    Rules are compared in nats: a rule that is 5 nats ahead makes the demonstrations e^5 times as likely.
+    """
+    assumed = nominal_cost(task) if cost is None else cost
+    observations = observe(dataset.demonstrations, task.make_world, assumed, n_jobs, dataset.answers)
+    evidence = evidence_of(observations, settings)
+    successes = [i for i, one in enumerate(dataset) if one.is_success]
+    failures = [i for i, one in enumerate(dataset) if not one.is_success]
+    weighed = {}
+    for name, rule in rules.items():
+        table = canonical_table(to_table(rule, evidence.labels))
+        ends = [read_word(table, scene.word) == len(scene.word) for scene in evidence.observations.scenes]
+        weighed[name] = RuleEvidence(
+            evidence.log_probability(table),
+            tuple(i for i, is_end in zip(successes, ends, strict=True) if not is_end),
+            tuple(i for i in failures if rule.fulfilled_at(dataset.demonstrations[i].labels) is not None),
+            float(evidence.log_uniform.sum()),
+        )
+    return weighed

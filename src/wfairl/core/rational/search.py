@@ -20,13 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.minimisation import canonical_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.likelihood import log_mean
 from wfairl.core.rational.moves import constrained, neighbours, starts
 from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.settings import RationalSettings
-from wfairl.core.rational.tables import canonical_table
 from wfairl.core.support.parallel import map_in_threads
 
 LEAST_EVIDENCE_GAIN = 1.0
@@ -43,7 +42,6 @@ class Candidate:
     Attributes:
         table: its table over the labels of the scenes, in canonical form; [states, labels].
         log_prior: minus its description length, in nats.
-        evidence: log evidence of every scene at every temperature, [scenes, temperatures].
         log_evidence: of all scenes, failures and answers, averaged over temperatures.
         promising: whether the search may go on from it.
     """
@@ -51,7 +49,6 @@ class Candidate:
     automaton: CompactAutomaton
     table: NDArray[np.int32]
     log_prior: float
-    evidence: NDArray[np.float64]
     log_evidence: float
     promising: bool = True
 
@@ -70,7 +67,7 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
         beam = _beam(evaluator.candidates, settings)
         best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
         if best is None:
-            return sorted(evaluator.candidates, key=lambda candidate: -candidate.log_posterior)
+            return evaluator.candidates
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
         reads = evaluator.evidence.reads(best.automaton._replace(constraints=()).to_table(labels))
@@ -83,9 +80,8 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
 
 def _beam(candidates: Iterable[Candidate], settings: RationalSettings) -> list[Candidate]:
     """The best promising candidates that are not too far behind the best."""
-    ranked = sorted((c for c in candidates if c.promising), key=lambda candidate: -candidate.log_posterior)
-    least = ranked[0].log_posterior - settings.window if ranked else inf  # none without a proposition
-    return [candidate for candidate in ranked[: settings.beam_width] if candidate.log_posterior >= least]
+    ranked = [candidate for candidate in candidates if candidate.promising][: settings.beam_width]
+    return [one for one in ranked if one.log_posterior >= ranked[0].log_posterior - settings.window]
 
 
 class _Pending(NamedTuple):
@@ -95,10 +91,6 @@ class _Pending(NamedTuple):
     log_prior: float
     table: NDArray[np.int32]
     key: bytes
-
-
-_Evaluated = tuple[NDArray[np.float64] | None, float]
-"""Log evidence of every scene at every temperature, None if it was given up; and that of failures and answers."""
 
 
 class Evaluator:
@@ -113,16 +105,16 @@ class Evaluator:
     def __init__(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> None:
         self.evidence = evidence
         self.propositions = tuple(propositions)
-        self._n_jobs = n_jobs
         self.tables_evaluated = 0
+        self._n_jobs = n_jobs
         self._generated: set[CompactAutomaton] = set()
         self._by_table: dict[bytes, Candidate] = {}
         self._given_up: dict[bytes, float] = {}
 
     @property
     def candidates(self) -> list[Candidate]:
-        """Those evaluated completely so far, one for each table."""
-        return list(self._by_table.values())
+        """Those evaluated completely so far, one for each table, the best first."""
+        return sorted(self._by_table.values(), key=lambda candidate: -candidate.log_posterior)
 
     @property
     def automata_generated(self) -> int:
@@ -139,7 +131,7 @@ class Evaluator:
             for one in batch:
                 if self._is_open(one, needed):
                     first.setdefault(one.key, one)
-            results = map_in_threads(lambda one: self._evaluate(one, needed), first.values(), self._n_jobs)
+            results = map_in_threads(lambda one: self._log_evidence(one, needed), first.values(), self._n_jobs)
             evaluated = dict(zip(first, results, strict=True))
             for one in batch:
                 self._record(one, needed, parent, evaluated)
@@ -158,13 +150,10 @@ class Evaluator:
         """Whether a table was neither evaluated completely, nor given up when it had as good a chance."""
         return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
 
-    def _evaluate(self, one: _Pending, needed: float) -> _Evaluated:
-        verdicts = self.evidence.of_verdicts(one.table)
-        return self.evidence.of_scenes_if(one.table, needed - one.log_prior - verdicts), verdicts
+    def _log_evidence(self, one: _Pending, needed: float) -> float:
+        return self.evidence.log_probability(one.table, needed - one.log_prior)
 
-    def _record(
-        self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, _Evaluated]
-    ) -> None:
+    def _record(self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, float]) -> None:
         """Record an automaton as if all came one by one, with the evaluation of the first one of its table."""
         earlier = self._by_table.get(one.key)
         if earlier is not None and one.log_prior > earlier.log_prior:  # the same language, described more briefly
@@ -172,12 +161,11 @@ class Evaluator:
         if not self._is_open(one, needed):
             return
         self.tables_evaluated += 1
-        evidence, verdicts = evaluated.pop(one.key) if one.key in evaluated else self._evaluate(one, needed)
-        if evidence is None:
+        found = evaluated.pop(one.key) if one.key in evaluated else self._log_evidence(one, needed)
+        if found == -inf:
             self._given_up[one.key] = needed - one.log_prior
             return
-        total = log_mean(evidence.sum(axis=0)) + verdicts
-        least = -inf
-        if parent is not None and one.log_prior <= parent.log_prior:
-            least = parent.log_evidence + LEAST_EVIDENCE_GAIN
-        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, evidence, total, total > least)
+        promising = (
+            parent is None or one.log_prior > parent.log_prior or found > parent.log_evidence + LEAST_EVIDENCE_GAIN
+        )
+        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, found, promising)

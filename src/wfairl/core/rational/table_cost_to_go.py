@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.expected_cost import Lotteries, sweep_costs
 from wfairl.core.support.compiling import njit
 
 SWEEPS_PER_POLICY = 4
@@ -148,7 +149,7 @@ def unit_cost_to_go(
     V[: automaton_states * states] = np.inf
     filled = 0
     for q in range(automaton_states):
-        for a in range(labels):
+        for a in range(len(world.label_first) - 1):
             if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
@@ -181,26 +182,14 @@ def unit_cost_to_go(
 
 
 class SlippingWorlds(NamedTuple):
-    """The effects of worlds that slip, one world after another, and their chances.
+    """The effects of worlds that slip, one world after another, and their chances."""
 
-    Attributes:
-        controls: how many there are.
-        successor: state after each effect, or -1; [states, effects] of int32.
-        label: index of its label, [states, effects] of int16.
-        cost: [states, effects] of float64.
-        first, effect, probability, kind: as of `Chances`.
-        failure: what a failure costs in each world, [worlds].
-    """
-
-    controls: int
-    successor: NDArray[np.int32]
-    label: NDArray[np.int16]
-    cost: NDArray[np.float64]
-    first: NDArray[np.int64]
-    effect: NDArray[np.int32]
-    probability: NDArray[np.float64]
-    kind: NDArray[np.int32]
-    failure: NDArray[np.float64]
+    lotteries: Lotteries  # of all worlds
+    successor: NDArray[np.int32]  # state after each effect, or -1; [states, effects]
+    label: NDArray[np.int16]  # index of its label, [states, effects]
+    cost: NDArray[np.float64]  # [states, effects]
+    kind: NDArray[np.int32]  # of the lotteries, [states]
+    failure: NDArray[np.float64]  # what a failure costs in each world, [worlds]
 
 
 @njit(cache=True, nogil=True)
@@ -218,102 +207,31 @@ def expected_cost_to_go(
     The method is that of `planning.expected_cost`. The states of the world begin at `first_state` of `slipping`.
     """
     general_cost_to_go(automaton, world, V)
-    automaton_states, states = automaton.table.shape[0], len(world.first) - 1
-    nodes = automaton_states * states
-    order = np.argsort(V[:nodes])
-    count, highest = 0, 0.0
-    while count < nodes and V[order[count]] < np.inf:
-        highest = V[order[count]]
-        V[order[count]] = np.inf
-        count += 1
+    table, states, effects = automaton.table, len(world.first) - 1, slipping.successor.shape[1]
+    nodes = len(table) * states
+    count = np.isfinite(V[:nodes]).sum()
+    order = np.argsort(V[:nodes])[:count]
+    position, highest = np.full(nodes, count + 1, np.int32), 0.0  # acceptance and failure come after all nodes
     for i in range(count):
-        V[order[i]] = failure + 2 * highest
-    ahead, change = np.empty(slipping.successor.shape[1]), np.inf
-    target, lottery = (
-        _targets(automaton.table, slipping, first_state, states, V, order[:count]),
-        np.empty(count, np.int64),
-    )
-    sweep = 0
-    while change > tolerance:
-        if sweep % SWEEPS_PER_POLICY == 0:
-            change = 0.0
-        for i in range(count):
-            s = first_state + order[i] % states
-            if sweep % SWEEPS_PER_POLICY > 0:  # the best controls of the last full sweep alone
-                total = 0.0
-                for j in range(slipping.first[lottery[i]], slipping.first[lottery[i] + 1]):
-                    e = slipping.effect[j]
-                    after = target[i, e]
-                    ahead_of = V[after] if after >= 0 else 0.0 if after == ACCEPTED else failure
-                    total += slipping.probability[j] * (slipping.cost[s, e] + ahead_of)
-                V[order[i]] = total
-                continue
-            for e in range(len(ahead)):
-                after = target[i, e]
-                ahead[e] = slipping.cost[s, e] + (V[after] if after >= 0 else 0.0 if after == ACCEPTED else failure)
-            least, row = np.inf, np.int64(slipping.kind[s]) * slipping.controls
-            for u in range(row, row + slipping.controls):
-                if slipping.first[u] < slipping.first[u + 1]:
-                    total = 0.0
-                    for j in range(slipping.first[u], slipping.first[u + 1]):
-                        total += slipping.probability[j] * ahead[slipping.effect[j]]
-                    # Only what costs more than a failure can be a control that always fails, which nobody takes.
-                    can_succeed = total < failure
-                    for j in range(slipping.first[u], slipping.first[u + 1]):
-                        can_succeed = can_succeed or target[i, slipping.effect[j]] != DEAD
-                    if total < least and can_succeed:
-                        least, lottery[i] = total, u
-            change = max(change, abs(least - V[order[i]]))
-            V[order[i]] = least
-        sweep += 1
-
-
-@njit(cache=True, nogil=True)
-def _targets(
-    table: NDArray[np.int32],
-    slipping: SlippingWorlds,
-    first_state: int,
-    states: int,
-    V: NDArray[np.float64],
-    order: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """The node after each effect of some nodes, `ACCEPTED`, or `DEAD` where acceptance cannot be reached any more."""
-    effects = slipping.successor.shape[1]
-    target = np.full((len(order), effects), DEAD, np.int64)
-    for i in range(len(order)):
+        position[order[i]], highest = i, V[order[i]]
+    target, costs = np.full((count, effects), count + 1, np.int32), np.empty((count, effects))
+    kind = np.empty(count, np.int32)
+    for i in range(count):
         q, s = order[i] // states, first_state + order[i] % states
+        kind[i] = slipping.kind[s]
         for e in range(effects):
-            after = slipping.successor[s, e]
-            if after >= 0:
-                next_q = table[q, slipping.label[s, e]]
-                if next_q == ACCEPTED:
-                    target[i, e] = ACCEPTED
-                elif next_q >= 0 and V[next_q * states + after] < np.inf:
-                    target[i, e] = next_q * states + after
-    return target
-
-
-@njit(cache=True, nogil=True)
-def fill_ahead(
-    table: NDArray[np.int32],
-    slipping: SlippingWorlds,
-    row: int,
-    q: int,
-    states: int,
-    failure: float,
-    V: NDArray[np.float64],
-    ahead: NDArray[np.float64],
-) -> None:
-    """Fill the cost of each effect and all that follows, in the state of a row of `slipping`; [effects]."""
-    for e in range(len(ahead)):
-        ahead[e] = slipping.cost[row, e] + failure
-        after = slipping.successor[row, e]
-        if after >= 0:
-            next_q = table[q, slipping.label[row, e]]
-            if next_q == ACCEPTED:
-                ahead[e] = slipping.cost[row, e]
-            elif next_q >= 0 and V[next_q * states + after] < np.inf:
-                ahead[e] = slipping.cost[row, e] + V[next_q * states + after]
+            costs[i, e] = slipping.cost[s, e]
+            if slipping.successor[s, e] >= 0:
+                after = table[q, slipping.label[s, e]]
+                if after == ACCEPTED:
+                    target[i, e] = count
+                elif after >= 0:
+                    target[i, e] = position[after * states + slipping.successor[s, e]]
+    values = np.full(count + 2, failure + 2 * highest)
+    values[count], values[count + 1] = 0.0, failure
+    sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, SWEEPS_PER_POLICY)
+    for i in range(count):
+        V[order[i]] = values[i]
 
 
 @njit(cache=True, nogil=True)
@@ -324,7 +242,7 @@ def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: NDArra
     V[: automaton_states * states] = np.inf
     heap = [(0.0, 0) for _ in range(0)]  # empty, of a type that Numba can infer
     for q in range(automaton_states):
-        for a in range(labels):
+        for a in range(len(world.label_first) - 1):
             if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]

@@ -3,9 +3,8 @@
 `planning` plans for one automaton.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,14 @@ from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.policy import sample_control
 from wfairl.core.rational.likelihood import pack_slipping
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
-from wfairl.core.rational.table_cost_to_go import expected_cost_to_go, general_cost_to_go, pack_world, reverse_table
+from wfairl.core.rational.table_cost_to_go import (
+    PackedWorld,
+    SlippingWorlds,
+    expected_cost_to_go,
+    general_cost_to_go,
+    pack_world,
+    reverse_table,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,30 +90,24 @@ class TablePlan:
         return None
 
 
-class TablePlanner:
-    """Plans in one world, for automata given as tables over its labels."""
-
-    def __init__(self, world: ArrayWorld, labels: int) -> None:
-        self._world = world
-        self._packed = pack_world(world.successors, world.label_index, world.costs, labels)
-        self._slipping = None
-        if world.chances is not None:
-            every = np.arange(len(world.successors), dtype=np.int32)
-            self._slipping = pack_slipping([(world, every, np.append(every, NO_SUCCESSOR))], world.successors.shape[1])
-
-    def solve(self, table: NDArray[np.int32]) -> TablePlan:
-        """The cost-to-go on the product with an automaton."""
-        V = np.empty(len(table) * len(self._world.successors))
-        automaton, failure = reverse_table(table), np.inf
-        if self._slipping is None:
-            general_cost_to_go(automaton, self._packed, V)
-        else:
-            failure = float(self._slipping.failure[0])
-            tolerance = 1e-6 * float(self._world.costs.min())
-            expected_cost_to_go(automaton, self._packed, self._slipping, 0, failure, tolerance, V)
-        return TablePlan(self._world, table, V.reshape(len(table), -1), failure)
+def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
+    """The cost-to-go on the product of a world with an automaton, given as a table over the world's labels."""
+    packed, slipping = _pack(world)
+    V = np.empty(len(table) * len(world.successors))
+    automaton, failure = reverse_table(table), np.inf
+    if slipping is None:
+        general_cost_to_go(automaton, packed, V)
+    else:
+        failure = float(slipping.failure[0])
+        expected_cost_to_go(automaton, packed, slipping, 0, failure, 1e-6 * float(world.costs.min()), V)
+    return TablePlan(world, table, V.reshape(len(table), -1), failure)
 
 
-def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:
-    """Solve the products of a world and automata given as tables over the same labels, one after the other."""
-    return map(TablePlanner(world, tables[0].shape[1]).solve, tables)
+@lru_cache(maxsize=4)
+def _pack(world: ArrayWorld) -> tuple[PackedWorld, SlippingWorlds | None]:
+    """The transitions of a world, for any number of automata."""
+    packed = pack_world(world.successors, world.label_index, world.costs, int(world.label_index.max()) + 1)
+    if world.chances is None:
+        return packed, None
+    every = np.arange(len(world.successors), dtype=np.int32)
+    return packed, pack_slipping([(world, every, np.append(every, NO_SUCCESSOR))], world.successors.shape[1])

@@ -5,27 +5,15 @@
 State 0 is the initial one. Acceptance is an entry and no state: what happens after it does not count.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.minimisation import equivalence_classes
+from wfairl.core.automata.minimisation import canonical_table
 from wfairl.core.support.compiling import njit
-
-
-def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table of an automaton; accepting states keep their rows, though no label leads to them."""
-    columns = [automaton.column_with_acceptance(label) for label in labels]
-    return np.ascontiguousarray(np.reshape(columns, (len(labels), automaton.states)).T, np.int32)
-
-
-def live_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table of an automaton whose last state is the only accepting one, without the row of that state."""
-    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
 
 
 def to_automaton(table: NDArray[np.int32], labels: tuple[Label, ...]) -> FiniteAutomaton:
@@ -79,49 +67,13 @@ def intersection(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np
     return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
 
 
-@njit(cache=True, nogil=True)
-def canonical_table(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The minimal table of the same language, its states numbered breadth first."""
-    states, labels = table.shape
-    table = _without_hopeless_states(table)
-    group = equivalence_classes(table, np.zeros(states, np.bool_))
-    groups = group.max() + 1
-    number = np.full(groups, -1, np.int32)
-    order = np.empty(groups, np.int32)
-    number[group[0]], order[0] = 0, 0
-    filled, scanned = 1, 0
-    result = np.empty((groups, labels), np.int32)
-    while scanned < filled:
-        for a in range(labels):
-            after = table[order[scanned], a]
-            if after >= 0:
-                if number[group[after]] < 0:
-                    number[group[after]] = filled
-                    order[filled] = after
-                    filled += 1
-                after = number[group[after]]
-            result[scanned, a] = after
-        scanned += 1
-    return result[:filled].copy()
-
-
-@njit(cache=True, nogil=True)
-def _without_hopeless_states(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The table with `DEAD` instead of states from which acceptance cannot be reached."""
-    states, labels = table.shape
-    hopeful = np.zeros(states, np.bool_)
-    changed = True
-    while changed:
-        changed = False
-        for q in range(states):
-            for a in range(labels):
-                after = table[q, a]
-                if not hopeful[q] and (after == ACCEPTED or (after >= 0 and hopeful[after])):
-                    hopeful[q] = True
-                    changed = True
-    result = table.copy()
-    for q in range(states):
-        for a in range(labels):
-            if table[q, a] >= 0 and not hopeful[table[q, a]]:
-                result[q, a] = DEAD
-    return result
+def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
+    states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
+    rows = []
+    for r in range(dead + 1):
+        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
+        ahead = np.where(after == DEAD, dead, after)
+        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
+        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
+    return canonical_table(np.ascontiguousarray(np.vstack(rows).astype(np.int32)))

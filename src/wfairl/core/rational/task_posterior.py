@@ -18,7 +18,7 @@ from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
-from wfairl.core.rational.doubts import Doubt
+from wfairl.core.rational.constraints import Doubt
 from wfairl.core.support.bounds import Count, NotNegative, Part
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
