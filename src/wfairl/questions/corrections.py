@@ -136,15 +136,12 @@ class NoEdge(Correction):
     """An edge is not part of the task: where the edge would be taken, the state stays.
 
     If the task could not be fulfilled without the edge, its step is skipped: the state gets the edges of its target.
-
-    Attributes:
-        word: labels that lead to the state that the edge leaves; numbers of states change with every learning.
-        guard: of the edge.
     """
 
     kind = "no edge"
+    # labels that lead to the state that the edge leaves; numbers of states change with every learning
     word: tuple[Label, ...]
-    guard: Guard
+    guard: Guard  # of the edge
 
     @property
     def sentence(self) -> str:

@@ -33,17 +33,11 @@ MAX_HYPOTHESES = 60
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """An automaton that may be the task.
+    """An automaton that may be the task."""
 
-    Attributes:
-        text: the automaton, for people.
-        table: state after each label, `DEAD` or `ACCEPTED`; [states, labels].
-        weight: its probability; those of all hypotheses add up to 1.
-    """
-
-    text: str
-    table: NDArray[np.int32]
-    weight: float
+    text: str  # the automaton, for people
+    table: NDArray[np.int32]  # state after each label, `DEAD` or `ACCEPTED`; [states, labels]
+    weight: float  # its probability; those of all hypotheses add up to 1
 
     def accepts(self, word: NDArray[np.int32]) -> bool:
         """Whether the task is fulfilled by the end of a word of label indices, shape [steps]."""
@@ -89,19 +83,12 @@ def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypoth
 
 @dataclass(frozen=True, eq=False)
 class ExploredScenes:
-    """Scenes of a task to plan in.
+    """Scenes of a task to plan in."""
 
-    Attributes:
-        seeds: of the scenes.
-        worlds: of each scene, with label indices into `labels`.
-        labels: the distinct labels of all worlds.
-        horizon: largest number of steps of a plan.
-    """
-
-    seeds: tuple[int, ...]
-    worlds: tuple[ArrayWorld, ...]
-    labels: tuple[Label, ...]
-    horizon: int
+    seeds: tuple[int, ...]  # of the scenes
+    worlds: tuple[ArrayWorld, ...]  # of each scene, with label indices into `labels`
+    labels: tuple[Label, ...]  # the distinct labels of all worlds
+    horizon: int  # largest number of steps of a plan
 
     def labels_along(self, scene: DemonstratedScene) -> tuple[Label, ...]:
         """What holds after each step in one of the worlds."""

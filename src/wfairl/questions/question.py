@@ -68,21 +68,13 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Question:
-    """Would this have been right?
+    """Would this have been right?"""
 
-    Attributes:
-        seed: the scene.
-        controls: of the path, indices into the world's controls.
-        labels: what holds after each of them.
-        opinions: those of the probable automata, the most probable first.
-        information: the expected information of an answer, in nats.
-    """
-
-    seed: int
-    controls: tuple[int, ...]
-    labels: tuple[Label, ...]
-    opinions: tuple[Opinion, ...]
-    information: float
+    seed: int  # the scene
+    controls: tuple[int, ...]  # of the path, indices into the world's controls
+    labels: tuple[Label, ...]  # what holds after each of them
+    opinions: tuple[Opinion, ...]  # those of the probable automata, the most probable first
+    information: float  # the expected information of an answer, in nats
 
     @property
     def probability(self) -> float:

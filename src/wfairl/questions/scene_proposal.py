@@ -51,16 +51,11 @@ class PredictedPlan:
 
 @dataclass(frozen=True)
 class SceneProposal:
-    """A scene that is worth demonstrating.
+    """A scene that is worth demonstrating."""
 
-    Attributes:
-        seed: the scene.
-        information: the expected information of a demonstration, in nats.
-        plans: those for the probable automata there, one for each word, the most probable first.
-    """
-
-    seed: int
-    information: float
+    seed: int  # the scene
+    information: float  # the expected information of a demonstration, in nats
+    # those for the probable automata there, one for each word, the most probable first
     plans: tuple[PredictedPlan, ...]
 
     def to_document(self) -> dict[str, Any]:

@@ -82,40 +82,27 @@ class DoubtfulPlanError(UnsatisfiableTaskError):
 
 
 class Reason(NamedTuple):
-    """What may be asked beside the most probable automaton.
+    """What may be asked beside the most probable automaton."""
 
-    Attributes:
-        probability: that it is asked.
-        text: a sentence, or the text of an alternative; see `TaskPosterior.in_words`.
-        table: the most probable automaton that also fulfils it, over the labels of a scene; [states, labels].
-        forms: automata that fulfil it. A scene in which none of them can be satisfied speaks against it.
-    """
-
-    probability: float
-    text: str
+    probability: float  # that it is asked
+    text: str  # a sentence, or the text of an alternative; see `TaskPosterior.in_words`
+    # the most probable automaton that also fulfils it, over the labels of a scene; [states, labels]
     table: NDArray[np.int32]
+    # automata that fulfil it. A scene in which none of them can be satisfied speaks against it
     forms: tuple[NDArray[np.int32], ...] = ()
 
 
 class Choice(NamedTuple):
-    """What a cautious agent plans for in a scene.
+    """What a cautious agent plans for in a scene."""
 
-    Attributes:
-        automaton: to plan for.
-        is_late: whether the plan exceeds the horizon.
-        total: the cost of the plan and the price of its doubt.
-        doubt: probability that the plan fails.
-        reasons: what rejects the plan, the most probable first.
-        table: the automaton over the labels of the scene, [states, labels].
-        words: index of the label of every step of the plan, [steps]; where the world slips, of plans that succeed.
-    """
-
-    automaton: Automaton
-    is_late: bool = False
-    total: float = 0.0
-    doubt: float = 0.0
-    reasons: tuple[Reason, ...] = ()
+    automaton: Automaton  # to plan for
+    is_late: bool = False  # whether the plan exceeds the horizon
+    total: float = 0.0  # the cost of the plan and the price of its doubt
+    doubt: float = 0.0  # probability that the plan fails
+    reasons: tuple[Reason, ...] = ()  # what rejects the plan, the most probable first
+    # the automaton over the labels of the scene, [states, labels]
     table: NDArray[np.int32] = np.zeros((0, 0), np.int32)
+    # index of the label of every step of the plan, [steps]; where the world slips, of plans that succeed
     words: tuple[NDArray[np.int32], ...] = ()
 
 

@@ -32,28 +32,18 @@ LARGEST_LOG_ODDS = 50.0
 
 
 class Constraint(NamedTuple):
-    """A sentence about one to three propositions.
+    """A sentence about one to three propositions."""
 
-    Attributes:
-        kind: what is said about the proposition.
-        proposition: what it is about.
-        after: the proposition that sets it in force; None if it is in force from the beginning. If that is the
-            proposition itself, the constraint is in force once the proposition has held and ended `times` times.
-        until: the proposition that ends it; None if nothing does.
-        instead: the proposition that does as well, where one is needed; None if nothing does.
-        is_first: whether it is in force once only: what sets it in force does not do so again.
-        beside: the proposition that must not hold at the same time, or must, where the kind says so.
-        times: how often the proposition may hold, where it must not hold again.
-    """
-
-    kind: Literal["never", "never with", "never without", "needed", "unseen"]
-    proposition: str
+    kind: Literal["never", "never with", "never without", "needed", "unseen"]  # what is said about the proposition
+    proposition: str  # what it is about
+    # the proposition that sets it in force; None if it is in force from the beginning. If that is the proposition
+    # itself, the constraint is in force once the proposition has held and ended `times` times
     after: str | None = None
-    until: str | None = None
-    instead: str | None = None
-    is_first: bool = False
-    beside: str | None = None
-    times: int = 1
+    until: str | None = None  # the proposition that ends it; None if nothing does
+    instead: str | None = None  # the proposition that does as well, where one is needed; None if nothing does
+    is_first: bool = False  # whether it is in force once only: what sets it in force does not do so again
+    beside: str | None = None  # the proposition that must not hold at the same time, or must, where the kind says so
+    times: int = 1  # how often the proposition may hold, where it must not hold again
 
     def __str__(self) -> str:
         what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"

@@ -40,35 +40,22 @@ LARGEST_PARTITION = 1e250
 
 
 class PackedScenes(NamedTuple):
-    """Successful demonstrations and their worlds.
+    """Successful demonstrations and their worlds."""
 
-    Attributes:
-        worlds: of all scenes, one after another; each has its own end in `first` and `label_first`.
-        state_first: the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64.
-        unit: whether all transitions of a scene cost 1, [scenes].
-        log_outlier: log of e times the probability of an outlier, [scenes].
-        log_follows: log(1 - e), where e is the probability that a demonstration follows no task.
-        step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
-        successor: state after each control in a step, or -1; [steps, controls] of int32.
-        label: index of its label, [steps, controls] of int16.
-        cost: of the control, [steps, controls] of float64.
-        visited: the state in which the step begins, [steps] of int32.
-        word: index of the label that was read, [steps] of int32.
-        control: the demonstrated control, [steps] of int32.
-    """
-
-    worlds: PackedWorld
+    worlds: PackedWorld  # of all scenes, one after another; each has its own end in `first` and `label_first`
+    # the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64
     state_first: NDArray[np.int64]
-    unit: NDArray[np.bool_]
-    log_outlier: NDArray[np.float64]
-    log_follows: float
+    unit: NDArray[np.bool_]  # whether all transitions of a scene cost 1, [scenes]
+    log_outlier: NDArray[np.float64]  # log of e times the probability of an outlier, [scenes]
+    log_follows: float  # log(1 - e), where e is the probability that a demonstration follows no task
+    # the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64
     step_first: NDArray[np.int64]
-    successor: NDArray[np.int32]
-    label: NDArray[np.int16]
-    cost: NDArray[np.float64]
-    visited: NDArray[np.int32]
-    word: NDArray[np.int32]
-    control: NDArray[np.int32]
+    successor: NDArray[np.int32]  # state after each control in a step, or -1; [steps, controls] of int32
+    label: NDArray[np.int16]  # index of its label, [steps, controls] of int16
+    cost: NDArray[np.float64]  # of the control, [steps, controls] of float64
+    visited: NDArray[np.int32]  # the state in which the step begins, [steps] of int32
+    word: NDArray[np.int32]  # index of the label that was read, [steps] of int32
+    control: NDArray[np.int32]  # the demonstrated control, [steps] of int32
 
 
 def pack_scenes(

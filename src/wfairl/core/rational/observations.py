@@ -26,21 +26,13 @@ class BadSceneError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class ArrayWorld:
-    """A world as arrays; its columns are effects: the controls, unless the world slips (`worlds.chances`).
+    """A world as arrays; its columns are effects: the controls, unless the world slips (`worlds.chances`)."""
 
-    Attributes:
-        successors: state after each effect, or `NO_SUCCESSOR`; [states, effects] of int32.
-        label_index: index of the label of each transition; [states, effects].
-        start: the initial state.
-        costs: of each transition, above zero; [states, effects].
-        chances: of the effects under each control; None where the effects are the controls.
-    """
-
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.integer]
-    start: int
-    costs: NDArray[np.float64]
-    chances: Chances | None = None
+    successors: NDArray[np.int32]  # state after each effect, or `NO_SUCCESSOR`; [states, effects] of int32
+    label_index: NDArray[np.integer]  # index of the label of each transition; [states, effects]
+    start: int  # the initial state
+    costs: NDArray[np.float64]  # of each transition, above zero; [states, effects]
+    chances: Chances | None = None  # of the effects under each control; None where the effects are the controls
 
     def __post_init__(self) -> None:
         if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
@@ -59,22 +51,15 @@ class ArrayWorld:
 
 @dataclass(frozen=True, eq=False)
 class DemonstratedScene:
-    """A successful demonstration from the initial state of a world.
+    """A successful demonstration from the initial state of a world."""
 
-    Attributes:
-        world: the world.
-        controls: [steps].
-        visited: the states s_0, ..., s_T, [steps + 1]. Where the world slips, or did what its model does not foresee,
-            they do not follow from the controls.
-        word: index of the label of every step, [steps].
-        costs: of every step, [steps].
-    """
-
-    world: ArrayWorld
-    controls: NDArray[np.int32]
+    world: ArrayWorld  # the world
+    controls: NDArray[np.int32]  # [steps]
+    # the states s_0, ..., s_T, [steps + 1]. Where the world slips, or did what its model does not foresee, they do not
+    # follow from the controls
     visited: NDArray[np.int32]
-    word: NDArray[np.int32]
-    costs: NDArray[np.float64]
+    word: NDArray[np.int32]  # index of the label of every step, [steps]
+    costs: NDArray[np.float64]  # of every step, [steps]
 
     def __post_init__(self) -> None:
         if not len(self.controls):
@@ -100,17 +85,11 @@ class DemonstratedScene:
 
 @dataclass(frozen=True, eq=False)
 class JudgedWord:
-    """A word, and a person's answer whether it fulfils the task.
+    """A word, and a person's answer whether it fulfils the task."""
 
-    Attributes:
-        word: index of the label of every step, [steps].
-        is_right: whether the task is fulfilled by its end.
-        weight: how many answers it counts for.
-    """
-
-    word: NDArray[np.int32]
-    is_right: bool
-    weight: float = 1.0
+    word: NDArray[np.int32]  # index of the label of every step, [steps]
+    is_right: bool  # whether the task is fulfilled by its end
+    weight: float = 1.0  # how many answers it counts for
 
 
 @dataclass(frozen=True, eq=False)

@@ -185,19 +185,13 @@ def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
 
 
 class RuleEvidence(NamedTuple):
-    """What demonstrations say about a rule.
+    """What demonstrations say about a rule."""
 
-    Attributes:
-        log_evidence: log P(demonstrations, failures and answers | rule).
-        unlike: the successes that do not fulfil the rule exactly at their last step, by their number in the data set.
-        accepted_failures: the failures that fulfil the rule, likewise.
-        chance: log probability of the successes if controls were drawn uniformly.
-    """
-
-    log_evidence: float
+    log_evidence: float  # log P(demonstrations, failures and answers | rule)
+    # the successes that do not fulfil the rule exactly at their last step, by their number in the data set
     unlike: tuple[int, ...]
-    accepted_failures: tuple[int, ...]
-    chance: float
+    accepted_failures: tuple[int, ...]  # the failures that fulfil the rule, likewise
+    chance: float  # log probability of the successes if controls were drawn uniformly
 
 
 def weigh_rules(

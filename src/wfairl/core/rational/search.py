@@ -37,20 +37,13 @@ BATCH_SIZE = 256
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An automaton with its posterior.
-
-    Attributes:
-        table: its table over the labels of the scenes, in canonical form; [states, labels].
-        log_prior: minus its description length, in nats.
-        log_evidence: of all scenes, failures and answers, averaged over temperatures.
-        promising: whether the search may go on from it.
-    """
+    """An automaton with its posterior."""
 
     automaton: CompactAutomaton
-    table: NDArray[np.int32]
-    log_prior: float
-    log_evidence: float
-    promising: bool = True
+    table: NDArray[np.int32]  # its table over the labels of the scenes, in canonical form; [states, labels]
+    log_prior: float  # minus its description length, in nats
+    log_evidence: float  # of all scenes, failures and answers, averaged over temperatures
+    promising: bool = True  # whether the search may go on from it
 
     @property
     def log_posterior(self) -> float:

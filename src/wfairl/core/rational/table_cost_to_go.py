@@ -24,39 +24,25 @@ that loses more than these steps counts as leading nowhere."""
 
 
 class PackedWorld(NamedTuple):
-    """The transitions of a world twice: sorted by where they lead, and by their label.
+    """The transitions of a world twice: sorted by where they lead, and by their label."""
 
-    Attributes:
-        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
-        source: state from which a transition leads, [transitions] of int32.
-        label: index of its label, [transitions] of int16.
-        cost: [transitions] of float64.
-        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
-        label_source: state from which these lead, [transitions] of int32.
-        label_cost: [transitions] of float64.
-    """
-
-    first: NDArray[np.int64]
-    source: NDArray[np.int32]
-    label: NDArray[np.int16]
-    cost: NDArray[np.float64]
+    first: NDArray[np.int64]  # transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64
+    source: NDArray[np.int32]  # state from which a transition leads, [transitions] of int32
+    label: NDArray[np.int16]  # index of its label, [transitions] of int16
+    cost: NDArray[np.float64]  # [transitions] of float64
+    # transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1]
     label_first: NDArray[np.int64]
-    label_source: NDArray[np.int32]
-    label_cost: NDArray[np.float64]
+    label_source: NDArray[np.int32]  # state from which these lead, [transitions] of int32
+    label_cost: NDArray[np.float64]  # [transitions] of float64
 
 
 class ReversibleTable(NamedTuple):
-    """An automaton that can be followed backwards.
+    """An automaton that can be followed backwards."""
 
-    Attributes:
-        table: state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32.
-        first: the states from which label a leads to state q are those from first[q * labels + a] to the next entry.
-        source: these states, [pairs of state and label] of int32.
-    """
-
-    table: NDArray[np.int32]
+    table: NDArray[np.int32]  # state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32
+    # the states from which label a leads to state q are those from first[q * labels + a] to the next entry
     first: NDArray[np.int32]
-    source: NDArray[np.int32]
+    source: NDArray[np.int32]  # these states, [pairs of state and label] of int32
 
 
 def pack_world(

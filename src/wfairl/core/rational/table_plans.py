@@ -25,19 +25,12 @@ from wfairl.core.rational.table_cost_to_go import (
 
 @dataclass(frozen=True, eq=False)
 class TablePlan:
-    """Exact cost-to-go on the product of a world and an automaton.
+    """Exact cost-to-go on the product of a world and an automaton."""
 
-    Attributes:
-        world: the world.
-        table: the automaton over the world's labels, [states, labels].
-        cost_to_go: V, inf where acceptance cannot be reached; [automaton states, world states].
-        failure: what a failure costs where the world slips.
-    """
-
-    world: ArrayWorld
-    table: NDArray[np.int32]
-    cost_to_go: NDArray[np.float64]
-    failure: float = np.inf
+    world: ArrayWorld  # the world
+    table: NDArray[np.int32]  # the automaton over the world's labels, [states, labels]
+    cost_to_go: NDArray[np.float64]  # V, inf where acceptance cannot be reached; [automaton states, world states]
+    failure: float = np.inf  # what a failure costs where the world slips
 
     @property
     def start_cost(self) -> float:

@@ -32,17 +32,11 @@ LEAST_OUTLIER_PROBABILITY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """An automaton that may be the task.
+    """An automaton that may be the task."""
 
-    Attributes:
-        automaton: its last state is its only accepting one.
-        text: the edges of the automaton in one line; for a sentence, see `TaskPosterior.sentence`.
-        weight: its share of the posterior among the alternatives.
-    """
-
-    automaton: GuardedAutomaton
-    text: str
-    weight: float
+    automaton: GuardedAutomaton  # its last state is its only accepting one
+    text: str  # the edges of the automaton in one line; for a sentence, see `TaskPosterior.sentence`
+    weight: float  # its share of the posterior among the alternatives
 
     def __post_init__(self) -> None:
         last = self.automaton.states - 1
@@ -52,15 +46,10 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """Which pairs of a state and a label of an automaton no demonstration tells about.
+    """Which pairs of a state and a label of an automaton no demonstration tells about."""
 
-    Attributes:
-        labels: those that occur in the scenes.
-        is_untested: pairs that no demonstration reads or is evidence about, [states, labels].
-    """
-
-    labels: tuple[Label, ...]
-    is_untested: NDArray[np.bool_]
+    labels: tuple[Label, ...]  # those that occur in the scenes
+    is_untested: NDArray[np.bool_]  # pairs that no demonstration reads or is evidence about, [states, labels]
 
     @cached_property
     def number(self) -> dict[Label, int]:
@@ -82,43 +71,27 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class TaskPosterior:
-    """The probable automata of a task and their evidence.
-
-    Attributes:
-        alternatives: the most probable automata with their weights, the chosen one first.
-        support: what no demonstration tells about the chosen one.
-        temperature: the demonstrators' most likely temperature.
-        log_posterior: of the chosen automaton, up to a constant.
-        log_prior: minus the description length of the chosen automaton, in nats.
-        automata_generated: how many automata the search generated.
-        automata_evaluated: how many of them were planned with.
-        outlier_probabilities: that a demonstration follows no task, [demonstrations]; failures have 0.
-        demonstrated_words: the distinct words of the successes that are no outliers.
-        answers: how many answers to questions were evidence.
-        laws: the corrections that all automata obey, each as a JSON object of `wfairl.questions.corrections`.
-        rounds: how often automaton and cost were learned in turn; 0 if the cost was given.
-        not_told_apart: rules under other costs that are about as likely.
-        doubts: constraints that the task may have though the chosen automaton does not keep them.
-        unforeseen: probability that, in a new scene, the task asks what none of all these says.
-    """
+    """The probable automata of a task and their evidence."""
 
     kind: ClassVar[str] = "rational"
 
-    alternatives: tuple[Alternative, ...]
-    support: Support
-    temperature: float
-    log_posterior: float
-    log_prior: float
-    automata_generated: int
-    automata_evaluated: int
+    alternatives: tuple[Alternative, ...]  # the most probable automata with their weights, the chosen one first
+    support: Support  # what no demonstration tells about the chosen one
+    temperature: float  # the demonstrators' most likely temperature
+    log_posterior: float  # of the chosen automaton, up to a constant
+    log_prior: float  # minus the description length of the chosen automaton, in nats
+    automata_generated: int  # how many automata the search generated
+    automata_evaluated: int  # how many of them were planned with
+    # that a demonstration follows no task, [demonstrations]; failures have 0
     outlier_probabilities: NDArray[np.float64]
-    demonstrated_words: tuple[Word, ...] = ()
-    answers: int = 0
+    demonstrated_words: tuple[Word, ...] = ()  # the distinct words of the successes that are no outliers
+    answers: int = 0  # how many answers to questions were evidence
+    # the corrections that all automata obey, each as a JSON object of `wfairl.questions.corrections`
     laws: tuple[Mapping[str, Any], ...] = ()
-    rounds: int = 0
-    not_told_apart: tuple[Rival, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
-    unforeseen: Part = 0.0
+    rounds: int = 0  # how often automaton and cost were learned in turn; 0 if the cost was given
+    not_told_apart: tuple[Rival, ...] = ()  # rules under other costs that are about as likely
+    doubts: tuple[Doubt, ...] = ()  # constraints that the task may have though the chosen automaton does not keep them
+    unforeseen: Part = 0.0  # probability that, in a new scene, the task asks what none of all these says
 
     @property
     def chosen(self) -> Alternative:
