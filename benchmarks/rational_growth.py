@@ -32,7 +32,7 @@ WIDER = {
 MOVES = ((0, 1), (0, -1), (-1, 0), (1, 0))
 
 PARTS = {
-    "worlds": "exploration.py:observe",
+    "worlds": "observations.py:observe",
     "moves": "moves.py:neighbours",
     "prior": "prior.py:log_prior",
     "tables": "compact_automaton.py:to_table",

@@ -30,7 +30,7 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.planning.policy import probabilities
-from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import NothingExplainedError, learn_posterior
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.pages.blocks import prose

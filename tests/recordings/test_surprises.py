@@ -16,7 +16,7 @@ from wfairl.core.demonstrations import collect, load, save
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.observations import observe
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips

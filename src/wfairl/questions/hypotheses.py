@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import nominal_cost
 from wfairl.core.rational.constraints import conjoin
-from wfairl.core.rational.exploration import end_of_words, explore, to_arrays
-from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene, end_of_words, explore, to_arrays
 from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
@@ -36,7 +35,7 @@ class Hypothesis:
     """An automaton that may be the task."""
 
     text: str  # the automaton, for people
-    table: NDArray[np.int32]  # state after each label, `DEAD` or `ACCEPTED`; [states, labels]
+    table: Table  # state after each label, `DEAD` or `ACCEPTED`; [states, labels]
     weight: float  # its probability; those of all hypotheses add up to 1
 
     def accepts(self, word: NDArray[np.int32]) -> bool:

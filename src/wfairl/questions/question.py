@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.minimisation import to_table
+from wfairl.core.automata.minimisation import Table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
@@ -197,7 +196,7 @@ def _entropy(probability: float) -> float:
     return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
 
 
-def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[NDArray[np.int32]]:
+def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[Table]:
     """Tables of the chosen automaton that break a constraint which the task may have, the most probable first."""
     table = to_table(posterior.chosen.automaton, labels)
     return [difference(table, conjoin(table, one.constraint, labels)) for one in posterior.doubts[:MAX_BROKEN]]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, Label
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.policy import log_probabilities
@@ -68,12 +69,7 @@ class SceneProposal:
 
 
 def propose_scene(
-    model: TaskModel,
-    dataset: Dataset,
-    task: Task,
-    seeds: Sequence[int],
-    rng: np.random.Generator,
-    n_jobs: int = 2,
+    model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[int], rng: np.random.Generator, n_jobs: int = 2
 ) -> SceneProposal:
     """The scene whose demonstration is expected to be most informative.
 
@@ -96,11 +92,7 @@ def propose_scene(
 
 
 def _information(
-    world: ArrayWorld,
-    hypotheses: Sequence[Hypothesis],
-    temperature: float,
-    horizon: int,
-    rng: np.random.Generator,
+    world: ArrayWorld, hypotheses: Sequence[Hypothesis], temperature: float, horizon: int, rng: np.random.Generator
 ) -> float:
     """Expected information of a demonstration in a scene; nobody demonstrates an automaton without a plan there."""
     plans = [plan_table(world, one.table) for one in hypotheses]
@@ -128,7 +120,7 @@ def scene_log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature:
     return float(np.logaddexp(np.log1p(-outlier_probability) + follows, no_task))
 
 
-def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list[int]:
+def _automaton_states(table: Table, word: NDArray[np.int32]) -> list[int]:
     """The automaton state before each label; none at all for a word that is not accepted exactly at its end."""
     after, states = table.tolist(), [0]
     for label in word.tolist():

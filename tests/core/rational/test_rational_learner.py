@@ -18,6 +18,9 @@ from wfairl.core.rational import (
     RationalSettings,
     learn_posterior,
 )
+from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge
+from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.doubts import measure_support
 from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
@@ -141,6 +144,14 @@ def test_untested_is_what_nobody_reads_and_what_could_lead_elsewhere_just_as_wel
             others.append(evidence.log_probability(changed))
         expected = pair not in is_read and max(others) > known - 1.0
         assert learned.support.is_untested[pair] == expected
+
+
+def test_the_support_has_a_row_for_each_state_also_under_a_constraint(errand):
+    evidence = evidence_of(Observations(GRID_LABELS, errand), RationalSettings())
+    edges = (CompactEdge(0, Guard(frozenset("a")), 1), CompactEdge(1, Guard(frozenset("b")), ACCEPTED))
+    for constraint in (Constraint("never", "n", after="a"), Constraint("never", "a", after="a")):
+        automaton = CompactAutomaton(2, edges, (constraint,)).to_guarded()
+        assert measure_support(evidence, automaton).is_untested.shape == (automaton.states - 1, len(evidence.labels))
 
 
 def read_pairs(table, word):

@@ -16,7 +16,7 @@ from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.planning.rollout import act, roll_out
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.exploration import observe
+from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table

@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
 from wfairl.core.support.compiling import njit
 
+Table = NDArray[np.int32]
+
 HASH_FACTOR, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), 8
 
 
-def to_table(automaton: Automaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+def to_table(automaton: Automaton, labels: Sequence[Label]) -> Table:
     """The table of an automaton; accepting states keep their rows, though no label leads to them."""
     columns = [automaton.column_with_acceptance(label) for label in labels]
     return np.ascontiguousarray(np.reshape(columns, (len(labels), automaton.states)).T, np.int32)
 
 
-@njit(cache=True, nogil=True)
-def canonical_table(table: NDArray[np.int32]) -> NDArray[np.int32]:
+@njit(cache=True, nogil=True, exact=True)
+def canonical_table(table: Table) -> Table:
     """The minimal table of the same language, its states numbered breadth first."""
     states, labels = table.shape
     table = _without_hopeless_states(table)
@@ -49,7 +51,7 @@ def canonical_table(table: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 @njit(cache=True, nogil=True)
-def _without_hopeless_states(table: NDArray[np.int32]) -> NDArray[np.int32]:
+def _without_hopeless_states(table: Table) -> Table:
     """The table with `DEAD` instead of states from which acceptance cannot be reached."""
     states, labels = table.shape
     hopeful = np.zeros(states, np.bool_)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.cost import Cost
@@ -38,8 +38,7 @@ from wfairl.core.planning.planner import ExactPlanner, planning_of_large_world
 from wfairl.core.planning.product import ProductTooLargeError, build_product
 from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.demonstrated_words import following_words
-from wfairl.core.rational.exploration import to_arrays
-from wfairl.core.rational.observations import ArrayWorld
+from wfairl.core.rational.observations import ArrayWorld, to_arrays
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.tables import intersection, read_word, to_automaton
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
@@ -87,7 +86,7 @@ class Reason(NamedTuple):
     probability: float  # that it is asked
     text: str  # a sentence, or the text of an alternative; see `TaskPosterior.in_words`
     # the most probable automaton that also fulfils it, over the labels of a scene; [states, labels]
-    table: NDArray[np.int32]
+    table: Table
     # automata that fulfil it. A scene in which none of them can be satisfied speaks against it
     forms: tuple[NDArray[np.int32], ...] = ()
 
@@ -101,7 +100,7 @@ class Choice(NamedTuple):
     doubt: float = 0.0  # probability that the plan fails
     reasons: tuple[Reason, ...] = ()  # what rejects the plan, the most probable first
     # the automaton over the labels of the scene, [states, labels]
-    table: NDArray[np.int32] = np.zeros((0, 0), np.int32)
+    table: Table = np.zeros((0, 0), np.int32)
     # index of the label of every step of the plan, [steps]; where the world slips, of plans that succeed
     words: tuple[NDArray[np.int32], ...] = ()
 
@@ -171,11 +170,11 @@ class CautiousPolicy:
         table, tried = scene.hypotheses.chosen, set[str]()
         plan = scene.plan(table)
         while plan is not None:
-            words = plan.words
+            cost, words = plan
             rejecting = scene.rejecting(words)
             right = float(np.prod([1.0 - one.probability for one in rejecting]))
             is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
-            total = plan.cost + price * (1.0 - right)
+            total = cost + price * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
             yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), table, words)
             plan = None
@@ -191,7 +190,7 @@ class _Hypotheses(NamedTuple):
     """The most probable automaton, what may be asked beside it, and what nobody foresees, over some labels."""
 
     labels: tuple[Label, ...]
-    chosen: NDArray[np.int32]
+    chosen: Table
     reasons: tuple[Reason, ...]
     unforeseen: float
 
@@ -220,11 +219,8 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
     return _Hypotheses(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
-class _Plan(NamedTuple):
-    """The cost of a plan, and its word; where the world slips, the expected cost, and words of plans that succeed."""
-
-    cost: float
-    words: tuple[NDArray[np.int32], ...]
+_Plan = tuple[float, tuple[NDArray[np.int32], ...]]
+"""The cost of a plan, and its word; where the world slips, the expected cost, and words of plans that succeed."""
 
 
 class _Scene:
@@ -235,17 +231,17 @@ class _Scene:
         self._world = world
         self._is_possible: dict[str, bool] = {}
 
-    def plan(self, table: NDArray[np.int32]) -> _Plan | None:
+    def plan(self, table: Table) -> _Plan | None:
         """The best plan for an automaton, None if there is none."""
         if len(table) * len(self._world.successors) > MOST_NODES:
             return None
         solved, rng = plan_table(self._world, table), np.random.default_rng(0)
         if self._world.chances is None:
             found = solved.act(0.0, MOST_STEPS, rng)
-            return None if found is None else _Plan(float(found.costs.sum()), (found.word,))
+            return None if found is None else (float(found.costs.sum()), (found.word,))
         drawn = [solved.act(0.0, MOST_SLIPPING_STEPS, rng) for _ in range(DRAWN_PLANS)]
         words = tuple(one.word for one in drawn if one is not None)
-        return _Plan(solved.start_cost, words) if words else None
+        return (solved.start_cost, words) if words else None
 
     def rejecting(self, words: Sequence[NDArray[np.int32]]) -> list[Reason]:
         """The reasons that reject a plan; those with which the task would be impossible here are refuted.
@@ -260,7 +256,7 @@ class _Scene:
                 rejecting.append(one._replace(probability=one.probability * part))
         return rejecting
 
-    def enforced(self, table: NDArray[np.int32], words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    def enforced(self, table: Table, words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
         reasons = self.hypotheses.reasons
         kept = [

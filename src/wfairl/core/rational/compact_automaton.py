@@ -10,10 +10,10 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.rational.constraints import Constraint, conjoin
 from wfairl.core.rational.tables import holding
 
@@ -42,7 +42,7 @@ class CompactAutomaton(NamedTuple):
         edges = [f"{names.get(e.source, e.source)} -{e.guard}-> {names.get(e.target, e.target)}" for e in self.edges]
         return ", ".join([*edges, *map(str, self.constraints)])
 
-    def to_table(self, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+    def to_table(self, labels: tuple[Label, ...]) -> Table:
         """State after each label, `DEAD` or `ACCEPTED`; shape [states, labels]."""
         table = np.empty((self.states, len(labels)), np.int32)
         table[:] = np.arange(self.states)[:, None]

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.clauses import AGAIN, FIRST, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.support.bounds import Part
 from wfairl.core.support.compiling import njit
 
@@ -112,7 +113,7 @@ def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32
     return np.array([automaton.column(label) for label in labels], np.int32).T
 
 
-def conjoin(table: NDArray[np.int32], constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+def conjoin(table: Table, constraint: Constraint, labels: tuple[Label, ...]) -> Table:
     """The table of an automaton that also keeps a constraint: its states in each state of the constraint.
 
     What the automaton would accept before the constraint is fulfilled does not change its state. [states, labels]

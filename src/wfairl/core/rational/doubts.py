@@ -23,11 +23,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.constraints import (
     LARGEST_LOG_ODDS,
@@ -38,8 +37,16 @@ from wfairl.core.rational.constraints import (
     phase_constraints,
 )
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.task_posterior import Support
+
+DEADLY_ODDS, UNSEEN_ODDS = 0.125, 0.1
+"""Prior odds that a proposition ends the task in failure; that one which no demonstration reads requires something."""
+
+NEEDED_ODDS, OBLIGATION_ODDS = 0.25, 0.1
+"""Prior odds that a demonstrated proposition is needed; that it is needed after another."""
+
+PHASE_ODDS = 0.15
+"""Prior odds that a proposition is deadly at times, after or until another."""
 
 LEAST_DOUBT = 1e-4
 """Smaller doubts are not kept."""
@@ -81,16 +88,14 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     return tuple(sorted(doubts, key=lambda one: -one.probability))
 
 
-def doubts_of_unknown(propositions: Iterable[str], settings: RationalSettings) -> tuple[Doubt, ...]:
+def doubts_of_unknown(propositions: Iterable[str]) -> tuple[Doubt, ...]:
     """The doubts about propositions that occur in no scene of the demonstrations."""
-    return tuple(
-        Doubt(constraint, odds / (1 + odds)) for p in sorted(propositions) for constraint, odds in _unread(p, settings)
-    )
+    return tuple(Doubt(constraint, odds / (1 + odds)) for p in sorted(propositions) for constraint, odds in _unread(p))
 
 
-def _unread(proposition: str, settings: RationalSettings) -> Iterator[tuple[Constraint, float]]:
-    yield Constraint("never", proposition), settings.deadly_odds
-    yield Constraint("unseen", proposition), settings.unseen_odds
+def _unread(proposition: str) -> Iterator[tuple[Constraint, float]]:
+    yield Constraint("never", proposition), DEADLY_ODDS
+    yield Constraint("unseen", proposition), UNSEEN_ODDS
 
 
 def _phases(automaton: CompactAutomaton) -> list[tuple[str, str]]:
@@ -109,33 +114,29 @@ def _phases(automaton: CompactAutomaton) -> list[tuple[str, str]]:
 def _possible(
     evidence: Evidence, read: Sequence[str], phases: Collection[tuple[str, str]]
 ) -> Iterator[tuple[Constraint, float]]:
-    """The constraints in question, with their prior odds.
+    """The constraints in question on the propositions that demonstrations read, with their prior odds.
 
-    Args:
-        evidence: of the observations.
-        read: the propositions that demonstrations read.
-        phases: what begins a state of the automaton and what ends it: a time in which something may be deadly.
+    `phases` are what begins a state of the automaton and what ends it: times in which something may be deadly.
     """
-    settings = evidence.settings
     for p in sorted(frozenset().union(*evidence.labels).difference(read)):
-        yield from _unread(p, settings)
+        yield from _unread(p)
     for p in read:
-        yield Constraint("never", p), settings.deadly_odds
-        yield Constraint("needed", p), settings.needed_odds
+        yield Constraint("never", p), DEADLY_ODDS
+        yield Constraint("needed", p), NEEDED_ODDS
     others = max(len(read) - 1, 1)
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        odds = settings.obligation_odds if one.kind == "needed" else settings.phase_odds
+        odds = OBLIGATION_ODDS if one.kind == "needed" else PHASE_ODDS
         yield one, odds / others ** (len(one.propositions) - 1)
     for a, b in phases:
         for p in read:
             if p not in (a, b):
-                yield Constraint("never", p, a, b, is_first=True), settings.phase_odds / len(phases)
+                yield Constraint("never", p, a, b, is_first=True), PHASE_ODDS / len(phases)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
-            yield Constraint("needed", p, instead=q), settings.needed_odds / others
+            yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
             for a in read:
                 if a not in (p, q):
-                    yield Constraint("needed", p, a, instead=q), settings.obligation_odds / others
+                    yield Constraint("needed", p, a, instead=q), OBLIGATION_ODDS / others
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
@@ -151,7 +152,7 @@ def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
     return Support(evidence.labels, is_untested)
 
 
-def _retargeted(table: NDArray[np.int32], state: int, label: int, target: int) -> NDArray[np.int32]:
+def _retargeted(table: Table, state: int, label: int, target: int) -> Table:
     changed = table.copy()
     changed[state, label] = target
     return changed

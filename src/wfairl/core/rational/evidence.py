@@ -40,6 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.minimisation import Table
+from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.constraints import Constraint, joint_constraints, phase_constraints, words_that_keep
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
 from wfairl.core.rational.observations import Observations
@@ -59,9 +61,7 @@ class Evidence:
         log_outlier: log(e) + log_uniform, shape [scenes].
     """
 
-    def __init__(
-        self, observations: Observations, temperatures: NDArray[np.float64], settings: RationalSettings
-    ) -> None:
+    def __init__(self, observations: Observations, temperatures: Floats, settings: RationalSettings) -> None:
         self.observations, self.settings = observations, settings
         self.temperatures = np.ascontiguousarray(temperatures, np.float64)
         self.log_uniform = np.array([scene.log_uniform for scene in observations.scenes])
@@ -104,27 +104,25 @@ class Evidence:
         held = [frozenset().union(*(self.labels[i] for i in np.unique(word))) for word in words]
         return {name: np.array([name in one for one in held]) for name in frozenset().union(*self.labels)}
 
-    def log_probability(self, table: NDArray[np.int32], least: float = -inf) -> float:
+    def log_probability(self, table: Table, least: float = -inf) -> float:
         """log P(observations | A); -inf where that is below `least`, which is seen sooner."""
         verdicts = self.of_verdicts(table)
         scenes = self.of_scenes_if(table, least - verdicts)
         return -inf if scenes is None else log_mean(scenes.sum(axis=0)) + verdicts
 
-    def of_scenes(
-        self, table: NDArray[np.int32], temperatures: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def of_scenes(self, table: Table, temperatures: Floats | None = None) -> Floats:
         """evidence_i of every scene at every temperature of the grid, or of another; [scenes, temperatures]."""
         temperatures = self.temperatures if temperatures is None else temperatures
         result = np.empty((len(self.observations.scenes), len(temperatures)))
         fill_evidence(table, self._scenes, self._slipping, temperatures, -np.inf, result)
         return result
 
-    def of_scenes_if(self, table: NDArray[np.int32], needed: float) -> NDArray[np.float64] | None:
+    def of_scenes_if(self, table: Table, needed: float) -> Floats | None:
         """As `of_scenes`; None if the log of its mean over temperatures must stay below `needed`."""
         result = np.empty((len(self.observations.scenes), len(self.temperatures)))
         return result if fill_evidence(table, self._scenes, self._slipping, self.temperatures, needed, result) else None
 
-    def of_verdicts(self, table: NDArray[np.int32]) -> float:
+    def of_verdicts(self, table: Table) -> float:
         """log P(failures | A) + log P(answers | A)."""
         failures, answers = self.observations.failures, self.observations.answers
         accepted = sum(read_word(table, word) > 0 for word in failures)
@@ -133,7 +131,7 @@ class Evidence:
             contradicted, sum(one.weight for one in answers), self.settings.answer_error
         )
 
-    def reads(self, table: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def reads(self, table: Table) -> NDArray[np.bool_]:
         """Whether a demonstration reads a label in a state, [scenes, states, labels]."""
         return mark_reads(table, self._scenes.step_first, self._scenes.word)
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE, Lotteries
+from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
@@ -46,24 +48,20 @@ class PackedScenes(NamedTuple):
     # the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64
     state_first: NDArray[np.int64]
     unit: NDArray[np.bool_]  # whether all transitions of a scene cost 1, [scenes]
-    log_outlier: NDArray[np.float64]  # log of e times the probability of an outlier, [scenes]
+    log_outlier: Floats  # log of e times the probability of an outlier, [scenes]
     log_follows: float  # log(1 - e), where e is the probability that a demonstration follows no task
     # the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64
     step_first: NDArray[np.int64]
-    successor: NDArray[np.int32]  # state after each control in a step, or -1; [steps, controls] of int32
-    label: NDArray[np.int16]  # index of its label, [steps, controls] of int16
-    cost: NDArray[np.float64]  # of the control, [steps, controls] of float64
-    visited: NDArray[np.int32]  # the state in which the step begins, [steps] of int32
-    word: NDArray[np.int32]  # index of the label that was read, [steps] of int32
-    control: NDArray[np.int32]  # the demonstrated control, [steps] of int32
+    successor: NDArray[np.int32]  # state after each control in a step, or -1; [steps, controls]
+    label: NDArray[np.int16]  # index of its label, [steps, controls]
+    cost: Floats  # of the control, [steps, controls]
+    visited: NDArray[np.int32]  # the state in which the step begins, [steps]
+    word: NDArray[np.int32]  # index of the label that was read, [steps]
+    control: NDArray[np.int32]  # the demonstrated control, [steps]
 
 
 def pack_scenes(
-    scenes: Sequence[DemonstratedScene],
-    labels: int,
-    max_states: int,
-    log_outlier: NDArray[np.float64],
-    log_follows: float,
+    scenes: Sequence[DemonstratedScene], labels: int, max_states: int, log_outlier: Floats, log_follows: float
 ) -> tuple[PackedScenes, SlippingWorlds | None]:
     """Demonstrations for `fill_evidence`; of each world only the `max_states` states nearest to the demonstration.
 
@@ -174,12 +172,12 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
 
 @njit(cache=True, nogil=True)
 def fill_evidence(
-    table: NDArray[np.int32],
+    table: Table,
     scenes: PackedScenes,
     slipping: SlippingWorlds | None,
-    temperatures: NDArray[np.float64],
+    temperatures: Floats,
     needed: float,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> bool:
     """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
 
@@ -247,7 +245,7 @@ def _world(scenes: PackedScenes, i: int, labels: int) -> PackedWorld:
 
 
 @njit(cache=True, nogil=True)
-def _nodes(table: NDArray[np.int32], scenes: PackedScenes, i: int) -> NDArray[np.int64]:
+def _nodes(table: Table, scenes: PackedScenes, i: int) -> NDArray[np.int64]:
     """The nodes q * states + s through which demonstration i goes, shape [steps]."""
     begin, end = scenes.step_first[i], scenes.step_first[i + 1]
     states = scenes.state_first[i + 1] - scenes.state_first[i]
@@ -261,14 +259,14 @@ def _nodes(table: NDArray[np.int32], scenes: PackedScenes, i: int) -> NDArray[np
 
 @njit(cache=True, nogil=True)
 def _fill_log_likelihoods(
-    table: NDArray[np.int32],
-    V: NDArray[np.float64],
+    table: Table,
+    V: Floats,
     scenes: PackedScenes,
     slipping: SlippingWorlds | None,
     i: int,
-    temperatures: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    result: NDArray[np.float64],
+    temperatures: Floats,
+    weight: Floats,
+    result: Floats,
 ) -> None:
     """Fill `result` [temperatures] with sum_t log pi(u_t | s_t) of demonstration i.
 
@@ -315,9 +313,7 @@ def _fill_log_likelihoods(
 
 
 @njit(cache=True, nogil=True)
-def _expected(
-    slipping: SlippingWorlds, world: int, row: int, costs: NDArray[np.float64], ahead: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _expected(slipping: SlippingWorlds, world: int, row: int, costs: Floats, ahead: Floats) -> Floats:
     """Q [controls] in the state of a row of `slipping`, from the cost of each effect and all that follows [effects].
 
     Q is inf for a control that can only fail.
@@ -337,7 +333,7 @@ def _expected(
 
 
 @njit(cache=True, nogil=True)
-def log_mean(values: NDArray[np.float64]) -> float:
+def log_mean(values: Floats) -> float:
     """log of the mean of exp(values), shape [temperatures]."""
     high, total = -np.inf, 0.0
     for value in values:

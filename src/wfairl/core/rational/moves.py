@@ -25,6 +25,9 @@ from wfairl.core.rational.tables import holding
 
 Edges = list[CompactEdge]
 
+MAX_STATES, MAX_LITERALS = 8, 3
+"""Of an automaton, acceptance not counted; and of a guard."""
+
 LEAST_TAKEN = 0.75
 """Share of the demonstrations in which one of the events of a choice happens; the others may be outliers."""
 
@@ -37,8 +40,8 @@ def neighbours(
     propositions: Sequence[str],
     labels: tuple[Label, ...],
     reads: NDArray[np.bool_],
-    max_states: int,
-    max_literals: int,
+    max_states: int = MAX_STATES,
+    max_literals: int = MAX_LITERALS,
 ) -> Iterator[CompactAutomaton]:
     """Every automaton one move away; some more than once.
 
@@ -49,7 +52,6 @@ def neighbours(
         reads: whether a demonstration reads a label in a state of the automaton, [demonstrations, states, labels]. A
             detour that no demonstration takes is not tried, and neither are rare events in a row, or a choice between
             events of which most demonstrations take none.
-        max_states, max_literals: see `RationalSettings`.
     """
     guards = [Guard(frozenset({p})) for p in propositions]
     moves: list[Iterable[Edges]] = [

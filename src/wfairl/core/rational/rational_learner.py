@@ -24,15 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
-from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts, measure_support
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.exploration import observe
-from wfairl.core.rational.observations import Observations
+from wfairl.core.rational.observations import Observations, observe
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import read_word
@@ -47,6 +46,13 @@ LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, GRID_TEMPERATURES = 0.05, 3.2, 12
 """The grid over which evidence is averaged, in units of the mean cost of a demonstrated step."""
 
 REFINED_TEMPERATURES = 33
+
+MAX_ALTERNATIVES = 20
+"""How many automata are kept beside the best one."""
+
+UNFORESEEN = 0.04
+"""Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
+after n of them an n-th of it."""
 
 
 class NothingExplainedError(FailedRunError):
@@ -82,7 +88,7 @@ class RationalLearner:
             posterior,
             outlier_probabilities=outliers,
             answers=len(dataset.answers),
-            doubts=(*posterior.doubts, *doubts_of_unknown(unknown, self.settings)),
+            doubts=(*posterior.doubts, *doubts_of_unknown(unknown)),
         )
         words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
         return TaskModel.of_automaton(
@@ -95,9 +101,7 @@ class RationalLearner:
 
 
 def learn_posterior(
-    observations: Observations,
-    settings: RationalSettings = DEFAULT_SETTINGS,
-    n_jobs: int = 1,
+    observations: Observations, settings: RationalSettings = DEFAULT_SETTINGS, n_jobs: int = 1
 ) -> TaskPosterior:
     """The automata that explain observations of one task best; see `RationalLearner`.
 
@@ -114,9 +118,9 @@ def learn_posterior(
         # A search from the simplest automata may not get past an answer: start with those found without answers.
         alone = Evaluator(evidence_of(replace(observations, answers=()), settings), evaluator.propositions, n_jobs)
         candidates = search(alone)
-        evaluator.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
+        evaluator.evaluate_all(candidate.automaton for candidate in candidates[:MAX_ALTERNATIVES])
     explaining = (one for one in search(evaluator) if _explains(evidence, one))
-    candidates = list(islice(explaining, settings.max_alternatives + 1))
+    candidates = list(islice(explaining, MAX_ALTERNATIVES + 1))
     if not candidates:
         raise NothingExplainedError(
             "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
@@ -134,7 +138,7 @@ def learn_posterior(
         automata_evaluated=evaluator.tables_evaluated,
         outlier_probabilities=_outlier_probabilities(evidence, of_scenes),
         doubts=measure_doubts(evidence, best.automaton),
-        unforeseen=settings.unforeseen / len(observations.scenes),
+        unforeseen=UNFORESEEN / len(observations.scenes),
     )
 
 
@@ -158,7 +162,7 @@ def _explains(evidence: Evidence, one: Candidate) -> bool:
     return bool(one.automaton.edges) and log_evidence > evidence.log_uniform.sum()
 
 
-def _refine_temperature(evidence: Evidence, table: NDArray[np.int32], of_scenes: NDArray[np.float64]) -> float:
+def _refine_temperature(evidence: Evidence, table: Table, of_scenes: NDArray[np.float64]) -> float:
     """The most likely temperature, on a finer grid between the neighbours of the best one of the coarse grid."""
     if len(evidence.temperatures) == 1:
         return float(evidence.temperatures[0])

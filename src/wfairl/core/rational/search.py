@@ -3,7 +3,7 @@
     log posterior(A) = log prior(A) + log P(observations | A)                       `prior`, `evidence`
 
 The search begins with the automata of one edge. It expands the best automaton that is not yet expanded: it evaluates
-all automata that are one move away (`moves`). It ends when the `beam_width` best ones are all expanded. An automaton
+all automata that are one move away (`moves`). It ends when the `BEAM_WIDTH` best ones are all expanded. An automaton
 that is longer than its parent without explaining more is not promising: it is kept as an alternative and not expanded.
 
 Most automata are refuted without planning, because they do not accept the demonstrations. Others are given up as soon
@@ -17,16 +17,15 @@ from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wfairl.core.automata.minimisation import canonical_table
+from wfairl.core.automata.minimisation import Table, canonical_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.moves import constrained, neighbours, starts
 from wfairl.core.rational.prior import log_prior
-from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.support.parallel import map_in_threads
+
+BEAM_WIDTH, WINDOW = 8, 30.0
+"""How many of the best automata are expanded before the search ends, and how many nats they lie below the best."""
 
 LEAST_EVIDENCE_GAIN = 1.0
 """Log evidence that a longer candidate must gain over its parent to be expanded."""
@@ -40,7 +39,7 @@ class Candidate:
     """An automaton with its posterior."""
 
     automaton: CompactAutomaton
-    table: NDArray[np.int32]  # its table over the labels of the scenes, in canonical form; [states, labels]
+    table: Table  # its table over the labels of the scenes, in canonical form; [states, labels]
     log_prior: float  # minus its description length, in nats
     log_evidence: float  # of all scenes, failures and answers, averaged over temperatures
     promising: bool = True  # whether the search may go on from it
@@ -53,28 +52,26 @@ class Candidate:
 
 def search(evaluator: "Evaluator") -> list[Candidate]:
     """All automata that were evaluated completely, the best first."""
-    labels, settings = evaluator.evidence.labels, evaluator.evidence.settings
+    labels = evaluator.evidence.labels
     evaluator.evaluate_all(starts(evaluator.propositions))
     expanded: set[CompactAutomaton] = set()
     while True:
-        beam = _beam(evaluator.candidates, settings)
+        beam = _beam(evaluator.candidates)
         best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
         if best is None:
             return evaluator.candidates
         expanded.add(best.automaton)
-        needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
+        needed = beam[-1].log_posterior if len(beam) == BEAM_WIDTH else beam[0].log_posterior - WINDOW
         reads = evaluator.evidence.reads(best.automaton._replace(constraints=()).to_table(labels))
-        moves = neighbours(
-            best.automaton, evaluator.propositions, labels, reads, settings.max_states, settings.max_literals
-        )
+        moves = neighbours(best.automaton, evaluator.propositions, labels, reads)
         constraints = constrained(best.automaton, evaluator.evidence.possible_constraints)
         evaluator.evaluate_all(chain(moves, constraints), needed, best)
 
 
-def _beam(candidates: Iterable[Candidate], settings: RationalSettings) -> list[Candidate]:
+def _beam(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The best promising candidates that are not too far behind the best."""
-    ranked = [candidate for candidate in candidates if candidate.promising][: settings.beam_width]
-    return [one for one in ranked if one.log_posterior >= ranked[0].log_posterior - settings.window]
+    ranked = [candidate for candidate in candidates if candidate.promising][:BEAM_WIDTH]
+    return [one for one in ranked if one.log_posterior >= ranked[0].log_posterior - WINDOW]
 
 
 class _Pending(NamedTuple):
@@ -82,7 +79,7 @@ class _Pending(NamedTuple):
 
     automaton: CompactAutomaton
     log_prior: float
-    table: NDArray[np.int32]
+    table: Table
     key: bytes
 
 

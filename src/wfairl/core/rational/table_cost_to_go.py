@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import Lotteries, sweep_costs
+from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import njit
 
 SWEEPS_PER_POLICY = 4
@@ -26,27 +28,27 @@ that loses more than these steps counts as leading nowhere."""
 class PackedWorld(NamedTuple):
     """The transitions of a world twice: sorted by where they lead, and by their label."""
 
-    first: NDArray[np.int64]  # transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64
-    source: NDArray[np.int32]  # state from which a transition leads, [transitions] of int32
-    label: NDArray[np.int16]  # index of its label, [transitions] of int16
-    cost: NDArray[np.float64]  # [transitions] of float64
+    first: NDArray[np.int64]  # transitions into state s are those from first[s] to first[s + 1]; [states + 1]
+    source: NDArray[np.int32]  # state from which a transition leads, [transitions]
+    label: NDArray[np.int16]  # index of its label, [transitions]
+    cost: Floats  # [transitions]
     # transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1]
     label_first: NDArray[np.int64]
-    label_source: NDArray[np.int32]  # state from which these lead, [transitions] of int32
-    label_cost: NDArray[np.float64]  # [transitions] of float64
+    label_source: NDArray[np.int32]  # state from which these lead, [transitions]
+    label_cost: Floats  # [transitions]
 
 
 class ReversibleTable(NamedTuple):
     """An automaton that can be followed backwards."""
 
-    table: NDArray[np.int32]  # state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32
+    table: Table  # state after each label, `DEAD` or `ACCEPTED`; [states, labels]
     # the states from which label a leads to state q are those from first[q * labels + a] to the next entry
     first: NDArray[np.int32]
-    source: NDArray[np.int32]  # these states, [pairs of state and label] of int32
+    source: NDArray[np.int32]  # these states, [pairs of state and label]
 
 
 def pack_world(
-    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
+    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: Floats, labels: int
 ) -> PackedWorld:
     """Sort the transitions of an `ArrayWorld` for backward searches; `labels` is the number of labels.
 
@@ -62,7 +64,7 @@ def pack_world(
 
 @njit(cache=True, nogil=True, exact=True)
 def _sort_transitions(
-    successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
+    successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: Floats, labels: int
 ) -> PackedWorld:
     states, controls = successors.shape
     counts = np.zeros((states, controls), np.bool_)
@@ -97,7 +99,7 @@ def _sort_transitions(
 
 
 @njit(cache=True, nogil=True)
-def reverse_table(table: NDArray[np.int32]) -> ReversibleTable:
+def reverse_table(table: Table) -> ReversibleTable:
     """Sort the pairs of state and label of an automaton by where they lead."""
     states, labels = table.shape
     first = np.zeros(states * labels + 1, np.int32)
@@ -120,11 +122,7 @@ def reverse_table(table: NDArray[np.int32]) -> ReversibleTable:
 
 @njit(cache=True, nogil=True)
 def unit_cost_to_go(
-    automaton: ReversibleTable,
-    world: PackedWorld,
-    required: NDArray[np.int64],
-    V: NDArray[np.float64],
-    queue: NDArray[np.int32],
+    automaton: ReversibleTable, world: PackedWorld, required: NDArray[np.int64], V: Floats, queue: NDArray[np.int32]
 ) -> None:
     """Fill V of node q * states + s, breadth first from acceptance, where every transition costs 1.
 
@@ -173,9 +171,9 @@ class SlippingWorlds(NamedTuple):
     lotteries: Lotteries  # of all worlds
     successor: NDArray[np.int32]  # state after each effect, or -1; [states, effects]
     label: NDArray[np.int16]  # index of its label, [states, effects]
-    cost: NDArray[np.float64]  # [states, effects]
+    cost: Floats  # [states, effects]
     kind: NDArray[np.int32]  # of the lotteries, [states]
-    failure: NDArray[np.float64]  # what a failure costs in each world, [worlds]
+    failure: Floats  # what a failure costs in each world, [worlds]
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +184,7 @@ def expected_cost_to_go(
     first_state: int,
     failure: float,
     tolerance: float,
-    V: NDArray[np.float64],
+    V: Floats,
 ) -> None:
     """Fill the expected V of node q * states + s in a world that slips; inf where acceptance cannot be reached.
 
@@ -221,7 +219,7 @@ def expected_cost_to_go(
 
 
 @njit(cache=True, nogil=True)
-def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: NDArray[np.float64]) -> None:
+def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: Floats) -> None:
     """Fill V of node q * states + s by Dijkstra's algorithm from acceptance."""
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.policy import sample_control
+from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.likelihood import pack_slipping
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
@@ -28,8 +30,8 @@ class TablePlan:
     """Exact cost-to-go on the product of a world and an automaton."""
 
     world: ArrayWorld  # the world
-    table: NDArray[np.int32]  # the automaton over the world's labels, [states, labels]
-    cost_to_go: NDArray[np.float64]  # V, inf where acceptance cannot be reached; [automaton states, world states]
+    table: Table  # the automaton over the world's labels, [states, labels]
+    cost_to_go: Floats  # V, inf where acceptance cannot be reached; [automaton states, world states]
     failure: float = np.inf  # what a failure costs where the world slips
 
     @property
@@ -37,9 +39,7 @@ class TablePlan:
         """The least cost from the start to acceptance, inf if there is no path."""
         return float(self.cost_to_go[0, self.world.start])
 
-    def control_cost_to_go(
-        self, states: NDArray[np.integer], automaton_states: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def control_cost_to_go(self, states: NDArray[np.integer], automaton_states: NDArray[np.integer]) -> Floats:
         """Q of every control at product states, both of shape [n]; inf where it is unavailable; [n, controls]."""
         successors, labels = self.world.successors[states], self.world.label_index[states]
         after = self.table[automaton_states[:, None], labels]
@@ -55,7 +55,7 @@ class TablePlan:
         return np.where(can_succeed, (P * priced[:, None]).sum(axis=2), np.inf)
 
     @cached_property
-    def _probabilities(self) -> NDArray[np.float64]:
+    def _probabilities(self) -> Floats:
         """P(e | x, u) by kind of state, [kinds, controls, effects]."""
         assert self.world.chances is not None
         return self.world.chances.dense(self.world.successors.shape[1])
@@ -83,7 +83,7 @@ class TablePlan:
         return None
 
 
-def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
+def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
     """The cost-to-go on the product of a world with an automaton, given as a table over the world's labels."""
     packed, slipping = _pack(world)
     V = np.empty(len(table) * len(world.successors))

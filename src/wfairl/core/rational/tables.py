@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.minimisation import canonical_table
+from wfairl.core.automata.minimisation import Table, canonical_table
 from wfairl.core.support.compiling import njit
 
 
-def to_automaton(table: NDArray[np.int32], labels: tuple[Label, ...]) -> FiniteAutomaton:
+def to_automaton(table: Table, labels: tuple[Label, ...]) -> FiniteAutomaton:
     """The automaton of a table; its last state is the accepting one."""
     last = len(table)
     rows = np.vstack([np.where(table == ACCEPTED, last, table), np.full(len(labels), last)]).astype(np.int32)
@@ -31,7 +31,7 @@ def holding(guard: Guard, labels: tuple[Label, ...]) -> NDArray[np.bool_]:
 
 
 @njit(cache=True, nogil=True)
-def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
+def read_word(table: Table, word: NDArray[np.int32]) -> int:
     """Number of labels read until acceptance, 0 if the word is not accepted."""
     state = 0
     for step in range(len(word)):
@@ -44,7 +44,7 @@ def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
 
 
 @njit(cache=True, nogil=True, exact=True)
-def mark_reads(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.bool_]:
+def mark_reads(table: Table, first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether a word reads a label in a state, [words, states, labels]; word i lies from first[i] to first[i + 1]."""
     reads = np.zeros((len(first) - 1, *table.shape), np.bool_)
     for i in range(len(first) - 1):
@@ -57,7 +57,7 @@ def mark_reads(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray
     return reads
 
 
-def intersection(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+def intersection(one: Table, other: Table) -> Table:
     """The minimal table of an automaton that accepts as soon as both have accepted."""
     count = len(other) + 1
     a, b = (np.vstack([np.where(t == ACCEPTED, len(t), t), np.full(t.shape[1], len(t))]) for t in (one, other))
@@ -67,7 +67,7 @@ def intersection(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np
     return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
 
 
-def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+def difference(one: Table, other: Table) -> Table:
     """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
     states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
     rows = []

@@ -13,7 +13,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import Cost, CostScope
 from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import NO_CONTROL
-from wfairl.core.rational.exploration import last_propositions
+from wfairl.core.rational.observations import last_propositions
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedPlanner
