@@ -94,24 +94,15 @@ class Question:
 
 @dataclass(frozen=True)
 class CostQuestion:
-    """Which of two ways would you rather take?
+    """Which of two ways would you rather take?"""
 
-    Attributes:
-        seed: the scene.
-        first, second: controls of the two.
-        labels: what holds after each control, of the first and the second.
-        probability: that the first is preferred.
-        information: the expected information of an answer, in nats.
-        worth: how much less a plan is expected to cost with the answer, in plain steps a scene.
-    """
-
-    seed: int
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    labels: tuple[tuple[Label, ...], tuple[Label, ...]]
-    probability: float
-    information: float
-    worth: float
+    seed: int  # the scene
+    first: tuple[int, ...]  # controls of the one
+    second: tuple[int, ...]  # controls of the other
+    labels: tuple[tuple[Label, ...], tuple[Label, ...]]  # what holds after each control, of the first and the second
+    probability: float  # that the first is preferred
+    information: float  # the expected information of an answer, in nats
+    worth: float  # how much less a plan is expected to cost with the answer, in plain steps a scene
 
     def to_document(self) -> dict[str, Any]:
         """The question as a JSON object."""
