@@ -204,16 +204,9 @@ class GridBatch:
 def surroundings(
     grids: NDArray[np.uint8], numbers: NDArray[np.int64], places: NDArray[np.int64], radius: int
 ) -> NDArray[np.uint8]:
-    """The cells around agents, rotated so that each agent faces up; walls beyond the map.
+    """The cells around agents, each turned to face up, walls beyond the map: [agents, 2 radius + 1, 2 radius + 1].
 
-    Args:
-        grids: shape [grids, height, width].
-        numbers: the grid of each agent, shape [agents].
-        places: its cell * 4 + direction, shape [agents].
-        radius: cells each way.
-
-    Returns:
-        Shape [agents, 2 radius + 1, 2 radius + 1].
+    `numbers` and `places` are the grid of each agent and its cell * 4 + direction, shape [agents] each.
     """
     cells, directions = np.divmod(places, HEADINGS)
     y, x = np.divmod(cells, grids.shape[2])

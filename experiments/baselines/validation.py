@@ -33,10 +33,7 @@ def validation_seeds(number: int, dataset: Dataset) -> tuple[int, ...]:
 
 
 def draw_by_inversion(
-    log_probabilities: NDArray[np.float64],
-    temperature: float,
-    running: NDArray[np.bool_],
-    rng: np.random.Generator,
+    log_probabilities: NDArray[np.float64], temperature: float, running: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Sample by inverting the cumulative distribution, with one uniform number per running row; see `Sampler`."""
     controls = log_probabilities.argmax(axis=1)

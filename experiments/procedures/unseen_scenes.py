@@ -23,12 +23,9 @@ def scenes(quick: bool, most: int = TEST_SCENES) -> range:
 def measure_policy(
     task: Task, policy: Policy, seeds: Sequence[int], optimal: Evaluation | None = None
 ) -> dict[str, Any]:
-    """How a policy does in unseen scenes.
+    """Fractions of the scenes in which the true rule was kept, there was no plan, or the rule was not kept in time.
 
-    Returns:
-        `kept`, `no plan` and `broken`: fractions of the scenes in which the true rule was kept, the policy had no plan,
-        or the rule was not kept in time; `regret`: true cost of an episode that keeps the rule over the least of its
-        scene, minus 1, None without such an episode; `return` and `optimal return`.
+    `regret` is the true cost of an episode that keeps the rule over the least of its scene, minus 1, or None.
     """
     optimal = optimal or evaluate(task, expert_policy(task, 0.0), seeds, n_jobs=1)
     found = evaluate(task, policy, seeds, n_jobs=1)

@@ -109,11 +109,7 @@ class JudgedVecEnv(VecEnv):
 
     Rewards are scaled by 1 - gamma, so that values have the size of a reward. The last step of an episode that
     terminates also gets the return of the absorbing state; for a truncated episode, PPO continues with the value of its
-    last state.
-
-    Attributes:
-        ended: the episodes that ended since `start`.
-        scenes: for each step since `start`, the scenes of its rows, shape [num_envs].
+    last state. `ended` and `scenes` are the episodes that ended, and the scenes of each step [num_envs], since `start`.
     """
 
     def __init__(
