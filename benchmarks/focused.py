@@ -31,7 +31,6 @@ from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.minigrid.missions import read_mission
-from wfairl.minigrid.propositions import OfRole
 from wfairl.minigrid.world import MiniGridWorld
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)
@@ -110,7 +109,7 @@ def measure_growth(objects: int, scenes: int) -> dict[str, Any]:
         environment = make_environment(GO_TO.environment_id, num_dists=objects)
         reset(environment, max(0, seed))
         ((part,),) = read_mission(environment)
-        world = MiniGridWorld.from_environment(environment, {"first": OfRole(part.verb, part.role)})
+        world = MiniGridWorld.from_environment(environment, {"first": part})
         began = time.process_time()
         solution = FocusedPlanner().solve(world, GO_TO.rule, unit_cost)
         plan = solution.plan()

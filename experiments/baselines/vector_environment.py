@@ -28,8 +28,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.minigrid import physics
-from wfairl.minigrid.atoms import label_mask
-from wfairl.minigrid.labeller import NEW_MASK, MaskNumbers, find_number
+from wfairl.minigrid.atoms import NEW_MASK, MaskNumbers, find_number, label_mask
 from wfairl.minigrid.physics import CONTROLS, NOTHING, LayoutTable, cell_entry
 from wfairl.minigrid.world import MiniGridWorld
 
@@ -129,7 +128,7 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
         states=_padded([world.layout.unpack(world.pack(world.initial_state)) for world in grids]),
         size=sizes[0],
         layouts=_padded([world.layout.table for world in grids]),
-        atoms=np.stack([world.labeller.atoms for world in grids]),
+        atoms=np.stack([world.atoms for world in grids]),
         rule=MaskNumbers(rule_of(task), grids[0].propositions),
     )
 
@@ -213,11 +212,12 @@ class CompiledVectorEnv:
 
     def _read(self, masks: NDArray[np.uint64]) -> None:
         """Let the rule read the label of every row, except where it is broken."""
-        labels = _find_numbers(self.pool.rule.slots, masks)
+        rule = self.pool.rule
+        labels = _find_numbers(rule.masks, masks)
         if (labels == NEW_MASK).any():
-            labels = np.array([self.pool.rule.number(mask) for mask in masks.tolist()])
+            labels = np.array([rule.number(mask) for mask in masks.tolist()])
         live = self._automaton_states != DEAD
-        self._automaton_states[live] = self.pool.rule.rows[labels[live], self._automaton_states[live]]
+        self._automaton_states[live] = rule.table.rows[labels[live], self._automaton_states[live]]
 
     def _observe(self, changed: NDArray[np.int64]) -> None:
         """Update the columns, given the rows whose grid may have changed."""
@@ -256,11 +256,11 @@ def _step_all(
 
 
 @njit(cache=True, nogil=True)
-def _find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _find_numbers(known: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The number of each mask, or `NEW_MASK`: [masks] -> [masks]; see `MaskNumbers`."""
     numbers = np.empty(masks.size, np.int64)
     for i in range(masks.size):
-        numbers[i] = find_number(slots, masks[i])
+        numbers[i] = find_number(known, masks[i])
     return numbers
 
 

@@ -1,15 +1,59 @@
-"""The labels of transitions, compiled: the one place that defines when an atomic proposition holds."""
+"""The labels of transitions, compiled: the one place that defines when an atomic proposition holds.
+
+A *mask* is a label as 64 bits, one for each proposition.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.support.compiling import njit
+from wfairl.core.worlds.compiled import LabelTable
 from wfairl.minigrid import physics
 from wfairl.minigrid.physics import NOTHING, LayoutTable, cell_entry
 
 ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
 ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 """The questions that an atom of a label can ask; see `holds`."""
+
+NEW_MASK = -1
+"""In place of the number of a mask that has none yet."""
+
+
+class MaskNumbers:
+    """An automaton that reads label masks; masks are numbered as they are met.
+
+    Attributes:
+        masks: in the order of their numbers, shape [masks] of uint64.
+        table: the label of each mask, and the automaton's row for it.
+    """
+
+    def __init__(self, automaton: Automaton, propositions: Sequence[str]):
+        self.masks, self.table, self._propositions = np.empty(0, np.uint64), LabelTable(automaton), propositions
+
+    def number(self, mask: int) -> int:
+        """The number of a mask, which gets one if it is new."""
+        number = int(find_number(self.masks, np.uint64(mask)))
+        if number == NEW_MASK:
+            number = self.table.number(to_label(mask, self._propositions))
+            self.masks = np.append(self.masks, np.uint64(mask))
+        return number
+
+
+def to_label(mask: int, propositions: Sequence[str]) -> Label:
+    """The label of a mask, whose bit i stands for `propositions[i]`."""
+    return frozenset(name for i, name in enumerate(propositions) if mask >> i & 1)
+
+
+@njit(cache=True, nogil=True, exact=True)
+def find_number(masks: NDArray[np.uint64], mask: np.uint64) -> int:
+    """The number of a mask, or `NEW_MASK`; a scene has few labels, and a hash table is not faster."""
+    for number in range(masks.size):
+        if masks[number] == mask:
+            return number
+    return NEW_MASK
 
 
 @njit(cache=True, nogil=True, exact=True)

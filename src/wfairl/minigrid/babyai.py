@@ -22,11 +22,11 @@ import numpy as np
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid.propositions import Always, Never, OfRole, Proposition
+from wfairl.minigrid.propositions import Constant, Proposition
 from wfairl.minigrid.tasks import MiniGridTask
 
 Phases = tuple[tuple[str, ...], ...]
-"""The names of the parts of a mission, by phase. Parts of a phase come in any order, phases one after the other."""
+"""The names of the parts of a mission, by phase: one or two phases, one after the other, each in any order."""
 
 ONE_PART: Phases = (("first",),)
 ALL_PARTS: Phases = (("first", "also first"), ("second", "also second"))
@@ -42,13 +42,13 @@ def mission_propositions(phases: Phases, environment: Any) -> Mapping[str, Propo
         raise BadInputError(f"a mission has parts {lengths}, and the task allows for {room}")
     first, *later = phases
     names = (*first, *(name for phase in later for part in phase for name in (part, put(part))))
-    propositions: dict[str, Proposition] = dict.fromkeys(names, Always())
+    propositions: dict[str, Proposition] = dict.fromkeys(names, Constant(True))
     for number, (parts, phase) in enumerate(zip(mission, phases, strict=False)):
         for part, name in zip(parts, phase, strict=False):
-            done = propositions[name] = OfRole(part.verb, part.role, max(part.other, 0))
+            propositions[name] = part
             if number > 0:
-                is_put = part.verb == "put next"
-                propositions[name], propositions[put(name)] = (Never(), done) if is_put else (done, Never())
+                never, is_put = Constant(False), part.verb == "put next"
+                propositions[name], propositions[put(name)] = (never, part) if is_put else (part, never)
     return propositions
 
 
@@ -62,25 +62,18 @@ def in_phases(phases: Phases) -> GuardedAutomaton:
 
     A state is a phase and the set of its parts that are done. Edges that complete more parts come first.
     """
-    states = [(phase, done) for phase in range(len(phases)) for done in _proper_subsets(phases[phase])]
+    states = [(phase, done) for phase, parts in enumerate(phases) for done in _subsets(parts)[:0:-1]]
     number = {state: i for i, state in enumerate(states)}
     accepted = len(states)
     rows: list[tuple[Edge, ...]] = []
     for phase, done in states:
-        edges = []
+        edges: list[Edge] = []
         for parts, guard in _guards(set(phases[phase]) - done, later=phase > 0):
-            if done | parts != set(phases[phase]):
-                edges.append(Edge(guard, number[phase, done | parts]))
-            elif phase + 1 == len(phases):
-                edges.append(Edge(guard, accepted))
-            else:
-                following = phases[phase + 1]
-                for at_once in _subsets(following):
-                    is_all = at_once == set(following)
-                    if is_all and phase + 2 < len(phases):
-                        raise BadInputError("a mission has at most two phases")
-                    both = Guard(guard.true | at_once)
-                    edges.append(Edge(both, accepted if is_all else number[phase + 1, at_once]))
+            if done | parts != set(phases[phase]) or phase + 1 == len(phases):
+                edges.append(Edge(guard, number.get((phase, done | parts), accepted)))
+                continue
+            for at_once in _subsets(phases[phase + 1]):
+                edges.append(Edge(Guard(guard.true | at_once), number.get((phase + 1, at_once), accepted)))
         rows.append(tuple(edges))
     return GuardedAutomaton((*rows, ()), np.arange(accepted + 1) == accepted)
 
@@ -88,11 +81,6 @@ def in_phases(phases: Phases) -> GuardedAutomaton:
 def _subsets(parts: Sequence[str]) -> list[frozenset[str]]:
     """All sets of parts, the largest first."""
     return [frozenset(some) for size in range(len(parts), -1, -1) for some in combinations(parts, size)]
-
-
-def _proper_subsets(parts: Sequence[str]) -> list[frozenset[str]]:
-    """All sets that lack something, the smallest first."""
-    return _subsets(parts)[:0:-1]
 
 
 def _guards(open_parts: set[str], later: bool) -> Iterator[tuple[frozenset[str], Guard]]:

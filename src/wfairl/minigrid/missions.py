@@ -7,7 +7,6 @@ number for each description in the order of the mission; see `physics`.
 from __future__ import annotations
 
 import wfairl.minigrid.library  # isort: skip # noqa: F401
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -24,27 +23,13 @@ from minigrid.envs.babyai.core.verifier import (
 )
 from minigrid.minigrid_env import MiniGridEnv
 
-from wfairl.minigrid.physics import NOTHING, UnknownPhysicsError
+from wfairl.minigrid.physics import UnknownPhysicsError
+from wfairl.minigrid.propositions import OfRole
 
 VERBS = {GoToInstr: "go to", PickupInstr: "pick up", OpenInstr: "open", PutNextInstr: "put next"}
 
 
-@dataclass(frozen=True)
-class MissionPart:
-    """One part of a mission.
-
-    Attributes:
-        verb: `go to`, `pick up`, `open` or `put next`.
-        role: of the objects that the part is about.
-        other: for `put next`, the role of the objects beside which one is put; else `NOTHING`.
-    """
-
-    verb: str
-    role: int
-    other: int = NOTHING
-
-
-def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]]:
+def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[OfRole]]:
     """The parts of a mission, by phase: the parts of a phase in any order, one phase after the other.
 
     Raises:
@@ -58,7 +43,7 @@ def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]
         if type(part) not in VERBS or getattr(part, "strict", False):
             raise UnknownPhysicsError(f"the mission {scene.mission!r} has an unknown or strict part")
         is_put = isinstance(part, PutNextInstr)
-        read[part] = MissionPart(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
+        read[part] = OfRole(VERBS[type(part)], next(roles), next(roles) if is_put else 0)
     phases = [instruction]
     if isinstance(instruction, BeforeInstr):
         phases = [instruction.instr_a, instruction.instr_b]

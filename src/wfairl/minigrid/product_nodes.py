@@ -8,19 +8,26 @@ look-ups touch one line of memory. If state and automaton state fit into one wor
 key is a hash, and the state is compared as well.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import Label
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.atoms import depends_on_front, has_events, label_mask
-from wfairl.minigrid.labeller import EMPTY_SLOT, GOLDEN, NEW_MASK, MaskNumbers, find_number
+from wfairl.minigrid.atoms import NEW_MASK, MaskNumbers, depends_on_front, find_number, has_events, label_mask
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable
 
 NOT_EXPANDED = -4
 """In place of the first successor: the successors of the node are not known yet."""
+
+EMPTY_SLOT = 0
+"""The second entry of an empty slot; that of a used slot is its node + 1."""
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
 
 LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
 """Eight slots, two cache lines, belong together."""
@@ -42,7 +49,7 @@ class NodeTables(NamedTuple):
         successors: node after each control; in a new node, the first is `NOT_EXPANDED`; shape [capacity, controls] of
             int32.
         labels: index of the label of each transition, shape [capacity, controls] of uint16.
-        slots: key and node + 1, which is 0 in an empty slot; shape [2 * capacity, 2] of uint64.
+        slots: key and node + 1, or `EMPTY_SLOT`; shape [2 * capacity, 2] of uint64.
     """
 
     states: NDArray[np.uint64]
@@ -54,34 +61,61 @@ class NodeTables(NamedTuple):
 
 
 class ProductNodes:
-    """The nodes of the product of a scene and an automaton that have been met so far.
+    """The nodes of the product of a scene and an automaton that have been met so far, numbered as they are met.
 
-    Attributes:
-        masks: the automaton by label masks.
-        tables: the nodes.
-        count: the number of nodes.
+    Args:
+        layout, atoms: the scene and its labels.
+        masks: the automaton, which reads label masks.
     """
 
     def __init__(self, layout: Layout, atoms: NDArray[np.int32], masks: MaskNumbers):
-        self.masks, self.tables, self.count = masks, _make_tables(FIRST_CAPACITY, layout.words), 0
-        self._layout, self._atoms = layout.table, atoms
-        self._shift = _free_shift(layout, masks.rows.shape[1])
+        self._layout, self._atoms, self._masks = layout.table, atoms, masks
+        self._tables, self._count = _make_tables(FIRST_CAPACITY, layout.words), 0
+        self._shift = _free_shift(layout, masks.table.rows.shape[1])
 
-    def add(self, state: NDArray[np.uint64], automaton_state: int) -> int:
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def states(self) -> NDArray[np.uint64]:
+        """Packed states of the nodes, shape [nodes, words]."""
+        return self._tables.states[: self._count]
+
+    @property
+    def automaton_states(self) -> NDArray[np.int32]:
+        """Automaton states of the nodes, shape [nodes]."""
+        return self._tables.automaton_states[: self._count]
+
+    @property
+    def successors(self) -> NDArray[np.int32]:
+        """As in `Exploration`; the first is `NOT_EXPANDED` where a node has no successors yet."""
+        return self._tables.successors[: self._count]
+
+    @property
+    def label_index(self) -> NDArray[np.uint16]:
+        """As in `Exploration`, for nodes that have successors."""
+        return self._tables.labels[: self._count]
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """The distinct labels so far."""
+        return self._masks.table.labels
+
+    def insert(self, state: NDArray[np.uint64], automaton_state: int) -> int:
         """The node of a packed state, shape [words], and an automaton state; a new node is added."""
         self._make_room()
-        label = self.masks.number(int(_state_mask(self._layout, self._atoms, state)))
-        node, self.count = _insert_node(self.tables, self.count, state, automaton_state, label, self._shift)
+        label = self._masks.number(int(_state_mask(self._layout, self._atoms, state)))
+        node, self._count = _insert_node(self._tables, self._count, state, automaton_state, label, self._shift)
         return int(node)
 
     def explore(self, max_nodes: int) -> None:
         """Expand every node breadth first, in the order of controls; stop when there are more than `max_nodes`."""
         node = 0
-        while node < self.count <= max_nodes:
+        while node < self._count <= max_nodes:
             node = self._expand(ALL_NODES, node, max_nodes)
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
-        """Find the successors of nodes, shape [nodes]."""
+        """Find the successors of nodes, shape [nodes], and add new successors as nodes."""
         position = 0
         while position < len(nodes):
             position = self._expand(nodes, position, np.iinfo(np.int32).max)
@@ -89,15 +123,16 @@ class ProductNodes:
     def _expand(self, order: NDArray[np.int64], position: int, max_nodes: int) -> int:
         """Expand the nodes of an order from a position on until a label is new or room is short; the next position."""
         self._make_room()
-        product = CompiledProduct(self._layout, self._atoms, self.masks.slots, self.masks.rows, self._shift)
-        position, self.count, new_mask = _expand(product, self.tables, order, position, self.count, max_nodes)
+        masks = self._masks
+        product = CompiledProduct(self._layout, self._atoms, masks.masks, masks.table.rows, self._shift)
+        position, self._count, new_mask = _expand(product, self._tables, order, position, self._count, max_nodes)
         if new_mask is not None:
-            self.masks.number(int(new_mask))
+            masks.number(int(new_mask))
         return int(position)
 
     def _make_room(self) -> None:
-        if self.count + len(CONTROLS) > len(self.tables.states):
-            self.tables = _double_capacity(self.tables, self.count)
+        if self._count + len(CONTROLS) > len(self._tables.states):
+            self._tables = _double_capacity(self._tables, self._count)
 
 
 def _make_tables(capacity: int, words: int) -> NodeTables:
@@ -134,14 +169,14 @@ class CompiledProduct(NamedTuple):
 
     Attributes:
         layout, atoms: the scene and its labels.
-        mask_slots: see `MaskNumbers`.
+        masks: the label masks that have a number; see `MaskNumbers`.
         rows: automaton state after each label; see `LabelTable`.
         shift: see `_free_shift`.
     """
 
     layout: LayoutTable
     atoms: NDArray[np.int32]
-    mask_slots: NDArray[np.uint64]
+    masks: NDArray[np.uint64]
     rows: NDArray[np.int32]
     shift: int
 
@@ -163,7 +198,7 @@ def _expand(
         The next position, the number of nodes, and the mask of a new label or None. A node at which a new label was
         met is expanded again from its first control.
     """
-    layout, atoms, mask_slots, rows, shift = product
+    layout, atoms, masks, rows, shift = product
     states, automaton_states, state_labels, successors, labels, _ = tables
     here = np.empty(physics.fields_count(layout), np.int32)
     fields = np.empty(physics.fields_count(layout), np.int32)
@@ -182,12 +217,12 @@ def _expand(
             label = state_label = np.int64(state_labels[node])
             if changed and (looks_ahead or control not in (physics.LEFT, physics.RIGHT)):
                 mask = label_mask(layout, atoms, fields, control)
-                label = state_label = find_number(mask_slots, mask)
+                label = state_label = find_number(masks, mask)
                 if label == NEW_MASK:
                     return position, count, mask
                 if events and control >= physics.PICKUP:
                     mask = label_mask(layout, atoms, fields, NOTHING)
-                    state_label = find_number(mask_slots, mask)
+                    state_label = find_number(masks, mask)
                     if state_label == NEW_MASK:
                         return position, count, mask
             labels[node, control] = label

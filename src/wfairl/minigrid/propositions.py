@@ -8,11 +8,12 @@ A proposition holds or not after a transition. It is translated once per scene i
 which compiled code evaluates; see `holds`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid import atoms, physics
@@ -20,6 +21,10 @@ from wfairl.minigrid.physics import NOTHING, Layout
 
 Atom = tuple[int, int, int, int, int]
 """A question and its arguments, padded with zeros; see `holds`."""
+
+
+MAX_PROPOSITIONS = 64
+"""Propositions of one scene: a label is also a mask of 64 bits."""
 
 
 class Proposition(Protocol):
@@ -120,20 +125,13 @@ class AwayFromDoor:
 
 
 @dataclass(frozen=True)
-class Always:
-    """It always holds: a part that a mission lacks is fulfilled at once."""
+class Constant:
+    """It always holds, such as a part that a mission lacks, or never."""
+
+    holds: bool
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
-        return atoms.ALWAYS, 0, 0, 0, 0
-
-
-@dataclass(frozen=True)
-class Never:
-    """It never holds."""
-
-    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
-        """See `Proposition`: none of no objects is at a cell."""
-        return atoms.ANY_AT, 0, 0, 0, 0
+        return (atoms.ALWAYS if self.holds else atoms.ANY_AT), 0, 0, 0, 0  # none of no objects is anywhere
 
 
 @dataclass(frozen=True)
@@ -161,6 +159,13 @@ QUESTIONS = {
     "put next": atoms.ROLE_PUT_NEXT,
 }
 """The question that each verb of a mission asks."""
+
+
+def make_atoms(layout: Layout, propositions: Mapping[str, Proposition]) -> NDArray[np.int32]:
+    """The atoms of propositions in their order, shape [propositions, 5]."""
+    if len(propositions) > MAX_PROPOSITIONS:
+        raise BadInputError(f"at most {MAX_PROPOSITIONS} propositions, not {len(propositions)}")
+    return np.array([one.atom(layout) for one in propositions.values()], np.int32).reshape(-1, 5)
 
 
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:

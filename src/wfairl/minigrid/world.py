@@ -26,12 +26,12 @@ from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_l
 from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.world import Outcomes
 from wfairl.minigrid import physics
+from wfairl.minigrid.atoms import MaskNumbers, label_mask, to_label
 from wfairl.minigrid.features import FEATURE_NAMES, transition_features
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
-from wfairl.minigrid.labeller import Labeller, MaskNumbers
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout
 from wfairl.minigrid.product_nodes import ProductNodes
-from wfairl.minigrid.propositions import Proposition, proposition_menu
+from wfairl.minigrid.propositions import Proposition, make_atoms, proposition_menu
 
 if TYPE_CHECKING:
     import gymnasium
@@ -47,7 +47,8 @@ class MiniGridWorld:
 
     Attributes:
         layout: the scene.
-        labeller: the propositions of its labels.
+        propositions: the names of the propositions of its labels.
+        atoms: what each proposition asks, see `atoms.holds`; shape [propositions, 5].
         initial_state: the state x_0.
         instruction: the mission of the scene in words, where scenes of a task differ in it.
         slip: probability that a control is replaced by another one.
@@ -59,7 +60,8 @@ class MiniGridWorld:
     slip: float = 0.0
 
     def __init__(self, layout: Layout, propositions: Mapping[str, Proposition], initial_fields: Sequence[int]):
-        self.layout, self.labeller = layout, Labeller(layout, propositions)
+        self.layout, self.propositions = layout, tuple(propositions)
+        self.atoms = make_atoms(layout, propositions)
         self.initial_state = self._packed(np.array(initial_fields, np.int32))
 
     @classmethod
@@ -101,10 +103,6 @@ class MiniGridWorld:
         return self.slip > 0
 
     @property
-    def propositions(self) -> Sequence[str]:
-        return self.labeller.propositions
-
-    @property
     def size(self) -> tuple[int, int]:
         """Height and width of the map."""
         return self.layout.height, self.layout.width
@@ -142,7 +140,10 @@ class MiniGridWorld:
         """The propositions that hold after the transition."""
         if self.slips:
             control = self._effect(state, control, next_state)
-        return self.labeller.label(self._fields(next_state), control if state != next_state else NOTHING)
+        cause = control if state != next_state else NOTHING
+        return to_label(
+            int(label_mask(self.layout.table, self.atoms, self._fields(next_state), cause)), self.propositions
+        )
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:
         if self.slips:
@@ -162,19 +163,13 @@ class MiniGridWorld:
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        masks = MaskNumbers(automaton, self.propositions)
-        nodes = ProductNodes(self.layout, self.labeller.atoms, masks)
-        nodes.add(self.pack(self.initial_state if state is None else state), automaton_state)
+        nodes = ProductNodes(self.layout, self.atoms, MaskNumbers(automaton, self.propositions))
+        nodes.insert(self.pack(self.initial_state if state is None else state), automaton_state)
         nodes.explore(max_nodes)
-        check_node_limit(nodes.count, max_nodes)
-        tables, met = nodes.tables, slice(nodes.count)
+        check_node_limit(len(nodes), max_nodes)
+        chances = self._chances(len(nodes)) if self.slips else None
         return Exploration(
-            states=tables.states[met],
-            automaton_states=tables.automaton_states[met],
-            successors=tables.successors[met],
-            label_index=tables.labels[met],
-            labels=tuple(masks.table.labels),
-            chances=self._chances(nodes.count) if self.slips else None,
+            nodes.states, nodes.automaton_states, nodes.successors, nodes.label_index, tuple(nodes.labels), chances
         )
 
     def own_planning(self) -> FocusedPlanning | None:

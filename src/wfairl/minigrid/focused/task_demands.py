@@ -29,7 +29,7 @@ class TaskDemands:
     def __init__(
         self, world: MiniGridWorld, start: NDArray[np.int32], automaton: Automaton, automaton_state: int
     ) -> None:
-        self.layout, self.atoms, self.start = world.layout, world.labeller.atoms, start
+        self.layout, self.atoms, self.start = world.layout, world.atoms, start
         self.states, self.automaton_state = automaton.states, automaton_state
         self.changes = sorted(_changes(automaton, world))
         first_door = self.layout.first_door
@@ -129,7 +129,7 @@ def _changes(automaton: Automaton, world: MiniGridWorld) -> Changes:
     means `ball & key`.
     """
     bit = {name: 1 << i for i, name in enumerate(world.propositions)}
-    rows = world.labeller.atoms
+    rows = world.atoms
     always = sum(1 << i for i, atom in enumerate(rows) if atom[0] == atoms.ALWAYS)
     never = sum(1 << i for i, atom in enumerate(rows) if atom[0] == atoms.ANY_AT and atom[1] == atom[2])
     changes: list[tuple[int, int, int, int]] = []
