@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import shapely
@@ -147,9 +147,13 @@ def path_lengths(path: Points) -> NDArray[np.float64]:
 
 def resample(path: Points, spacing: float) -> Points:
     """The path with points added, so that no two are further apart than `spacing`."""
-    parts: list[Points] = [path[:1]]
-    for one, other in pairwise(path):
-        steps = max(1, int(np.ceil(np.linalg.norm(other - one) / spacing - 1e-9)))
-        parts.append(one + np.linspace(0, 1, steps + 1)[1:, None] * (other - one))
-        parts[-1][-1] = other
+    metres = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    return subdivide(path, np.maximum(1, np.ceil(metres / spacing - 1e-9)).astype(np.int64))
+
+
+def subdivide(path: Points, steps: NDArray[np.int64]) -> Points:
+    """The path with each of its lines in so many equal steps; shape [1 + sum of steps, 2]."""
+    parts = [path[:1]]
+    for start, end, count in zip(path[:-1], path[1:], steps, strict=True):
+        parts.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
     return np.concatenate(parts)

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from wfairl.core.automata.words import Word
 from wfairl.core.support.errors import BadInputError
+from wfairl.floors.floor_plan import subdivide
+from wfairl.floors.matching import cheapest_path
 from wfairl.floors.shapes import Points, lines_between
 
 if TYPE_CHECKING:
     from wfairl.floors.scene import FloorScene
 
-
 FOREIGN_LABEL = -1
 """The number of a label that a word does not have."""
-
 
 ROUNDS = 10
 """Number of bands, one after the other."""
@@ -91,7 +89,9 @@ def _refine_once(
     rng: np.random.Generator,
 ) -> Points:
     """The cheapest path through one band."""
-    spine, corners = _spine(rough)
+    metres = np.linalg.norm(np.diff(rough, axis=0), axis=1)
+    steps = np.maximum(1, np.ceil(metres / max(metres.sum() / STATIONS, 1e-9))).astype(np.int64)
+    spine, corners = subdivide(rough, steps), np.cumsum([0, *steps])
     station = np.repeat(np.arange(len(spine)), AROUND)
     drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
     is_own = np.arange(len(station)) % AROUND == 0
@@ -104,18 +104,8 @@ def _refine_once(
     is_edge = (changes == (labels[source] != labels[target])) & plan.are_free(lines)
     costs = plan.all_metres(lines)[is_edge] @ prices
     letters = np.array([number[label] for label in word])
-    return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
-
-
-def _spine(plan: Points) -> tuple[Points, NDArray[np.int64]]:
-    """The plan's places with others on the lines between them, and the indices of its own."""
-    metres = np.linalg.norm(np.diff(plan, axis=0), axis=1)
-    spacing = metres.sum() / STATIONS
-    steps = np.maximum(1, np.ceil(metres / max(spacing, 1e-9))).astype(np.int64)
-    parts = [plan[:1]]
-    for start, end, count in zip(plan[:-1], plan[1:], steps, strict=True):
-        parts.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
-    return np.concatenate(parts), np.cumsum([0, *steps])
+    path, _ = cheapest_path(source[is_edge], target[is_edge], costs, labels, letters, 0, np.arange(len(drawn)))
+    return drawn[path]
 
 
 def _pairs(station: NDArray[np.int64], corners: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -128,28 +118,3 @@ def _pairs(station: NDArray[np.int64], corners: NDArray[np.int64]) -> tuple[NDAr
     keys = np.concatenate([near_one[within] * count + near_other[within], far_one * count + far_other])
     distinct = np.unique(keys)
     return distinct // count, distinct % count
-
-
-def _cheapest_path(
-    source: NDArray[np.int64],
-    target: NDArray[np.int64],
-    costs: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    letters: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """The cheapest path from the first place whose labels are the letters, one by one to their end."""
-    count = len(labels)
-    rows, columns, values = [], [], []
-    for position, letter in enumerate(letters):
-        for next_position in range(position, min(position + 2, len(letters))):
-            edges = (labels[source] == letter) & (labels[target] == letters[next_position])
-            rows.append(position * count + source[edges])
-            columns.append(next_position * count + target[edges])
-            values.append(costs[edges])
-    size = count * len(letters)
-    graph = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size))
-    distance, before = dijkstra(graph, indices=0, return_predecessors=True)
-    path = [size - count + int(distance[-count:].argmin())]
-    while before[path[-1]] >= 0:
-        path.append(int(before[path[-1]]))
-    return np.array(path[::-1]) % count
