@@ -83,9 +83,10 @@ def _match_within(
     label_index, letters = (np.array([number[label] for label in one]) for one in (labels, word))
     may_end = label_index == letters[-1]
     longest = float(roadmap.table.features.sum(axis=1).max())
-    edges = _join_passages(points, metres, vertex, point, places, control, may_end, longest, 2 * width)
+    source, target, costs = _join_passages(points, metres, vertex, point, places, control, may_end, longest, 2 * width)
     begin = int(np.flatnonzero((near[vertex] == start) & (point == 0))[0])
-    passages, total = cheapest_path(*edges, label_index, letters, begin, np.array([len(vertex)]))
+    ends = np.array([len(vertex)])
+    passages, total = cheapest_path(source, target, costs, label_index, letters, begin, ends)
     if not len(passages):
         return None
     vertices, passed = vertex[passages[:-1]], np.append(point[passages[:-1]], len(points) - 1)
@@ -151,7 +152,7 @@ def _join_passages(
         longest: edge of the roadmap, in metres.
         slack: the recorded part along an edge is at most this many metres longer than the edge.
     """
-    source, target, costs = [np.int64(0)], [np.int64(0)], [0.0]
+    source, target, costs = [0], [0], [0.0]  # of types that the compiler knows; the first are dropped
     for here in range(len(vertex)):
         begin, one = point[here], places[vertex[here]]
         for there in range(here + 1, len(vertex)):

@@ -36,12 +36,7 @@ class GridView:
 
 
 def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
-    """The observations of many states of a world.
-
-    Args:
-        world: the scene.
-        states: packed states, shape [states, words].
-    """
+    """The observations of many packed states of a world, shape [states, words]."""
     states = np.ascontiguousarray(states)
     fields = unpack_all(world.layout.table, states)
     grid_numbers, examples = _distinct_grids(world, fields)

@@ -119,12 +119,6 @@ class Layout:
         """The cells that are no walls, shape [walkable]."""
         return np.flatnonzero(self.cells[:, TERRAIN] != WALL)
 
-    @cached_property
-    def floor_colors(self) -> NDArray[np.int64]:
-        """The colour of the floor of each cell, an index into `FLOORS`; shape [cells]."""
-        is_floor = self.cells[:, TERRAIN] == FLOOR
-        return np.where(is_floor, 1 + self.cells[:, TERRAIN_COLOR], 0).astype(np.int64)
-
     @property
     def first_door(self) -> int:
         """The position of the first door's field."""

@@ -72,13 +72,9 @@ class AgentOn:
 
     def atom(self, layout: Layout) -> Atom:
         terrain = _number(self.terrain, physics.TERRAINS, "terrain")
-        color = _color(self.color)
-        matches = layout.cells[:, physics.TERRAIN] == terrain
-        if color != NOTHING:
-            matches &= layout.cells[:, physics.TERRAIN_COLOR] == color
-        if not matches.any():
+        if not len(_rows_of(layout.cells, terrain, self.color)):
             raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
-        return atoms.AGENT_ON_TERRAIN, terrain, color, 0, 0
+        return atoms.AGENT_ON_TERRAIN, terrain, _color(self.color), 0, 0
 
 
 @dataclass(frozen=True)
@@ -171,9 +167,9 @@ def make_atoms(layout: Layout, propositions: Mapping[str, Proposition]) -> NDArr
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
     """The propositions about a scene, in words and as records; propositions about the agent's cell are left out."""
     objects = layout.objects
-    for kind in sorted({int(one) for one in objects[:, physics.OBJECT_KIND]}):
+    for kind in np.unique(objects[:, physics.OBJECT_KIND]).tolist():
         name = physics.OBJECTS[kind]
-        colors = sorted({int(one) for one in objects[objects[:, physics.OBJECT_KIND] == kind, physics.OBJECT_COLOR]})
+        colors = np.unique(objects[objects[:, physics.OBJECT_KIND] == kind, physics.OBJECT_COLOR]).tolist()
         named: list[str | None] = [None] if len(colors) == 1 else [None, *(physics.COLORS[one] for one in colors)]
         for color in named:
             noun = name if color is None else f"{color} {name}"
@@ -181,7 +177,7 @@ def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
             yield f"facing {_a(noun)}", Facing(name, color)
     cells = layout.cells
     doors = cells[cells[:, physics.TERRAIN] == physics.DOOR]
-    painted = sorted({int(one) for one in doors[:, physics.TERRAIN_COLOR]})
+    painted = np.unique(doors[:, physics.TERRAIN_COLOR]).tolist()
     if len(doors) == 1:
         yield "the door is open", DoorOpen()
     elif len(doors) == len(painted):
@@ -193,7 +189,7 @@ def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
         if (cells[:, physics.TERRAIN] == terrain).any():
             yield f"on {physics.TERRAINS[terrain]}", AgentOn(physics.TERRAINS[terrain])
     floors = cells[cells[:, physics.TERRAIN] == physics.FLOOR]
-    for number in sorted({int(one) for one in floors[:, physics.TERRAIN_COLOR]}):
+    for number in np.unique(floors[:, physics.TERRAIN_COLOR]).tolist():
         yield f"on {physics.COLORS[number]} floor", AgentOn("floor", physics.COLORS[number])
 
 
@@ -203,13 +199,9 @@ def _a(noun: str) -> str:
 
 def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
     """The first object that matches and one past the last; objects that match stand together."""
-    kind_number, color_number = _number(kind, physics.OBJECTS, "kind of object"), _color(color)
-    matches = layout.objects[:, physics.OBJECT_KIND] == kind_number
-    if color_number != NOTHING:
-        matches &= layout.objects[:, physics.OBJECT_COLOR] == color_number
-    if not matches.any():
+    objects = _rows_of(layout.objects, _number(kind, physics.OBJECTS, "kind of object"), color)
+    if not len(objects):
         raise BadInputError(f"this scene has no {_named(kind, color)}")
-    objects = np.flatnonzero(matches)
     return int(objects[0]), int(objects[-1]) + 1
 
 
@@ -224,25 +216,23 @@ def _door_cell(layout: Layout, color: str | None, at: tuple[int, int] | None) ->
 
 def _door_cells(layout: Layout, color: str | None, at: tuple[int, int] | None) -> list[int]:
     """The cells of the doors that match; at least one."""
-    wanted_color = _color(color)
-    cells = [
-        int(cell)
-        for cell in np.flatnonzero(layout.cells[:, physics.TERRAIN] == physics.DOOR)
-        if wanted_color in (NOTHING, layout.cells[cell, physics.TERRAIN_COLOR])
-    ]
+    cells: list[int] = _rows_of(layout.cells, physics.DOOR, color).tolist()
     if at is not None:
-        wanted = _cell(layout, *at)
-        cells = [cell for cell in cells if cell == wanted]
+        cells = [cell for cell in cells if cell == _cell(layout, *at)]
     if not cells:
         place = f" at {at}" if at is not None else ""
         raise BadInputError(f"this scene has no {_named('door', color)}{place}")
     return cells
 
 
+def _rows_of(table: NDArray[np.int32], kind: int, color: str | None) -> NDArray[np.int64]:
+    """The objects of a kind, or the cells of a terrain, and of a colour; both tables begin with these two columns."""
+    return np.flatnonzero((table[:, 0] == kind) & ((color is None) | (table[:, 1] == _color(color))))
+
+
 def _cell(layout: Layout, x: int, y: int) -> int:
-    height = len(layout.cells) // layout.width
-    if not (0 <= x < layout.width and 0 <= y < height):
-        raise BadInputError(f"the cell ({x}, {y}) lies outside this scene of {layout.width} x {height} cells")
+    if not (0 <= x < layout.width and 0 <= y < layout.height):
+        raise BadInputError(f"the cell ({x}, {y}) lies outside this scene of {layout.width} x {layout.height} cells")
     return y * layout.width + x
 
 

@@ -74,7 +74,7 @@ class MiniGridTask:
 
     def make_simulator(self, seed: int) -> "MiniGridSimulator":
         environment = self.make_environment(seed)
-        return MiniGridSimulator(environment, self._world_of(environment), self.is_mission, self.mission_ends)
+        return MiniGridSimulator(self, environment, self._world_of(environment))
 
     def make_environment(self, seed: int, render_mode: str | None = None) -> "gymnasium.Env[Any, Any]":
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
@@ -104,18 +104,11 @@ class MiniGridSimulator:
         world: the model.
         rewarded: whether the environment has given a reward so far.
         succeeded: whether the reward shows that the task is fulfilled; None if the reward does not tell.
-        mission_ends: whether an episode ends with the environment's own mission, and not on goals and lava alone.
     """
 
-    def __init__(
-        self,
-        environment: "gymnasium.Env[Any, Any]",
-        world: MiniGridWorld,
-        is_judge: bool = False,
-        mission_ends: bool = True,
-    ):
-        self.environment, self.world, self.mission_ends = environment, world, mission_ends
-        self.rewarded, self.succeeded = False, False if is_judge else None
+    def __init__(self, task: MiniGridTask, environment: "gymnasium.Env[Any, Any]", world: MiniGridWorld):
+        self.environment, self.world, self._mission_ends = environment, world, task.mission_ends
+        self.rewarded, self.succeeded = False, False if task.is_mission else None
         self._state = world.initial_state
 
     def step(self, control: int) -> Observation:
@@ -124,7 +117,7 @@ class MiniGridSimulator:
         if self.succeeded is not None:
             self.succeeded = bool(terminated and float(reward) > 0)
         before, self._state = self._state, self.world.state_of(self.environment)
-        ended = bool(terminated) and (self.mission_ends or self.world.is_final(self._state))
+        ended = bool(terminated) and (self._mission_ends or self.world.is_final(self._state))
         return Observation(self._state, self.world.label(before, control, self._state), ended)
 
 

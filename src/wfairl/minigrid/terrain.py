@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.minigrid.features import FEATURE_NAMES
 from wfairl.minigrid.propositions import AgentAt, AgentOn, Carrying, DoorOpen, Proposition
+from wfairl.minigrid.situations import FEATURE_NAMES
 from wfairl.minigrid.tasks import MiniGridTask
 
 FLOOR_COSTS = {"yellow": 3.0, "red": 10.0}

@@ -27,11 +27,11 @@ from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.world import Outcomes
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import MaskNumbers, label_mask, to_label
-from wfairl.minigrid.features import FEATURE_NAMES, transition_features
 from wfairl.minigrid.focused.own_planning import FocusedPlanning
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout
 from wfairl.minigrid.product_nodes import ProductNodes
 from wfairl.minigrid.propositions import Proposition, make_atoms, proposition_menu
+from wfairl.minigrid.situations import FEATURE_NAMES, transition_features
 
 if TYPE_CHECKING:
     import gymnasium

@@ -86,16 +86,7 @@ def abstract_transitions(pattern: PatternTable, index: int, buffers: Buffers) ->
 
 @njit(cache=True, nogil=True)
 def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
-    """Write the effects of all controls in the abstract state at `ORIGIN`; effect 0 changes nothing.
-
-    Args:
-        pattern: the scene and what is kept of it.
-        state: the automaton state.
-        effects: shape [`MOST_EFFECTS`, `EFFECT_COLUMNS`].
-
-    Returns:
-        The number of effects.
-    """
+    """Write the effects of all controls in the abstract state at `ORIGIN`; effect 0 changes nothing. Their number."""
     layout, data = pattern
     number, heading = effects[ORIGIN, EFFECT.cell], effects[ORIGIN, EFFECT.heading]
     cell = data[data[AT.walkable] + number]
@@ -243,14 +234,7 @@ def _add(effects: Effects, row: int, control: int, ahead: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Effects, row: int) -> int:
-    """What is known of an atom after an effect: `HOLDS`, `FAILS` or `MAY_HOLD`.
-
-    Args:
-        pattern: the scene and what is kept of it.
-        i: the number of the atom.
-        cell, front: the agent's cell and the cell in front, after the effect.
-        effects, row: all effects, and the row of this one.
-    """
+    """What is known of atom i after the effect of a row, with the agent on `cell`: `HOLDS`, `FAILS` or `MAY_HOLD`."""
     layout, data = pattern
     atom, classes = data[AT.atoms] + 5 * i, data[data[AT.atom_classes] + 2 * i]
     question, first, second = data[atom], data[atom + 1], data[atom + 2]

@@ -69,12 +69,7 @@ class Abstraction:
 def costs_to_acceptance(
     first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The least cost to acceptance over transitions sorted by target, inf where there is no path; shape [states].
-
-    Args:
-        first, source: see `Abstraction`.
-        costs: of the transitions, shape [transitions].
-    """
+    """The least cost to acceptance, inf where there is no path: transitions as in `Abstraction` -> [states]."""
     return find_cost_to_go(first, source, costs, WIDTH * float(costs.mean()) if len(costs) else 1.0)
 
 
@@ -82,17 +77,11 @@ def costs_to_acceptance(
 def explore_pattern(
     pattern: PatternTable, start: int, dense: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
-    """Every abstract state that can be reached.
-
-    Args:
-        pattern: what is kept.
-        start: dense number of the first state.
-        dense: the number of dense numbers.
-        most: give up beyond this number of states.
+    """Every abstract state that can be reached from the dense number `start`, one of `dense`.
 
     Returns:
         Number of each dense number, or `UNMET_STATE`; sources, targets and prices of the transitions; and the number of
-        states with acceptance, 0 if there are too many.
+        states with acceptance, 0 if there are more than `most`.
     """
     number_of = np.full(dense, UNMET_STATE, np.int32)
     buffers = make_buffers(pattern.data)
@@ -135,11 +124,7 @@ def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def sort_by_target(
     sources: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[np.generic], count: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.generic]]:
-    """Transitions between `count` states sorted by target; arguments of shape [transitions].
-
-    Returns:
-        Where the transitions into each state begin, shape [count + 1]; source and weight of each, [transitions].
-    """
+    """Transitions between `count` states sorted by target: `first`, `source` and weights, as in `Abstraction`."""
     first = np.zeros(count + 1, np.uint32)
     for target in targets:
         first[target + 1] += np.uint32(1)
@@ -161,14 +146,9 @@ def bound_by_abstraction(
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """Lower bounds on the cost-to-go of packed states, shape [states].
+    """Lower bounds on the cost-to-go of packed states, given that of abstract states: [states, words] -> [states].
 
     A bound is inf where acceptance cannot be reached, and 0 where the abstract state was never met.
-
-    Args:
-        abstract: the abstraction.
-        cost_to_go: of abstract states under the least costs, shape [abstract states].
-        states, automaton_states: shape [states, words] and [states].
     """
     pattern, places, number_of = abstract
     layout = pattern.layout
@@ -205,12 +185,9 @@ def _lacks_needed_box(
 def cells_of_plan(
     pattern: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.float64], start: int
 ) -> NDArray[np.int64]:
-    """The agent's cells along a shortest abstract plan, shape [steps], or the first cell alone if there is no plan.
+    """The agent's cells along a shortest abstract plan from a dense number; the first cell alone if there is no plan.
 
-    Args:
-        pattern, number_of: see `AbstractStates`.
-        steps: the fewest transitions from each abstract state to acceptance, shape [states].
-        start: dense number of the first state.
+    `steps` is the fewest transitions from each abstract state to acceptance, shape [states].
     """
     data = pattern.data
     buffers = make_buffers(data)

@@ -47,8 +47,11 @@ from wfairl.minigrid.focused.pattern import (
     read_index,
 )
 
-LEAST_CLOSED = 2_000
-"""States that are closed even if acceptance is found at once."""
+LEAST_CLOSED, MOST_CLOSED = 2_000, 300_000
+"""States that a corridor closes at least, even if acceptance is found at once, and at most."""
+
+CORRIDOR_FACTOR = 8
+"""A corridor closes this many times the states that it takes to find its cheapest plan, between these limits."""
 
 
 class CoarseBounds(NamedTuple):
@@ -92,9 +95,7 @@ class Corridor:
         return _bound_states(table, places, self.number_of, self.bounds, states, automaton_states)
 
 
-def explore_corridor(
-    pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
-) -> Corridor:
+def explore_corridor(pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.float64], start: int) -> Corridor:
     """Close the states of a fine pattern near its cheapest plans.
 
     Args:
@@ -102,10 +103,8 @@ def explore_corridor(
         coarse: the bounds that direct the search.
         prices: the least cost of each price, shape [prices].
         start: dense number of the start.
-        most: states to close at most.
-        factor: after acceptance was found, continue until this many times more states are closed.
     """
-    number_of, states, transitions, least_open = _close_states(pattern.table, coarse, prices, start, most, factor)
+    number_of, states, transitions, least_open = _close_states(pattern.table, coarse, prices, start)
     dense, cost_so_far, parents, closed = states
     first, source, cost = sort_by_target(*transitions, len(dense))
     bounds = np.minimum(costs_to_acceptance(first, source, cost), least_open - cost_so_far)
@@ -134,7 +133,7 @@ def coarse_bounds(fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[n
 
 @njit(cache=True, nogil=True)
 def _close_states(
-    pattern: PatternTable, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
+    pattern: PatternTable, coarse: CoarseBounds, prices: NDArray[np.float64], start: int
 ) -> tuple[Any, ...]:
     """A* from the start; see `explore_corridor` for the arguments.
 
@@ -154,13 +153,14 @@ def _close_states(
     dense[ACCEPTANCE], cost_so_far[ACCEPTANCE], ahead[ACCEPTANCE] = start, np.inf, 0.0
     dense[1], cost_so_far[1], ahead[1] = start, 0.0, _coarse_bound(pattern.data, coarse, start, row)
     heap = [(ahead[1], 0.0, 1)]
-    count, filled, done, limit, least_open = 2, 0, 0, most, np.inf
+    count, filled, done, limit, least_open = 2, 0, 0, MOST_CLOSED, np.inf
     while heap:
         key, minus_cost, node = heappop(heap)
         if -minus_cost > cost_so_far[node] or (closed[node] and -minus_cost == cost_so_far[node]):
             continue
         if node == ACCEPTANCE:
-            limit, closed[ACCEPTANCE] = min(most, max(LEAST_CLOSED, factor * done)), True
+            limit = min(MOST_CLOSED, max(LEAST_CLOSED, CORRIDOR_FACTOR * done))
+            closed[ACCEPTANCE] = True
             continue
         if done >= limit:
             least_open = key

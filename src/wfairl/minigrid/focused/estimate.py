@@ -37,14 +37,12 @@ def estimate_states(
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """Estimates of the cost-to-go of packed states, 0 where the abstract state was never met; shape [states].
+    """Estimates of the cost-to-go of packed states, 0 where the abstract state was never met; [states].
 
     Args:
-        abstract: the abstraction.
-        cost_to_go: of abstract states, shape [abstract states].
+        abstract, cost_to_go, states, automaton_states: see `bound_by_abstraction`.
         distances: the steps between walkable cells in free space, shape [walkable, walkable].
         step_cost: the approximate cost of a step.
-        states, automaton_states: shape [states, words] and [states].
     """
     pattern, places, data = abstract.pattern, abstract.places, abstract.pattern.data
     estimates = np.zeros(states.shape[0], np.float64)
@@ -86,16 +84,9 @@ def _fetch(
     state: int,
     row: Effects,
 ) -> tuple[float, bool]:
-    """The cost to fetch a moved object of the class of a row's hand and go on from there.
+    """The least cost to fetch a moved object of the class in a row's hand and go on, and whether one was not moved.
 
-    Args:
-        abstract, cost_to_go, step_cost: see `estimate_states`.
-        distances: from the agent to each walkable cell, shape [walkable].
-        fields, state: the state, shape [fields], and the automaton state.
-        row: the abstract state, with the object in its hand.
-
-    Returns:
-        The least cost, and whether an object of the class was not moved.
+    `distances` are from the agent to each walkable cell, shape [walkable].
     """
     layout, data = abstract.pattern
     best, is_left = np.inf, False

@@ -275,7 +275,7 @@ class FocusedSearch:
         return max(min(LEAST_EXPANSIONS, self.expansion_limit), limit - self.expansions)
 
     def _is_proven(self, node: int) -> bool:
-        """Whether the exact cost-to-go of a node is known."""
+        """Whether the best known path from a node is optimal, or known not to exist."""
         return bool(self._nodes.upper_bounds[node] <= self._nodes.lower_bounds[node])
 
     @property

@@ -1,14 +1,14 @@
 """What directs the searches of one scene: lower bounds and estimates of the cost-to-go.
 
-The guide begins with a small abstraction. Where a search turns out to be hard, it builds a larger one and a corridor.
+The guide begins with an abstraction. Where a search turns out to be hard, the guide finds a corridor.
 
-An abstraction is refined where its cheapest plan has a *flaw*: the plan walks through a door or an object that the
+An abstraction is refined where its shortest plan has a *flaw*: the plan walks through a door or an object that the
 abstraction does not keep (counterexample-guided abstraction refinement).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,67 +40,59 @@ from wfairl.minigrid.physics import NOTHING
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.scene_product import SceneProduct
 
-CORRIDOR_STATES = 300_000
-"""States that a corridor closes at most."""
+MOST_STATES = 150_000
+"""States of an abstraction at most."""
 
-EASY_STATES, HARD_STATES = 100_000, 700_000
-"""States of an abstraction at most: at first, and where a search has been hard."""
+REFINED_STATES = 6_250
+"""States up to which an abstraction is refined. A refinement doubles them, or adds a class of objects."""
 
 MOST_COMBINATIONS = 1 << 24
 """Dense numbers of an abstraction, four bytes each; most of them are never met."""
 
-REFINED_PART = 8
-"""Blockers and gates that only stand in the way are kept while the abstraction stays below this part of its room."""
-
 MOST_BITS = 62
 """Bits of a dense number in a corridor."""
-
-CORRIDOR_FACTOR = 8
-"""A corridor closes this many times the states that it takes to find its cheapest plan, if there is room."""
 
 
 class SceneGuide:
     """Bounds and estimates for the nodes of one product, under one table of costs after the other."""
 
     def __init__(self, product: SceneProduct):
-        self._product, self._layout, self._is_hard = product, product.world.layout, False
-        self._abstraction: Abstraction | None = None
+        self._product, self._layout = product, product.world.layout
         self._corridor: Corridor | None = None
 
-    @property
-    def abstraction(self) -> Abstraction:
-        """The abstraction of the scene, as seen from the first node."""
-        if self._abstraction is None:
-            self._abstraction = self._abstract()
-        return self._abstraction
-
-    def price(self, costs: NDArray[np.float64], start: int = 0) -> None:
-        """Set the costs of the situations, shape [situations, controls].
-
-        After `refine`, bounds are sharpest on the cheapest paths from the node `start`.
-        """
+    def price(self, costs: NDArray[np.float64]) -> None:
+        """Set the costs of the situations, shape [situations, controls]."""
         if self._product.scope is CostScope.LOCAL:
-            prices = self._product.scene_situations.least_costs(costs)
+            self._prices = self._product.scene_situations.least_costs(costs)
         else:
-            prices = np.resize(np.append(costs[0], costs.min()), price_count(self._layout))
-        self._costs, self._step_cost = costs, float(costs.mean())
-        transition_costs = prices[self.abstraction.price]
-        self._cost_to_go = costs_to_acceptance(self.abstraction.first, self.abstraction.source, transition_costs)
-        if self._is_hard:
-            self._corridor = self._find_corridor(prices, start)
+            self._prices = np.resize(np.append(costs[0], costs.min()), price_count(self._layout))
+        abstraction, self._step_cost = self.abstraction, float(costs.mean())
+        transition_costs = self._prices[abstraction.price]
+        self._cost_to_go = costs_to_acceptance(abstraction.first, abstraction.source, transition_costs)
+        if self._corridor is not None:
+            self.refine(0)
 
     def refine(self, start: int) -> None:
-        """Sharpen the bounds on the cheapest paths from a node, where a search has been hard."""
-        if not self._is_hard:
-            self._is_hard, self._abstraction = True, None
-        self.price(self._costs, start)
+        """Find the corridor of the cheapest paths from a node, where a search has been hard.
+
+        Its pattern is refined until the cheapest path has no flaw.
+        """
+        fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
+        spec = replace(self.abstraction.spec, atoms=self._task.atoms_used, crowd=True)
+        pattern = make_pattern(self._task, spec)
+        while True:
+            coarse = coarse_bounds(pattern, self.abstraction, self._cost_to_go)
+            index = pattern.index(fields, automaton_state)
+            corridor = explore_corridor(pattern, coarse, self._prices, index)
+            doors, cells = self._missing(spec, pattern, corridor.path.tolist())
+            spec = replace(spec, blockers=(*spec.blockers, *cells), gates=(*spec.gates, *doors))
+            pattern = make_pattern(self._task, spec)
+            if not (doors or cells) or pattern.combinations.bit_length() > MOST_BITS:
+                self._corridor = corridor
+                return
 
     def lower_bounds(self, first: int) -> NDArray[np.float64]:
-        """Lower bounds on the cost-to-go of the nodes from `first` on; inf without a path, 0 if unknown.
-
-        Returns:
-            Shape [nodes from first on].
-        """
+        """Lower bounds on the cost-to-go of the nodes from `first` on, inf without a path, 0 if unknown; [nodes]."""
         nodes = self._product.states[first:], self._product.automaton_states[first:]
         bounds = bound_by_abstraction(self.abstraction.states, self._cost_to_go, *nodes)
         if self._corridor is None:
@@ -108,31 +100,22 @@ class SceneGuide:
         return np.where(bounds > 0, np.maximum(bounds, self._corridor.bound(*nodes)), 0.0)
 
     def estimates(self, first: int) -> NDArray[np.float64]:
-        """Estimates of the cost-to-go of the nodes from `first` on, 0 if unknown; shape [nodes from first on]."""
+        """Estimates of the cost-to-go of the nodes from `first` on, 0 if unknown; [nodes]."""
         nodes = self._product.states[first:], self._product.automaton_states[first:]
         return estimate_states(self.abstraction.states, self._cost_to_go, self._distances, self._step_cost, *nodes)
 
-    def _abstract(self) -> Abstraction:
-        """An abstraction, refined where its cheapest plan has flaws; a hard one uses all its room for locked doors."""
-        most_states = HARD_STATES if self._is_hard else EASY_STATES
+    @cached_property
+    def abstraction(self) -> Abstraction:
+        """The abstraction of the scene as seen from the first node, refined while it is small."""
         spec = PatternSpec(self._task.atoms_used, *self._needed())
-        abstraction = self._build(spec, most_states)
-        while abstraction is None:
+        while (abstraction := self._build(spec)) is None:
             spec = spec.coarser()
-            abstraction = self._build(spec, most_states)
-        while True:
-            has_room = 2 * len(abstraction) <= most_states // REFINED_PART
-            finer = next(self._flaws(abstraction), None) if has_room or self._is_hard else None
-            if finer is None or not (has_room or self._locks(finer) > self._locks(abstraction.spec)):
-                return abstraction
-            refined = self._build(finer, most_states)
+        while len(abstraction) <= REFINED_STATES and (finer := self._refined_spec(abstraction)) is not None:
+            refined = self._build(finer)
             if refined is None:
-                return abstraction
+                break
             abstraction = refined
-
-    def _locks(self, spec: PatternSpec) -> int:
-        """The number of locked doors that are kept."""
-        return sum(self._task.is_locked(door) for door in spec.gates)
+        return abstraction
 
     def _needed(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Blockers and gates to begin with: boxes that the task is about and could destroy, and doors that it names."""
@@ -145,14 +128,14 @@ class SceneGuide:
         gates = [door for door in range(self._layout.doors) if self._task.is_shut(door) and self._task.is_named(door)]
         return tuple(blockers[:2]), tuple(gates[:3])
 
-    def _build(self, spec: PatternSpec, most_states: int) -> Abstraction | None:
+    def _build(self, spec: PatternSpec) -> Abstraction | None:
         """The abstraction of a specification; None if it has too many states, unless it cannot be coarser."""
         pattern = make_pattern(self._task, spec)
         dense = pattern.combinations
-        if (dense > MOST_COMBINATIONS or self._most_states(pattern) > 2 * most_states) and not spec.is_coarsest:
+        if (dense > MOST_COMBINATIONS or self._most_states(pattern) > 2 * MOST_STATES) and not spec.is_coarsest:
             return None
         start = pattern.index(self._task.start, self._task.automaton_state)
-        most = dense if spec.is_coarsest else most_states
+        most = dense if spec.is_coarsest else MOST_STATES
         number_of, sources, targets, prices, count = explore_pattern(pattern.table, start, dense, most)
         if count == 0:
             return None
@@ -166,20 +149,17 @@ class SceneGuide:
         per_pose = sum((FIRST_CLASS + count) << count for count in relevant)
         return 4 * pattern.cells * per_pose << (pattern.blocker_bits + pattern.gate_bits)
 
-    def _flaws(self, abstraction: Abstraction) -> Iterator[PatternSpec]:
-        """Specifications that also keep a flaw of the shortest plan: a locked door first, then objects, then doors."""
+    def _refined_spec(self, abstraction: Abstraction) -> PatternSpec | None:
+        """What also keeps a flaw of the shortest plan: a locked door, else an object, else a door; None without one."""
         spec, pattern = abstraction.spec, abstraction.pattern
         start = pattern.index(self._task.start, self._task.automaton_state)
         steps = costs_to_acceptance(abstraction.first, abstraction.source, np.ones(len(abstraction.source)))
         path = cells_of_plan(pattern.table, abstraction.states.number_of, steps, start)
         shut, cells = self._missing(spec, pattern, path.tolist())
-        shut.sort(key=lambda door: not self._task.is_locked(door))
-        if shut and self._task.is_locked(shut[0]):
-            yield replace(spec, gates=(*spec.gates, shut[0]))
-        for cell in cells:
-            yield replace(spec, blockers=(*spec.blockers, cell))
-        for door in shut:
-            yield replace(spec, gates=(*spec.gates, door))
+        doors = [door for door in shut if self._task.is_locked(door)] or ([] if cells else shut)
+        if doors:
+            return replace(spec, gates=(*spec.gates, doors[0]))
+        return replace(spec, blockers=(*spec.blockers, cells[0])) if cells else None
 
     def _missing(self, spec: PatternSpec, pattern: Pattern, path: Sequence[int]) -> tuple[list[int], list[int]]:
         """The shut doors, and the cells of objects, on a path of cells that a pattern does not keep."""
@@ -189,26 +169,6 @@ class SceneGuide:
         )
         shut = [door for door in doors if door != NOTHING and door not in spec.gates and self._task.is_shut(door)]
         return shut, [cell for cell in cells if cell not in spec.blockers]
-
-    def _find_corridor(self, prices: NDArray[np.float64], start: int) -> Corridor:
-        """The corridor of the cheapest plans from a node; its pattern is refined until the cheapest has no flaw.
-
-        Args:
-            prices: the least cost of each price, shape [prices].
-            start: the node.
-        """
-        fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
-        spec = replace(self.abstraction.spec, atoms=self._task.atoms_used, crowd=True)
-        pattern = make_pattern(self._task, spec)
-        while True:
-            coarse = coarse_bounds(pattern, self.abstraction, self._cost_to_go)
-            index = pattern.index(fields, automaton_state)
-            corridor = explore_corridor(pattern, coarse, prices, index, CORRIDOR_STATES, CORRIDOR_FACTOR)
-            doors, cells = self._missing(spec, pattern, corridor.path.tolist())
-            spec = replace(spec, blockers=(*spec.blockers, *cells), gates=(*spec.gates, *doors))
-            pattern = make_pattern(self._task, spec)
-            if not (doors or cells) or pattern.combinations.bit_length() > MOST_BITS:
-                return corridor
 
     @cached_property
     def _task(self) -> TaskDemands:

@@ -83,10 +83,8 @@ class PatternSpec:
 class PatternTable(NamedTuple):
     """A pattern as compiled code reads it; many arrays would cost a reference count each at every call.
 
-    Attributes:
-        layout: the scene.
-        data: the numbers and arrays of the `Pattern`, one behind the other. `data[AT.cells]` is a number. Entry i of an
-            array is `data[data[AT.walkable] + i]`.
+    `data` holds the numbers and arrays of the `Pattern`, one behind the other. `data[AT.cells]` is a number. Entry i of
+    an array is `data[data[AT.walkable] + i]`.
     """
 
     layout: LayoutTable

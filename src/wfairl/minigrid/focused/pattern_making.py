@@ -150,11 +150,7 @@ def _relevant(
 ) -> NDArray[np.int64]:
     """`relevant` of a `Pattern`: classes of atoms that are still to be read, keys of gates, and boxes around these.
 
-    Args:
-        task: the scene and its automaton.
-        atom_classes: shape [atoms, 2].
-        keys: bits of the classes whose keys fit each gate, shape [gates].
-        inside: bits of the classes inside the boxes of each hand, shape [hands].
+    `keys` are bits of the classes whose keys fit each gate; `inside` is `inside_of`.
     """
     relevant = np.full(task.states, np.bitwise_or.reduce(keys, initial=0), np.int64)
     for _ in range(task.states + 1):

@@ -67,11 +67,7 @@ class SceneSituations:
         return self.number_of[find_situations(self.layout.table, states)]
 
     def least_costs(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The least cost of each price, shape [prices].
-
-        Args:
-            costs: of the listed situations, shape [listed, controls].
-        """
+        """The least cost of each price, given the costs of situations: [listed, controls] -> [prices]."""
         table = np.full((int(np.prod(SITUATION_SIZES)), len(CONTROLS)), np.inf)
         table[self.situations] = costs
         distinct, _ = price_classes(self.layout)
@@ -99,7 +95,8 @@ def price_classes(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Returns:
         The distinct ones, shape [classes, 3], and the class of each pose, shape [walkable * 4].
     """
-    cells, walkable, floor = layout.cells, layout.walkable, layout.floor_colors
+    cells, walkable = layout.cells, layout.walkable
+    floor = np.where(cells[:, physics.TERRAIN] == physics.FLOOR, 1 + cells[:, physics.TERRAIN_COLOR], 0)
     terrain = np.where(cells[:, physics.TERRAIN] == physics.DOOR, physics.OPEN_DOOR, cells[:, physics.TERRAIN])
     fronts = cells[walkable][:, physics.FRONT :]
     ahead = np.where(fronts == NOTHING, 0, floor[fronts])

@@ -146,13 +146,7 @@ def continue_search(
     progress: SearchProgress,
     wanted: NDArray[np.int64],
 ) -> SearchProgress:
-    """Search until there is a reason to pause or end.
-
-    Args:
-        graph, nodes, open_list: the product and what is known of its nodes.
-        search, progress: the settings, and where the search has paused.
-        wanted: becomes the nodes that need successors, the best ones first; shape [most nodes].
-    """
+    """Search on from where it has paused; `wanted` becomes the nodes that need successors, the best ones first."""
     successors, situations, costs = graph
     controls = successors.shape[1]
     heuristic = nodes.lower_bounds if search.weight == 1.0 else nodes.estimates
@@ -203,11 +197,7 @@ def continue_search(
 def _pop_unexpanded(
     graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Pop nodes without successors into `wanted` until another entry comes first.
-
-    Returns:
-        The new size of the open list, and the number of popped nodes.
-    """
+    """Pop nodes without successors into `wanted` until another entry comes first; the new size, and their number."""
     count = 0
     while size > 0 and count < wanted.size:
         node = open_list.entries[0]

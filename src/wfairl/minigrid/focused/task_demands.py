@@ -17,14 +17,7 @@ Changes = Sequence[tuple[int, int, int, int]]
 
 
 class TaskDemands:
-    """One scene, and an automaton that reads its labels.
-
-    Args:
-        world: the scene.
-        start: the fields of the state where the search begins, shape [fields].
-        automaton: the task.
-        automaton_state: its state at the start.
-    """
+    """One scene, and an automaton that reads its labels from a state on, given by its fields of shape [fields]."""
 
     def __init__(
         self, world: MiniGridWorld, start: NDArray[np.int32], automaton: Automaton, automaton_state: int
@@ -51,10 +44,6 @@ class TaskDemands:
             ]
         return reached
 
-    def door_roles(self, door: int) -> int:
-        """Bits of the roles of a door."""
-        return int(self.layout.cells[self.door_cells[door], physics.DOOR_ROLES])
-
     def is_shut(self, door: int) -> bool:
         """Whether a door was shut at the start."""
         return not self.doors[door] & physics.IS_OPEN
@@ -76,7 +65,7 @@ class TaskDemands:
 
     def is_named(self, door: int) -> bool:
         """Whether the task asks whether a door is open, or to open it."""
-        roles = self.door_roles(door)
+        roles = int(self.layout.cells[self.door_cells[door], physics.DOOR_ROLES])
         for i in self.atoms_used:
             question, first = self.atoms[i, :2]
             if question == atoms.DOOR_IS_OPEN and first == door:
