@@ -18,17 +18,11 @@ from wfairl.floors.scene import FloorScene
 
 @dataclass(frozen=True, eq=False)
 class RefinedPlan:
-    """A plan on a roadmap and the same plan in the plane.
+    """A plan on a roadmap and the same plan in the plane."""
 
-    Attributes:
-        world: of the roadmap.
-        path: the plan on the roadmap.
-        refined: the plan in the plane.
-    """
-
-    world: Any
-    path: WorldPath
-    refined: RefinedPath
+    world: Any  # of the roadmap
+    path: WorldPath  # the plan on the roadmap
+    refined: RefinedPath  # the plan in the plane
 
     def to_document(self) -> dict[str, Any]:
         """The refined plan as JSON."""

@@ -38,18 +38,12 @@ class BrokenFloorPlanError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class FloorPlan:
-    """A floor.
+    """A floor."""
 
-    Attributes:
-        bounds: left, bottom, right and top, in metres.
-        obstacles: shapes that no path may touch.
-        regions: shapes by name, for labels; they may overlap.
-        zones: shapes by name, each with a price per metre; they may not overlap.
-    """
-
-    bounds: tuple[float, float, float, float]
-    obstacles: tuple[Shape, ...] = ()
-    regions: Mapping[str, Shape] = field(default_factory=dict)
+    bounds: tuple[float, float, float, float]  # left, bottom, right and top, in metres
+    obstacles: tuple[Shape, ...] = ()  # shapes that no path may touch
+    regions: Mapping[str, Shape] = field(default_factory=dict)  # shapes by name, for labels; they may overlap
+    # shapes by name, each with a price per metre; they may not overlap
     zones: Mapping[str, Shape] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -37,19 +37,12 @@ FIRST_WIDTH, LAST_WIDTH = 0.4, 0.01
 
 @dataclass(frozen=True, eq=False)
 class RefinedPath:
-    """A path in the plane.
+    """A path in the plane."""
 
-    Attributes:
-        path: its corners, shape [points, 2].
-        metres: outside the zones and in each of them, shape [1 + zones].
-        cost: of the metres.
-        word: of the path, from its first point on.
-    """
-
-    path: Points
-    metres: NDArray[np.float64]
-    cost: float
-    word: Word
+    path: Points  # its corners, shape [points, 2]
+    metres: NDArray[np.float64]  # outside the zones and in each of them, shape [1 + zones]
+    cost: float  # of the metres
+    word: Word  # of the path, from its first point on
 
 
 def refine_path(

@@ -45,17 +45,11 @@ MAX_ROUNDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Roadmap:
-    """A floor as a graph.
+    """A floor as a graph."""
 
-    Attributes:
-        plan: the floor.
-        places: of the vertices, shape [vertices, 2].
-        table: the edges; control i of a vertex takes the i-th shortest of its edges.
-    """
-
-    plan: FloorPlan
-    places: Points
-    table: TransitionTable
+    plan: FloorPlan  # the floor
+    places: Points  # of the vertices, shape [vertices, 2]
+    table: TransitionTable  # the edges; control i of a vertex takes the i-th shortest of its edges
 
     @property
     def edges(self) -> int:

@@ -28,15 +28,10 @@ SHORT_GAP = 0.3
 
 @dataclass(frozen=True, eq=False)
 class FloorScene:
-    """The source of a `GraphWorld` on a roadmap, whose states are the vertices.
+    """The source of a `GraphWorld` on a roadmap, whose states are the vertices."""
 
-    Attributes:
-        roadmap: the floor as a graph.
-        meanings: proposition by region.
-    """
-
-    roadmap: Roadmap
-    meanings: Mapping[str, str]
+    roadmap: Roadmap  # the floor as a graph
+    meanings: Mapping[str, str]  # proposition by region
 
     @property
     def rendering(self) -> Rendering:

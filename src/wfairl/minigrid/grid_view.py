@@ -17,21 +17,13 @@ from wfairl.minigrid.world import MiniGridWorld
 
 @dataclass(frozen=True, eq=False)
 class GridView:
-    """Observations of states of one scene.
+    """Observations of states of one scene."""
 
-    Attributes:
-        cells: the agent's cell y * width + x, shape [states] of int64.
-        directions: 0 right, 1 down, 2 left, 3 up; shape [states] of int64.
-        carried: what the agent carries, an index into `HANDS`; shape [states] of int64.
-        grid_numbers: which of `grids` the state shows, shape [states] of int64.
-        grids: the distinct grids without the agent, an index into `CELL_TYPES` per cell;
-            shape [grids, height, width] of uint8.
-    """
-
-    cells: NDArray[np.int64]
-    directions: NDArray[np.int64]
-    carried: NDArray[np.int64]
-    grid_numbers: NDArray[np.int64]
+    cells: NDArray[np.int64]  # the agent's cell y * width + x, shape [states]
+    directions: NDArray[np.int64]  # 0 right, 1 down, 2 left, 3 up; shape [states]
+    carried: NDArray[np.int64]  # what the agent carries, an index into `HANDS`; shape [states]
+    grid_numbers: NDArray[np.int64]  # which of `grids` the state shows, shape [states]
+    # the distinct grids without the agent, an index into `CELL_TYPES` per cell; shape [grids, height, width]
     grids: NDArray[np.uint8]
 
 

@@ -91,23 +91,16 @@ class Layout:
 
     Compiled code reads it from one flat array, `table`: many small arrays would cost a reference count each at every
     call. The array holds a head of scalars, then the tables of cells, objects and fields.
-
-    Attributes:
-        width: cells in a row.
-        cells: terrain, colour, door or `NOTHING`, roles of the door, x, y and the four neighbours of each cell;
-            shape [cells, 10].
-        objects: kind, colour, first object and end of the group, first object of the group of the contents or
-            `NOTHING`, and roles of each object. Objects of one kind stand together, and so do objects of one kind and
-            colour. Shape [objects, 6].
-        doors: number of doors.
-        pickup_toggles: whether `pickup` does what `toggle` does, as in MiniGrid's Memory.
     """
 
-    width: int
+    width: int  # cells in a row
+    # terrain, colour, door or `NOTHING`, roles of the door, x, y and four neighbours of each cell; shape [cells, 10]
     cells: NDArray[np.int32]
+    # kind, colour, first object and end of the group, first object of the group of the contents or `NOTHING`, and roles
+    # of each object. Objects of one kind stand together, and so do objects of one kind and colour. Shape [objects, 6].
     objects: NDArray[np.int32]
-    doors: int
-    pickup_toggles: bool
+    doors: int  # number of doors
+    pickup_toggles: bool  # whether `pickup` does what `toggle` does, as in MiniGrid's Memory
 
     @property
     def height(self) -> int:

@@ -40,24 +40,16 @@ ALL_NODES = np.empty(0, np.int64)
 
 
 class NodeTables(NamedTuple):
-    """Nodes, with room for more.
+    """Nodes, with room for more."""
 
-    Attributes:
-        states: packed world states, shape [capacity, words] of uint64.
-        automaton_states: shape [capacity] of int32.
-        state_labels: index of the label of a transition that leaves the state as it is; shape [capacity] of uint16.
-        successors: node after each control; in a new node, the first is `NOT_EXPANDED`; shape [capacity, controls] of
-            int32.
-        labels: index of the label of each transition, shape [capacity, controls] of uint16.
-        slots: key and node + 1, or `EMPTY_SLOT`; shape [2 * capacity, 2] of uint64.
-    """
-
-    states: NDArray[np.uint64]
-    automaton_states: NDArray[np.int32]
+    states: NDArray[np.uint64]  # packed world states, shape [capacity, words]
+    automaton_states: NDArray[np.int32]  # shape [capacity]
+    # index of the label of a transition that leaves the state as it is; shape [capacity]
     state_labels: NDArray[np.uint16]
+    # node after each control; in a new node, the first is `NOT_EXPANDED`; shape [capacity, controls]
     successors: NDArray[np.int32]
-    labels: NDArray[np.uint16]
-    slots: NDArray[np.uint64]
+    labels: NDArray[np.uint16]  # index of the label of each transition, shape [capacity, controls]
+    slots: NDArray[np.uint64]  # key and node + 1, or `EMPTY_SLOT`; shape [2 * capacity, 2]
 
 
 class ProductNodes:
@@ -165,20 +157,13 @@ def _free_shift(layout: Layout, automaton_states: int) -> int:
 
 
 class CompiledProduct(NamedTuple):
-    """A scene and an automaton, as compiled code reads them.
+    """A scene and an automaton, as compiled code reads them."""
 
-    Attributes:
-        layout, atoms: the scene and its labels.
-        masks: the label masks that have a number; see `MaskNumbers`.
-        rows: automaton state after each label; see `LabelTable`.
-        shift: see `_free_shift`.
-    """
-
-    layout: LayoutTable
-    atoms: NDArray[np.int32]
-    masks: NDArray[np.uint64]
-    rows: NDArray[np.int32]
-    shift: int
+    layout: LayoutTable  # the scene
+    atoms: NDArray[np.int32]  # of its labels
+    masks: NDArray[np.uint64]  # the label masks that have a number; see `MaskNumbers`
+    rows: NDArray[np.int32]  # automaton state after each label; see `LabelTable`
+    shift: int  # see `_free_shift`
 
 
 @njit(cache=True, nogil=True, exact=True)

@@ -132,17 +132,11 @@ class Constant:
 
 @dataclass(frozen=True)
 class OfRole:
-    """The agent does what a mission asks for; see `holds`.
+    """The agent does what a mission asks for; see `holds`."""
 
-    Attributes:
-        verb: `go to`, `pick up`, `open` or `put next`.
-        role: of the objects that the mission names.
-        other: the role of the objects beside which one is put.
-    """
-
-    verb: str
-    role: int
-    other: int = 0
+    verb: str  # `go to`, `pick up`, `open` or `put next`
+    role: int  # of the objects that the mission names
+    other: int = 0  # the role of the objects beside which one is put
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
         return (QUESTIONS[self.verb], self.role, self.other, 0, 0)

@@ -31,21 +31,13 @@ TILE_PIXELS = 32
 
 @dataclass(frozen=True)
 class EncodedState:
-    """One state in MiniGrid's own encoding.
+    """One state in MiniGrid's own encoding."""
 
-    Attributes:
-        grid: object, colour and state of each cell, shape [width, height, 3] of uint8.
-        position: the agent's cell (x, y).
-        direction: 0 right, 1 down, 2 left, 3 up.
-        carried: object, colour and state of what the agent carries, or None.
-        terminated: whether the agent stands on a goal or on lava.
-    """
-
-    grid: NDArray[np.uint8]
-    position: tuple[int, int]
-    direction: int
-    carried: tuple[int, int, int] | None
-    terminated: bool
+    grid: NDArray[np.uint8]  # object, colour and state of each cell, shape [width, height, 3]
+    position: tuple[int, int]  # the agent's cell (x, y)
+    direction: int  # 0 right, 1 down, 2 left, 3 up
+    carried: tuple[int, int, int] | None  # object, colour and state of what the agent carries, or None
+    terminated: bool  # whether the agent stands on a goal or on lava
 
     def in_words(self) -> str:
         """The state for a person who cannot see it: the agent, what is before it, and where the objects are."""

@@ -37,28 +37,24 @@ MOST_DRAWS = 100
 
 @dataclass(frozen=True)
 class MiniGridTask:
-    """A task in a MiniGrid environment; see `Task` for the other attributes.
-
-    Attributes:
-        environment_id: Gymnasium's id.
-        scene_propositions: from an environment just reset to the propositions of its scene, by name.
-        mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
-        is_mission: whether the task is the environment's own mission. Then the environment judges success, and the
-            mission in words is the instruction of a scene.
-        needs: kinds of objects that every scene must have; a scene that lacks one is drawn again.
-    """
+    """A task in a MiniGrid environment; see `Task` for the other attributes."""
 
     name: str
     summary: str
-    environment_id: str
+    environment_id: str  # Gymnasium's id
+    # from an environment just reset to the propositions of its scene, by name
     scene_propositions: Callable[[Any], Mapping[str, Proposition]]
     rule: Automaton
     horizon: int
     title: str = ""
     default_cost: str = "auto"
     true_cost: FeatureCost | None = None
+    # whether the environment's own mission ends an episode; False where the task is another one
     mission_ends: bool = True
+    # whether the task is the environment's own mission. Then the environment judges success, and the mission in words
+    # is the instruction of a scene.
     is_mission: bool = False
+    # kinds of objects that every scene must have; a scene that lacks one is drawn again
     needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:

@@ -30,36 +30,23 @@ UNMET_STATE = -1
 
 
 class AbstractStates(NamedTuple):
-    """The states of an abstraction, as compiled code reads them.
+    """The states of an abstraction, as compiled code reads them."""
 
-    Attributes:
-        pattern, places: what the abstraction keeps.
-        number_of: number of each dense number, or `UNMET_STATE`; shape [dense].
-    """
-
-    pattern: PatternTable
+    pattern: PatternTable  # what the abstraction keeps
     places: StartPlaces
-    number_of: NDArray[np.int32]
+    number_of: NDArray[np.int32]  # number of each dense number, or `UNMET_STATE`; shape [dense]
 
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """A smaller scene, explored whole. Its transitions are sorted by target.
+    """A smaller scene, explored whole. Its transitions are sorted by target."""
 
-    Attributes:
-        spec, pattern: what it keeps.
-        states: its states; number 0 is acceptance.
-        first: transitions into state n are those from first[n] to first[n + 1]; shape [states + 1].
-        source: the state before each transition, shape [transitions].
-        price: of each transition, see `prices`; shape [transitions].
-    """
-
-    spec: PatternSpec
+    spec: PatternSpec  # what it keeps
     pattern: Pattern
-    states: AbstractStates
-    first: NDArray[np.uint32]
-    source: NDArray[np.uint32]
-    price: NDArray[np.int64]
+    states: AbstractStates  # its states; number 0 is acceptance
+    first: NDArray[np.uint32]  # transitions into state n are those from first[n] to first[n + 1]; shape [states + 1]
+    source: NDArray[np.uint32]  # the state before each transition, shape [transitions]
+    price: NDArray[np.int64]  # of each transition, see `prices`; shape [transitions]
 
     def __len__(self) -> int:
         """The number of abstract states, with acceptance."""

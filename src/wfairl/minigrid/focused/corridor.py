@@ -55,38 +55,25 @@ CORRIDOR_FACTOR = 8
 
 
 class CoarseBounds(NamedTuple):
-    """The bounds that direct the search, and how a fine abstract state is read as a coarse one.
+    """The bounds that direct the search, and how a fine abstract state is read as a coarse one."""
 
-    Attributes:
-        abstract: the coarse abstraction.
-        cost_to_go: of its states, shape [states].
-        hands: the coarse hand of each fine hand, shape [fine hands].
-        classes: the bit of the coarse class of each fine class, 0 without one; shape [fine classes].
-        blockers, gates: the fine bit of each coarse blocker and gate, shape [coarse blockers] and [coarse gates].
-    """
-
-    abstract: AbstractStates
-    cost_to_go: NDArray[np.float64]
-    hands: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    blockers: NDArray[np.int64]
-    gates: NDArray[np.int64]
+    abstract: AbstractStates  # the coarse abstraction
+    cost_to_go: NDArray[np.float64]  # of its states, shape [states]
+    hands: NDArray[np.int64]  # the coarse hand of each fine hand, shape [fine hands]
+    classes: NDArray[np.int64]  # the bit of the coarse class of each fine class, 0 without one; shape [fine classes]
+    blockers: NDArray[np.int64]  # the fine bit of each coarse blocker, shape [coarse blockers]
+    gates: NDArray[np.int64]  # the fine bit of each coarse gate, shape [coarse gates]
 
 
 @dataclass(frozen=True, eq=False)
 class Corridor:
-    """The closed states of a fine pattern.
+    """The closed states of a fine pattern."""
 
-    Attributes:
-        pattern: what it keeps.
-        number_of: from a dense number to the number of the state, a compiled dictionary.
-        bounds: lower bounds on the cost-to-go of the states, 0 where nothing is known; shape [states].
-        path: the agent's cells along the cheapest plan, the last first; empty if acceptance was not reached.
-    """
-
-    pattern: Pattern
-    number_of: Any
+    pattern: Pattern  # what it keeps
+    number_of: Any  # from a dense number to the number of the state, a compiled dictionary
+    # lower bounds on the cost-to-go of the states, 0 where nothing is known; shape [states]
     bounds: NDArray[np.float64]
+    # the agent's cells along the cheapest plan, the last first; empty if acceptance was not reached
     path: NDArray[np.int64]
 
     def bound(self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]) -> NDArray[np.float64]:

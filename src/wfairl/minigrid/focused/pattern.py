@@ -52,19 +52,12 @@ PatternData = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PatternSpec:
-    """What a pattern keeps.
+    """What a pattern keeps."""
 
-    Attributes:
-        atoms: of the labels; their objects become classes.
-        blockers: cells.
-        gates: doors.
-        crowd: whether there is a bit for the crowd.
-    """
-
-    atoms: tuple[int, ...]
-    blockers: tuple[int, ...]
-    gates: tuple[int, ...]
-    crowd: bool = False
+    atoms: tuple[int, ...]  # of the labels; their objects become classes
+    blockers: tuple[int, ...]  # cells
+    gates: tuple[int, ...]  # doors
+    crowd: bool = False  # whether there is a bit for the crowd
 
     @property
     def is_coarsest(self) -> bool:
@@ -92,85 +85,57 @@ class PatternTable(NamedTuple):
 
 
 class StartPlaces(NamedTuple):
-    """Where objects and doors are at the start, to tell what has changed since.
+    """Where objects and doors are at the start, to tell what has changed since."""
 
-    Attributes:
-        home: whether an object of each object's group was at a place at the start; shape [objects, places].
-        hands: the hand that holds each object, shape [objects].
-        blockers: cell, group (its first object) and bit of each object that is a blocker or of the crowd;
-            shape [blockers, 3].
-        gates: the doors that are gates, shape [gates].
-        needed: sets of boxes. Every path from an automaton state to acceptance needs a box of each set.
-            Shape [automaton states, sets, objects].
-    """
-
+    # whether an object of each object's group was at a place at the start; shape [objects, places]
     home: NDArray[np.bool_]
-    hands: NDArray[np.int64]
+    hands: NDArray[np.int64]  # the hand that holds each object, shape [objects]
+    # cell, group (its first object) and bit of each object that is a blocker or of the crowd; shape [blockers, 3]
     blockers: NDArray[np.int64]
-    gates: NDArray[np.int64]
+    gates: NDArray[np.int64]  # the doors that are gates, shape [gates]
+    # sets of boxes; every path from an automaton state to acceptance needs a box of each set;
+    # shape [automaton states, sets, objects]
     needed: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """What an abstraction keeps of one scene and one automaton.
+    """What an abstraction keeps of one scene and one automaton."""
 
-    Attributes:
-        layout: the scene.
-        places: where objects and doors are at the start.
-        states, hands, cells: the numbers of automaton states, hands and walkable cells.
-        blocker_bits, gate_bits: the numbers of bits for blockers (with the crowd) and for gates.
-        crowd: the bit of the crowd among the bits of blockers, or `NOTHING`.
-        atom_count: the number of atoms.
-        most_changes: the largest number of changes of one automaton state.
-        walkable: the cells that are no walls, shape [walkable].
-        number_of: number of each cell among the walkable ones, or `NOTHING`; shape [cells].
-        hand_at: the hand after picking up the object that lay on a cell at the start, 0 without one; shape [cells].
-        is_box: whether this object was a box, shape [cells].
-        hand_kind: what a hand shows, an index into `HANDS` or `ANY_HAND`; shape [hands].
-        alike: whether the objects of a hand's class are all of one group, shape [hands].
-        inside_of: bits of the classes of what is inside the boxes of a hand's class, shape [hands].
-        unlocks: bits of the classes whose keys fit each door, shape [doors].
-        was_locked: whether each door was locked at the start, shape [doors].
-        gate_of: bit of each door among the gates, or `NOTHING`; shape [doors].
-        blocker_at: bit of each cell among the blockers, the bit of the crowd, or `NOTHING`; shape [cells].
-        atoms: of the labels, shape [atoms, 5].
-        atom_classes: bits of the classes that each atom is about, and bits of the classes beside which it puts them, or
-            `NOT_KEPT`; shape [atoms, 2].
-        relevant: bits of the classes that still matter in each automaton state, shape [automaton states].
-        changes: automaton state, bits of the atoms that must hold and must not hold, and the state after, sorted by the
-            first; shape [changes, 4].
-        first_change: where the changes of each automaton state begin, shape [automaton states + 1].
-        price_class: which poses are alike to a price, shape [walkable * 4].
-    """
-
-    layout: Layout
-    places: StartPlaces
-    states: int
-    hands: int
-    cells: int
-    blocker_bits: int
-    gate_bits: int
-    crowd: int
-    atom_count: int
-    most_changes: int
-    walkable: NDArray[np.int64]
-    number_of: NDArray[np.int64]
+    layout: Layout  # the scene
+    places: StartPlaces  # where objects and doors are at the start
+    states: int  # the number of automaton states
+    hands: int  # the number of hands
+    cells: int  # the number of walkable cells
+    blocker_bits: int  # the number of bits for blockers, with the crowd
+    gate_bits: int  # the number of bits for gates
+    crowd: int  # the bit of the crowd among the bits of blockers, or `NOTHING`
+    atom_count: int  # the number of atoms
+    most_changes: int  # the largest number of changes of one automaton state
+    walkable: NDArray[np.int64]  # the cells that are no walls, shape [walkable]
+    number_of: NDArray[np.int64]  # number of each cell among the walkable ones, or `NOTHING`; shape [cells]
+    # the hand after picking up the object that lay on a cell at the start, 0 without one; shape [cells]
     hand_at: NDArray[np.int64]
-    is_box: NDArray[np.bool_]
-    hand_kind: NDArray[np.int64]
-    alike: NDArray[np.bool_]
-    inside_of: NDArray[np.int64]
-    unlocks: NDArray[np.int64]
-    was_locked: NDArray[np.bool_]
-    gate_of: NDArray[np.int64]
+    is_box: NDArray[np.bool_]  # whether this object was a box, shape [cells]
+    hand_kind: NDArray[np.int64]  # what a hand shows, an index into `HANDS` or `ANY_HAND`; shape [hands]
+    alike: NDArray[np.bool_]  # whether the objects of a hand's class are all of one group, shape [hands]
+    inside_of: NDArray[np.int64]  # bits of the classes of what is inside the boxes of a hand's class, shape [hands]
+    unlocks: NDArray[np.int64]  # bits of the classes whose keys fit each door, shape [doors]
+    was_locked: NDArray[np.bool_]  # whether each door was locked at the start, shape [doors]
+    gate_of: NDArray[np.int64]  # bit of each door among the gates, or `NOTHING`; shape [doors]
+    # bit of each cell among the blockers, the bit of the crowd, or `NOTHING`; shape [cells]
     blocker_at: NDArray[np.int64]
-    atoms: NDArray[np.int32]
+    atoms: NDArray[np.int32]  # of the labels, shape [atoms, 5]
+    # bits of the classes that each atom is about, and bits of the classes beside which it puts them, or `NOT_KEPT`;
+    # shape [atoms, 2]
     atom_classes: NDArray[np.int64]
+    # bits of the classes that still matter in each automaton state, shape [automaton states]
     relevant: NDArray[np.int64]
+    # automaton state, bits of the atoms that must hold and must not hold, and the state after, sorted by the first;
+    # shape [changes, 4]
     changes: NDArray[np.int64]
-    first_change: NDArray[np.int64]
-    price_class: NDArray[np.int64]
+    first_change: NDArray[np.int64]  # where the changes of each automaton state begin, shape [automaton states + 1]
+    price_class: NDArray[np.int64]  # which poses are alike to a price, shape [walkable * 4]
 
     @cached_property
     def table(self) -> PatternTable:

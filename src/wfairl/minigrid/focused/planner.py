@@ -25,15 +25,10 @@ from wfairl.minigrid.world import MiniGridWorld
 
 @dataclass(frozen=True)
 class FocusedPlanner:
-    """Computes the cost-to-go only where it is asked, by A*.
+    """Computes the cost-to-go only where it is asked, by A*."""
 
-    Attributes:
-        max_nodes: give up on a scene whose searches reach more nodes than this.
-        expansion_limit: nodes to expand for a scene under one cost before plans need not be optimal; see
-            `Plan.lower_bound`.
-    """
-
-    max_nodes: int = DEFAULT_MAX_NODES
+    max_nodes: int = DEFAULT_MAX_NODES  # give up on a scene whose searches reach more nodes than this
+    # nodes to expand for a scene under one cost before plans need not be optimal; see `Plan.lower_bound`
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
 
     def solve(

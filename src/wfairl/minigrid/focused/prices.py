@@ -30,19 +30,12 @@ DOOR_STATES = {physics.OPEN_DOOR: physics.IS_OPEN, physics.CLOSED_DOOR: 0, physi
 
 @dataclass(frozen=True, eq=False)
 class SceneSituations:
-    """The situations of one scene, listed before the first search so that a cost is evaluated once for all of them.
+    """The situations of one scene, listed before the first search so that a cost is evaluated once for all of them."""
 
-    Attributes:
-        layout: the scene.
-        situations: numbers of situations in ascending order, shape [listed].
-        states: a packed state in each situation, shape [listed, words].
-        number_of: position of each situation in the list, or `NOTHING`; shape [situations].
-    """
-
-    layout: Layout
-    situations: NDArray[np.int64]
-    states: NDArray[np.uint64]
-    number_of: NDArray[np.int32]
+    layout: Layout  # the scene
+    situations: NDArray[np.int64]  # numbers of situations in ascending order, shape [listed]
+    states: NDArray[np.uint64]  # a packed state in each situation, shape [listed, words]
+    number_of: NDArray[np.int32]  # position of each situation in the list, or `NOTHING`; shape [situations]
 
     @classmethod
     def of(cls, layout: Layout, initial: NDArray[np.int32]) -> "SceneSituations":

@@ -30,39 +30,24 @@ list. `STOPPED` means that the expansion limit is reached."""
 
 
 class Graph(NamedTuple):
-    """The part of a product that is built.
+    """The part of a product that is built."""
 
-    Attributes:
-        successors: node after each control, the first `NOT_EXPANDED` where there are none yet; shape [nodes, controls].
-        situations: row of `costs` of each node, shape [nodes].
-        costs: c, shape [situations, controls].
-    """
-
+    # node after each control, the first `NOT_EXPANDED` where there are none yet; shape [nodes, controls]
     successors: NDArray[np.int32]
-    situations: NDArray[np.int32]
-    costs: NDArray[np.float64]
+    situations: NDArray[np.int32]  # row of `costs` of each node, shape [nodes]
+    costs: NDArray[np.float64]  # c, shape [situations, controls]
 
 
 class NodeTable(NamedTuple):
-    """What searches know of each node; every array has the shape [capacity].
+    """What searches know of each node; every array has the shape [capacity]."""
 
-    Attributes:
-        lower_bounds: h.
-        upper_bounds: U.
-        estimates: what weighted searches use instead of h; they are no bounds.
-        cost_so_far: g in the last search that reached the node.
-        best_control: the first control of the best known path to acceptance, or `NO_CONTROL`.
-        search_number: the last search that reached the node.
-        parents: the transition, node * controls + control, by which that search reached the node.
-    """
-
-    lower_bounds: NDArray[np.float64]
-    upper_bounds: NDArray[np.float64]
-    estimates: NDArray[np.float64]
-    cost_so_far: NDArray[np.float64]
-    best_control: NDArray[np.int32]
-    search_number: NDArray[np.int64]
-    parents: NDArray[np.int64]
+    lower_bounds: NDArray[np.float64]  # h
+    upper_bounds: NDArray[np.float64]  # U
+    estimates: NDArray[np.float64]  # what weighted searches use instead of h; they are no bounds
+    cost_so_far: NDArray[np.float64]  # g in the last search that reached the node
+    best_control: NDArray[np.int32]  # the first control of the best known path to acceptance, or `NO_CONTROL`
+    search_number: NDArray[np.int64]  # the last search that reached the node
+    parents: NDArray[np.int64]  # the transition, node * controls + control, by which that search reached the node
 
     @classmethod
     def with_room(cls, capacity: int) -> "NodeTable":
@@ -103,37 +88,23 @@ def grow(arrays: GrowingArrays, capacity: int) -> GrowingArrays:
 
 
 class SearchSettings(NamedTuple):
-    """The settings of a search.
+    """The settings of a search."""
 
-    Attributes:
-        number: the number of the search, from 1 on.
-        weight: w.
-        cost_limit: search only for paths that cost less.
-        expansion_limit: nodes to expand at most.
-    """
-
-    number: int
-    weight: float
-    cost_limit: float
-    expansion_limit: int
+    number: int  # the number of the search, from 1 on
+    weight: float  # w
+    cost_limit: float  # search only for paths that cost less
+    expansion_limit: int  # nodes to expand at most
 
 
 class SearchProgress(NamedTuple):
-    """Where a search has paused or ended.
+    """Where a search has paused or ended."""
 
-    Attributes:
-        outcome: why it has.
-        least_priority: the least priority in the open list; with w = 1, the optimum is at least this.
-        size: the number of entries in the open list.
-        expansions: the number of nodes that were expanded.
-        detail: with `PATH_FOUND`, the transition that ends in acceptance or in a node with a known path; with
-            `NEEDS_SUCCESSORS`, the number of nodes that need them.
-    """
-
-    outcome: int
-    least_priority: float
-    size: int
-    expansions: int
+    outcome: int  # why it has
+    least_priority: float  # the least priority in the open list; with w = 1, the optimum is at least this
+    size: int  # the number of entries in the open list
+    expansions: int  # the number of nodes that were expanded
+    # with `PATH_FOUND`, the transition that ends in acceptance or in a node with a known path; with `NEEDS_SUCCESSORS`,
+    # the number of nodes that need them
     detail: int
 
 
