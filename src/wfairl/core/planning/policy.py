@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.worlds.world import draw
 
 TIE_TOLERANCE = 1e-9
 """At temperature 0, Q within this fraction of the least one counts as equal to it: sums of the same
@@ -70,6 +71,4 @@ def sample_control(
     available: NDArray[np.bool_] | None = None,
 ) -> int:
     """Draw a control from the policy of one state, Q of shape [controls]."""
-    cumulative = probabilities(control_cost_to_go, temperature, available).cumsum()
-    # The first control whose cumulative probability lies above the draw, which is never one of probability 0.
-    return int((cumulative / cumulative[-1] <= rng.random()).sum())
+    return draw(probabilities(control_cost_to_go, temperature, available), rng)

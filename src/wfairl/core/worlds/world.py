@@ -27,7 +27,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, one_line
@@ -107,6 +107,12 @@ def check_outcomes(answer: Any, where: Callable[[], str]) -> Outcomes:
     if not abs(total - 1) <= SUM_TOLERANCE:
         raise BrokenLawError(f"outcomes: their probabilities sum to {total:g} and not to 1, {where()}")
     return tuple((probability / total, next_state) for next_state, probability in merged.items())
+
+
+def draw(probabilities: ArrayLike, rng: np.random.Generator) -> int:
+    """An index, drawn with its probability: the first whose cumulative probability lies above a uniform number."""
+    cumulative = np.cumsum(probabilities)
+    return int((cumulative / cumulative[-1] <= rng.random()).sum())
 
 
 def feature_names(world: World[Any], features: int) -> tuple[str, ...]:
