@@ -43,6 +43,7 @@ class Agent:
     solution: Solution
     automaton_state: int  # after the labels observed, `DEAD` once the automaton died
     status: Status
+    control_cost_to_go: NDArray[np.float64]  # Q in the present state, inf once the task is lost; shape [controls]
     replans: int  # how often it left the solution and planned again
 
     def __init__(
@@ -79,7 +80,7 @@ class Agent:
         self.automaton_state = self.automaton.read(self.automaton_state, label)
         self._state = state
         if self.automaton_state == DEAD:
-            self.status = Status.LOST
+            self.status, self.control_cost_to_go = Status.LOST, np.full(len(self.world.controls), np.inf)
         elif self.automaton.accepting[self.automaton_state]:
             self.status = Status.ACCEPTED
         else:
@@ -89,13 +90,6 @@ class Agent:
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each control in `choose`, which raises the same errors; shape [controls]."""
         return probabilities(self.control_cost_to_go, self.temperature, self._available)
-
-    @property
-    def control_cost_to_go(self) -> NDArray[np.float64]:
-        """Q of every control in the present state, inf for all of them once the task is lost; shape [controls]."""
-        if self.status is Status.LOST:
-            return np.full(len(self.world.controls), np.inf)
-        return self._control_cost_to_go
 
     @property
     def _available(self) -> NDArray[np.bool_]:
@@ -109,5 +103,5 @@ class Agent:
             self.solution = self.planner.solve(self.world, self.automaton, self.cost, (state, self.automaton_state))
             Q = self.solution.control_cost_to_go(state, self.automaton_state)
             assert Q is not None  # it is the planner's start
-        self._control_cost_to_go = Q
+        self.control_cost_to_go = Q
         self.status = Status.LOST if np.isinf(Q).all() else Status.RUNNING
