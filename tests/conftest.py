@@ -60,6 +60,7 @@ def opened(browser):
     def open_page(path, **settings):
         context = browser.new_context(**settings)
         contexts.append(context)
+        context.set_default_timeout(120_000)  # other tests run beside this one
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -14,13 +14,12 @@ from wfairl.core.runs.methods import find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import AutomatonDrawing, Facts, prose
+from wfairl.pages.blocks import AutomatonDrawing, Facts, automaton_drawing, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
-from wfairl.pages.run_learned import automaton_drawing
 from wfairl.pages.text import number
 
 SHOWN_SEED = 0

@@ -33,9 +33,8 @@ from wfairl.core.planning.policy import probabilities
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import NothingExplainedError, learn_posterior
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.pages.blocks import prose
+from wfairl.pages.blocks import automaton_drawing, prose
 from wfairl.pages.page import Block
-from wfairl.pages.run_learned import automaton_drawing
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 

@@ -18,7 +18,7 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.figures import draw_layout, draw_side_by_side
 from wfairl.pages.automata.images import LOST, automaton_svg
-from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
+from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, points_on
 from wfairl.pages.style import new_figure
 from wfairl.specifications.formats import FORMATS, write_automaton
 
@@ -76,8 +76,8 @@ def test_edges_run_from_rim_to_rim_and_through_no_other_state(automaton):
     for edge in layout.edges:
         for end, state in ((0, edge.source), (3, edge.target)):
             assert np.linalg.norm(edge.curve[end] - layout.centres[state]) == pytest.approx(RADIUS)
-        for t in np.linspace(0, 1, 21):
-            distances = np.linalg.norm(layout.centres - point_on(edge.curve, t), axis=1)
+        for point in points_on(edge.curve, 21):
+            distances = np.linalg.norm(layout.centres - point, axis=1)
             distances[[edge.source, edge.target]] = np.inf
             assert distances.min() > RADIUS
 

@@ -22,8 +22,6 @@ from wfairl.pages.blocks import (
     Column,
     Command,
     Facts,
-    KeyFigure,
-    KeyFigures,
     RaggedTableError,
     Table,
     TableCell,
@@ -51,7 +49,6 @@ def all_blocks(text):
     return (
         prose(text, (text, Code(text), Number(1.5, text), Chips((text,)))),
         Facts(((text, text),), text),
-        KeyFigures((KeyFigure(text, text, text),)),
         Command(text),
         CaptionedFigure("name", MatplotlibFigure(), text, text),
         Table((Column(text),), ((TableCell(text, text),),), text),

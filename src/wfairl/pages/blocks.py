@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.images import layout_svg
-from wfairl.pages.automata.label_differences import with_label_differences
-from wfairl.pages.automata.layout import lay_out
+from wfairl.pages.automata.label_differences import DIFFERENCES_EXPLAINED, with_label_differences
+from wfairl.pages.automata.layout import LOST_TEXT, TIMES, lay_out
 from wfairl.pages.text import Text
 
 MAX_DRAWN_STATES = 60
@@ -48,24 +49,6 @@ class Facts:
     template: ClassVar[str] = "facts"
     entries: tuple[tuple[str, Text], ...]
     caption: Text = ""
-
-
-@dataclass(frozen=True)
-class KeyFigure:
-    """One large number with its name and a note."""
-
-    name: str
-    text: Text
-    note: Text = ""
-    leading: bool = False
-
-
-@dataclass(frozen=True)
-class KeyFigures:
-    """The most important numbers of a page."""
-
-    template: ClassVar[str] = "key_figures"
-    figures: tuple[KeyFigure, ...]
 
 
 @dataclass(frozen=True)
@@ -138,3 +121,17 @@ class AutomatonDrawing:
         layout = lay_out(with_label_differences(self.automaton), self.edge_counts)
         size = f"min-width:{LEAST_SCALE * layout.width:.0f}px;max-width:{layout.width:.0f}px"
         return layout_svg(layout).replace("<svg ", f'<svg style="{size}" ', 1)
+
+
+def automaton_drawing(model: TaskModel) -> AutomatonDrawing:
+    """The automaton of a model, with a caption that explains the drawing."""
+    if model.finite.states > MAX_DRAWN_STATES:
+        return AutomatonDrawing(model.finite, model.edge_counts)
+    by_difference = with_label_differences(model.finite) is not model.finite
+    change = f"when the label changes, and shows the change {DIFFERENCES_EXPLAINED}"
+    caption = (
+        f"State 0 is the initial state; double rings mark acceptance; {LOST_TEXT} and “never” mark what loses the task."
+        f" An edge is taken {change if by_difference else 'when its guard holds'}; {TIMES} counts the successful"
+        " demonstrations that took it."
+    )
+    return AutomatonDrawing(model.finite, model.edge_counts, caption)

@@ -1,13 +1,10 @@
 """Figures with captions, as SVG and as PNG: the same bytes for the same figure."""
 
 import base64
-import io
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from wfairl.pages import style
@@ -60,11 +57,11 @@ class CaptionedFigure:
         """The figure as SVG, without a date; text as paths, the same on a machine without the font, or as `none`."""
         # Identifiers follow from the content, not from chance. The writer has no other settings.
         with matplotlib.rc_context({"svg.hashsalt": "wfairl", "svg.fonttype": text}):
-            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
+            return style.print_figure(self.figure, "svg", PIXELS_PER_INCH, MARGIN)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
-        return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
+        return style.print_figure(self.figure, "png", dots_per_inch, MARGIN)
 
     def _adapted_svg(self) -> bytes:
         """The figure without a background, in colours that depend on the browser's colour scheme; text as text."""
@@ -74,9 +71,3 @@ class CaptionedFigure:
         dark = "".join(f"--c{number}:{colour};" for number, colour in enumerate(DARK.values()))
         own = f"@media(prefers-color-scheme:dark){{svg{{{dark}}}}}#patch_1{{display:none}}"
         return svg.replace("<defs>", f"<style>{own}</style><defs>", 1).encode()
-
-    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float) -> bytes:
-        stream = io.BytesIO()
-        paper = self.figure.bbox_inches.padded(MARGIN)
-        canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
-        return stream.getvalue()

@@ -1,13 +1,10 @@
 """Curves of a page."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from wfairl.core.support.errors import BadInputError
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure
 
@@ -24,22 +21,14 @@ FIRST_COLOUR, SECOND_COLOUR, GRID_COLOUR = "#14735a", "#b4552d", "#eeece7"
 """The colours of the page: of the first and the second curve, and of the grid."""
 
 
-@dataclass(frozen=True)
-class Series:
-    """A curve: its points, in the order of x."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-
-    def __post_init__(self) -> None:
-        if not self.points or not np.isfinite(self.points).all():
-            raise BadInputError(f"the curve {self.name!r} has no points, or points that are not finite")
+Curve = Sequence[tuple[float, float]]
+"""Points in the order of x."""
 
 
 def draw_lines(
-    series: Sequence[Series], x_name: str, y_name: str, caption: str, mark: tuple[float, float, str] | None = None
+    curves: Mapping[str, Curve], x_name: str, y_name: str, caption: str, mark: tuple[float, float, str] | None = None
 ) -> CaptionedFigure:
-    """Curves over a common axis; `mark` is a point (x, y) to mark, and a text beside it."""
+    """Curves by name over a common axis; `mark` is a point (x, y) to mark, and a text beside it."""
     figure = style.new_figure(WIDTH, PLOT + 0.85)
     axes = style.place(figure, 0.8, 0.32, WIDTH - 0.85, PLOT)
     style.plain_axes(axes, x_name, y_name, size=TEXT - 1)
@@ -47,16 +36,16 @@ def draw_lines(
     axes.ticklabel_format(useOffset=False)
     axes.margins(x=0.01, y=0.12)
     left = 0.8
-    for one, colour in zip(series, (FIRST_COLOUR, SECOND_COLOUR, *style.PALETTE), strict=False):
-        axes.plot(*zip(*one.points, strict=True), color=colour, lw=1.7, label=one.name, solid_capstyle="round")
-        style.write_at(figure, left, 0.14, one.name, TEXT, colour=colour, va="center")
-        left += style.text_width(one.name, TEXT) + 2 * GAP
-    if all(float(x).is_integer() for one in series for x, _ in one.points):
+    for (name, curve), colour in zip(curves.items(), (FIRST_COLOUR, SECOND_COLOUR, *style.PALETTE), strict=False):
+        axes.plot(*zip(*curve, strict=True), color=colour, lw=1.7, label=name, solid_capstyle="round")
+        style.write_at(figure, left, 0.14, name, TEXT, colour=colour, va="center")
+        left += style.text_width(name, TEXT) + 2 * GAP
+    if all(float(x).is_integer() for curve in curves.values() for x, _ in curve):
         axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     if mark is not None:
         _mark_point(axes, *mark)
-    ends = [f"{one.name} goes from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in series]
+    ends = [f"{name} goes from {curve[0][1]:.4g} to {curve[-1][1]:.4g}" for name, curve in curves.items()]
     return CaptionedFigure("curves", figure, caption, f"{y_name} against {x_name}: {'; '.join(ends)}", adapts=True)
 
 

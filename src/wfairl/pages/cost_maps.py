@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Normalize
@@ -170,6 +169,8 @@ def draw_cost_maps(
 ) -> CaptionedFigure:
     """The scene, and one map per control on a common scale; arguments and errors are those of `map_costs`."""
     maps = map_costs(task, seed, automaton, cost, is_known)
+    known = maps.costs[np.isfinite(maps.costs)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
     side = _side(maps)
     left, top, width, height = _window(maps, side)
     room = (style.PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
@@ -182,7 +183,8 @@ def draw_cost_maps(
     scene = style.place(figure, 0, TITLE, SCENE, scene_height)
     style.show_image(scene, maps.image)
     scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=style.VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
-    scale = _scale(maps.costs)
+    margin = max(NARROWEST_SCALE - (high - low), 0.0) / 2
+    colours = ScalarMappable(Normalize(low - margin, high + margin), style.COST_COLOURS)
     for number, title in enumerate(maps.names):
         row, column = divmod(number, MAPS_PER_ROW)
         x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
@@ -191,11 +193,9 @@ def draw_cost_maps(
         style.show_image(axes, maps.image, FADING)
         axes.set_xlim(left, left + width)
         axes.set_ylim(top + height, top)
-        axes.add_collection(_colour_places(maps, number, side, scale))
-        grey = [maps.places[i] + side * _shape(float(maps.headings[i])) for i in np.flatnonzero(maps.unknown[number])]
-        axes.add_collection(PolyCollection(grey, facecolors=style.GREY, alpha=0.5, rasterized=True, zorder=2))
-    _draw_scale(figure, scale)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps), _alt(task, maps), adapts=True)
+        _colour_places(axes, maps, number, side, colours)
+    _draw_scale(figure, colours)
+    return CaptionedFigure(name, figure, _caption(task, seed, maps, low, high), _alt(task, maps), adapts=True)
 
 
 def _side(maps: CostMaps) -> float:
@@ -213,33 +213,23 @@ def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
     return float(left), float(top), float(right - left), float(bottom - top)
 
 
-def _range(costs: NDArray[np.float64]) -> tuple[float, float]:
-    """The least and the largest cost that is known, 1 if none is."""
-    known = costs[np.isfinite(costs)]
-    return (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
-
-
-def _scale(costs: NDArray[np.float64]) -> Normalize:
-    low, high = _range(costs)
-    if high - low < NARROWEST_SCALE:
-        low, high = (low + high - NARROWEST_SCALE) / 2, (low + high + NARROWEST_SCALE) / 2
-    return Normalize(low, high)
-
-
-def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -> Any:
-    """A square for each place with a cost, or a triangle for each heading at it."""
-    drawn = np.flatnonzero(np.isfinite(maps.costs[number]))
-    return PolyCollection(
-        [maps.places[i] + side * _shape(float(maps.headings[i])) for i in drawn],
+def _colour_places(axes: Any, maps: CostMaps, number: int, side: float, colours: ScalarMappable) -> None:
+    """A square for each place with a cost, or a triangle for each heading at it; grey where the cost is unknown."""
+    shapes = [place + side * _shape(heading) for place, heading in zip(maps.places, maps.headings, strict=True)]
+    drawn, unknown = np.flatnonzero(np.isfinite(maps.costs[number])), np.flatnonzero(maps.unknown[number])
+    common: dict[str, Any] = {"rasterized": True, "zorder": 2}  # in an SVG, thousands of shapes take more room
+    coloured = PolyCollection(
+        [shapes[i] for i in drawn],
         array=maps.costs[number, drawn],
-        cmap=style.COST_COLOURS,
-        norm=scale,
+        cmap=colours.cmap,
+        norm=colours.norm,
         edgecolors="face" if np.isfinite(maps.headings).any() else style.PAPER,  # no seams between triangles
         linewidths=0.2,
         label=f"costs-{maps.names[number]}",
-        rasterized=True,  # in an SVG, thousands of shapes take more room
-        zorder=2,
+        **common,
     )
+    axes.add_collection(coloured)
+    axes.add_collection(PolyCollection([shapes[i] for i in unknown], facecolors=style.GREY, alpha=0.5, **common))
 
 
 _CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
@@ -254,20 +244,19 @@ def _shape(heading: float) -> NDArray[np.float64]:
     return np.array([(0.0, 0.0), _CORNERS[(1 + quarter) % 4], _CORNERS[(2 + quarter) % 4]])
 
 
-def _draw_scale(figure: Any, scale: Normalize) -> None:
+def _draw_scale(figure: Any, colours: ScalarMappable) -> None:
     height = figure.get_size_inches()[1]
     axes = style.place(figure, style.PAGE - SCALE + 0.08, TITLE, 0.09, height - 2 * TITLE)
-    bar = figure.colorbar(ScalarMappable(scale, colormaps[style.COST_COLOURS]), cax=axes)
+    bar = figure.colorbar(colours, cax=axes)
     bar.outline.set_visible(False)
-    low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
+    low, high = colours.get_clim()
     bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
     axes.tick_params(labelsize=style.NOTE, labelfontfamily=style.FONT, length=2, width=0.6, color=style.GREY, pad=2)
     axes.tick_params(labelcolor=style.INK)
     axes.set_title("cost", size=style.NOTE, family=style.FONT, color=style.INK, loc="left", pad=4)
 
 
-def _caption(task: Task, seed: int, maps: CostMaps) -> str:
-    low, high = _range(maps.costs)
+def _caption(task: Task, seed: int, maps: CostMaps, low: float, high: float) -> str:
     grey = " Grey: the demonstrations leave open whether it costs more than a plain step." if maps.unknown.any() else ""
     shapes = (
         "each place has one triangle per heading, the right one for an agent that faces right"

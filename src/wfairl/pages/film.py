@@ -15,14 +15,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.words import format_label
 from wfairl.core.planning.path import Path
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.world import World
 from wfairl.pages import style
-from wfairl.pages.path_drawing import PartsDrawing, PathPart, Trace, split_by_event, step_length
+from wfairl.pages.path_drawing import PathPart, Trace, draw_list, draw_over, list_size, split_by_event, step_length
 from wfairl.pages.world_drawing import need_rendering
 
 IMAGE_SUFFIXES = (".png", ".gif")
@@ -78,7 +77,7 @@ def write_image(film: Film, output: FilePath) -> None:
     """Write a PNG or a GIF, by the file's name."""
     check_format(output)
     if output.suffix.lower() == ".png":
-        write_atomically(output, style.to_png(draw_film(film), DOTS_PER_INCH))
+        write_atomically(output, style.print_figure(draw_film(film), "png", DOTS_PER_INCH))
         return
     stream = io.BytesIO()
     first, *rest = [_tile(film, step) for step in range(len(film.frames))]
@@ -90,10 +89,7 @@ def write_image(film: Film, output: FilePath) -> None:
 def draw_film(film: Film) -> Figure:
     """The path over the scene, its parts as a list, and the frames at which a part ends."""
     parts = split_by_event(film.path)
-    drawing = PartsDrawing(
-        parts, tuple(str(part.first) for part in parts), _notes(film.path, parts), film.path.is_accepted
-    )
-    list_width, list_height = drawing.list_size
+    list_width, list_height = list_size(parts)
     scene_width, scene_height = (0.0, 0.0) if film.traces is None else _fitted(film.frames[0])
     upper = max(scene_height, list_height)
     steps = _shown_frames(film, parts)
@@ -108,8 +104,8 @@ def draw_film(film: Film) -> Figure:
     if film.traces is not None:
         scene = style.place(figure, GAP, GAP + (upper - scene_height) / 2, scene_width, scene_height)
         style.show_image(scene, film.frames[0], FADING)
-        drawing.draw_over(scene, film.traces)
-    drawing.draw_list(style.place_in_inches(figure, GAP + scene_width, GAP, list_width, upper))
+        draw_over(scene, parts, film.traces)
+    draw_list(style.place_in_inches(figure, GAP + scene_width, GAP, list_width, upper), parts)
     for number, (step, title) in enumerate(zip(steps, titles, strict=True)):
         row, place_in_row = divmod(number, columns)
         left, top = GAP + place_in_row * column, 2 * GAP + upper + row * (frame_height + CAPTION + GAP)
@@ -118,21 +114,6 @@ def draw_film(film: Film) -> Figure:
         axes.set_label(f"frame-{step}")
         style.write_at(figure, left, top + frame_height + 0.03, title, va="top")
     return figure
-
-
-def _notes(path: Path, parts: Sequence[PathPart]) -> tuple[str, ...]:
-    """The numbers of steps and automaton states of the parts; the last says how the path ends."""
-
-    def where(part: PathPart) -> str:
-        return (
-            "after the task is lost" if part.automaton_state == DEAD else f"in automaton state {part.automaton_state}"
-        )
-
-    *left, last = parts
-    return (
-        *(f"{part.steps} {where(part)}" for part in left),
-        f"{'accepted' if path.is_accepted else 'end'} {where(last)}",
-    )
 
 
 def _title(film: Film, step: int) -> str:

@@ -57,11 +57,7 @@ class Page:
 
 
 def check_page_file(path: Path) -> None:
-    """Refuse a file that a browser would not open as a page.
-
-    Raises:
-        BadInputError: its name does not end in .html.
-    """
+    """Refuse a file name that does not end in .html. Raises `BadInputError`."""
     if path.suffix.lower() != ".html":
         raise BadInputError(f"{path}: a page is written as *.html")
 

@@ -15,10 +15,11 @@ import numpy as np
 from matplotlib.patches import Circle, FancyArrowPatch
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.planning.path import Path
 from wfairl.pages import style
 from wfairl.pages.automata.label_differences import format_difference
+from wfairl.pages.text import counted
 
 MOST_PARTS = 16
 """Beyond this, only changes of the automaton state begin a part."""
@@ -44,133 +45,127 @@ class PathPart:
     """A stretch of a path.
 
     Attributes:
-        automaton_state: the automaton state at its beginning.
         first, last: indices of its first and last world state.
-        label: of the step to `last`, which ended it; None for the final part.
-        before: the label before that step; None at the start.
+        note: how many steps it has, in which automaton state; of the last part, how the path ends.
+        event: what ended it; empty for the last part.
+        is_accepted: whether it is the last part of a path that is accepted.
     """
 
-    automaton_state: int
     first: int
     last: int
-    label: Label | None
-    before: Label | None
+    note: str
+    event: str = ""
+    is_accepted: bool = False
 
     @property
-    def steps(self) -> str:
-        """The number of its steps, as text."""
-        return f"{self.last - self.first} step{'' if self.last - self.first == 1 else 's'}"
-
-    @property
-    def difference(self) -> str:
-        """What ended it, as text; nothing for the final part."""
-        return "" if self.label is None else format_difference(self.before, self.label)
+    def mark(self) -> str:
+        """The text in its circle: the step with which it begins."""
+        return str(self.first)
 
 
 def split_by_event(path: Path) -> tuple[PathPart, ...]:
     """The parts of a path, which end where the automaton state changes or a proposition comes true; the end is one."""
-    states = path.automaton_states
+    states, labels = path.automaton_states, (frozenset(), *path.labels)
     changes = {step for step, (one, other) in enumerate(pairwise(states), start=1) if one != other}
     moves = {0, len(path.controls)} | changes
-    labels = (frozenset(), *path.labels)
-    events = moves | {step for step in range(1, len(labels)) if labels[step] - labels[step - 1]}
-    firsts, before = sorted(events if len(events) <= MOST_PARTS else moves), [None, *path.labels]
-    left = [PathPart(states[first], first, last, before[last], before[last - 1]) for first, last in pairwise(firsts)]
-    return (*left, PathPart(states[firsts[-1]], firsts[-1], len(path.controls), None, None))
+    events = moves | {step for step, (one, other) in enumerate(pairwise(labels), start=1) if other - one}
+    firsts = sorted(events if len(events) <= MOST_PARTS else moves)
+
+    def where(step: int) -> str:
+        return "after the task is lost" if states[step] == DEAD else f"in automaton state {states[step]}"
+
+    left = [
+        PathPart(
+            first,
+            last,
+            f"{counted(last - first, 'step')} {where(first)}",
+            format_difference(labels[last - 1], labels[last]),
+        )
+        for first, last in pairwise(firsts)
+    ]
+    end, last = "accepted" if path.is_accepted else "end", len(path.controls)
+    return (*left, PathPart(last, last, f"{end} {where(last)}", is_accepted=path.is_accepted))
 
 
-@dataclass(frozen=True)
-class PartsDrawing:
-    """The parts of a path as they are drawn, over an image and as a list.
+def list_size(parts: Sequence[PathPart]) -> tuple[float, float]:
+    """Width and least height of the list of parts, in inches."""
+    texts = (text for part in parts for text in (part.note, part.event))
+    return TEXT_LEFT + max(map(style.text_width, texts)), ROW * len(parts)
 
-    Attributes:
-        marks, notes: the text in the circle of each part, and beside its circle in the list.
-        is_accepted: whether the path ends in acceptance, which the last circle shows by two rings.
-    """
 
-    parts: tuple[PathPart, ...]
-    marks: tuple[str, ...]
-    notes: tuple[str, ...]
-    is_accepted: bool
-
-    @property
-    def list_size(self) -> tuple[float, float]:
-        """Width and least height of the list, in inches."""
-        texts = (*self.notes, *(part.difference for part in self.parts))
-        return TEXT_LEFT + max(map(style.text_width, texts)), ROW * len(self.parts)
-
-    def draw_list(self, axes: Any) -> None:
-        """The parts from top to bottom, and what ended each at the arrow to the next; axes in inches, y downwards."""
-        height, _ = axes.get_ylim()
-        row = min(height / len(self.parts), 1.4 * ROW)
-        x, top = RADIUS + 0.14, (height - row * len(self.parts)) / 2
-        for number, part in enumerate(self.parts):
-            y = top + (number + 0.5) * row
-            self._draw_mark(axes, number, (x, y), RADIUS)
-            style.write(axes, TEXT_LEFT, y, self.notes[number], va="center", colour=style.GREY)
-            if part.label is None:
-                continue
+def draw_list(axes: Any, parts: Sequence[PathPart]) -> None:
+    """The parts from top to bottom, and what ended each at the arrow to the next; axes in inches, y downwards."""
+    height, _ = axes.get_ylim()
+    row = min(height / len(parts), 1.4 * ROW)
+    x, top = RADIUS + 0.14, (height - row * len(parts)) / 2
+    for number, part in enumerate(parts):
+        y = top + (number + 0.5) * row
+        _draw_mark(axes, part, _colour(number, parts), (x, y), RADIUS)
+        style.write(axes, TEXT_LEFT, y, part.note, va="center", colour=style.GREY)
+        if part is not parts[-1]:
             tips = (x, y + RADIUS + 0.015), (x, y + row - RADIUS - 0.015)
             axes.add_patch(_arrow(*tips, 2.6, 1.4, color=style.INK, lw=0.8))
-            text = style.write(axes, TEXT_LEFT, y + row / 2, part.difference, va="center")
-            text.set_label(f"label-{number}")
+            style.write(axes, TEXT_LEFT, y + row / 2, part.event, va="center")
 
-    def draw_over(self, axes: Any, traces: Sequence[Trace]) -> None:
-        """A line for each part that moves, and a circle beside the place where each begins.
 
-        Args:
-            axes: show the image, in its pixels, y downwards.
-            traces: the pixels that the agent passes in each step of the path.
-        """
-        if not traces:  # the image itself shows where the agent is
-            return
-        image = axes.images[0].get_array()
-        inch = image.shape[1] / (axes.get_position().width * axes.figure.get_size_inches()[0])  # in pixels
-        line = min(LINE, max(0.9, 0.3 * step_length(traces) * style.POINTS / inch))
-        lines = self._draw_lines(axes, traces, line, inch)
-        ends = [traces[0][0], *(trace[-1] for trace in traces)]
-        places = [ends[part.first] for part in self.parts]
-        centres = _beside(places, lines, image, RADIUS * inch)
-        for number, (place, centre) in enumerate(zip(places, centres, strict=True)):
-            ink = style.INK if number == len(self.parts) - 1 else _colour(number)
-            leader = FancyArrowPatch(place, centre, arrowstyle="-", color=ink, lw=0.9, zorder=3, shrinkA=0, shrinkB=0)
-            leader.set_path_effects(style.halo(1.8))
-            axes.add_patch(leader)
-            axes.add_patch(
-                Circle(tuple(place), 0.8 * line * inch / style.POINTS, fc=ink, ec=style.PAPER, lw=0.5, zorder=3.5)
-            )
-            self._draw_mark(axes, number, (float(centre[0]), float(centre[1])), RADIUS * inch)
+def draw_over(axes: Any, parts: Sequence[PathPart], traces: Sequence[Trace]) -> None:
+    """A line for each part that moves, and a circle beside the place where each begins.
 
-    def _draw_lines(self, axes: Any, traces: Sequence[Trace], line: float, inch: float) -> list[Trace]:
-        """Draw the parts that move; the points of each, shape [points, 2]."""
-        step, width = step_length(traces), line * inch / style.POINTS
-        moving = [number for number, part in enumerate(self.parts) if part.last > part.first]
-        lanes = _lanes([self.parts[number] for number in moving], traces)
-        apart = min(max(LANE * step, 1.4 * width), 0.6 * step / (1 + 2 * max(lanes)))
-        lines = []
-        for number, lane in zip(moving, lanes, strict=True):
-            part, colour = self.parts[number], _colour(number)
-            points = np.concatenate([traces[part.first][:1], *(trace[1:] for trace in traces[part.first : part.last])])
-            lines.append(points + lane * apart)
-            axes.plot(
-                *lines[-1].T, color=colour, lw=line, solid_capstyle="round", solid_joinstyle="round",
-                label=f"part-{number}", path_effects=style.halo(line + 1.4), zorder=2,
-            )  # fmt: skip
-            for tail, tip in _arrows_along(lines[-1], ARROWS_APART * inch, 2.6 * width):
-                head = _arrow(tail, tip, 2.6 * line, 1.5 * line, color=colour, lw=0, zorder=2.5)
-                head.set_path_effects(style.halo(1.2))
-                axes.add_patch(head)
-        return lines
+    Args:
+        axes: show the image, in its pixels, y downwards.
+        traces: the pixels that the agent passes in each step of the path.
+    """
+    if not traces:  # the image itself shows where the agent is
+        return
+    image = axes.images[0].get_array()
+    inch = image.shape[1] / (axes.get_position().width * axes.figure.get_size_inches()[0])  # in pixels
+    line = min(LINE, max(0.9, 0.3 * step_length(traces) * style.POINTS / inch))
+    lines = _draw_lines(axes, parts, traces, line, inch)
+    ends = [traces[0][0], *(trace[-1] for trace in traces)]
+    places = [ends[part.first] for part in parts]
+    centres = _beside(places, lines, image, RADIUS * inch)
+    for number, (part, place, centre) in enumerate(zip(parts, places, centres, strict=True)):
+        colour = _colour(number, parts)
+        ink = style.INK if part is parts[-1] else colour
+        leader = FancyArrowPatch(place, centre, arrowstyle="-", color=ink, lw=0.9, zorder=3, shrinkA=0, shrinkB=0)
+        leader.set_path_effects(style.halo(1.8))
+        axes.add_patch(leader)
+        radius = 0.8 * line * inch / style.POINTS
+        axes.add_patch(Circle(tuple(place), radius, fc=ink, ec=style.PAPER, lw=0.5, zorder=3.5))
+        _draw_mark(axes, part, colour, centre, RADIUS * inch)
 
-    def _draw_mark(self, axes: Any, number: int, centre: tuple[float, float], radius: float) -> None:
-        is_last = number == len(self.parts) - 1
-        fill = style.PAPER if is_last else _colour(number)
-        axes.add_patch(Circle(centre, radius, fc=fill, ec=style.INK if is_last else style.PAPER, lw=0.7, zorder=4))
-        if is_last and self.is_accepted:
-            axes.add_patch(Circle(centre, 0.82 * radius, fc="none", ec=style.INK, lw=0.5, zorder=4))
-        mark = self.marks[number]
-        size = {1: 6.0, 2: 5.0}.get(len(mark), 3.8)
-        style.write(axes, *centre, mark, size, style.ink_on(fill), ha="center", va="center_baseline", zorder=4)
+
+def _draw_lines(axes: Any, parts: Sequence[PathPart], traces: Sequence[Trace], line: float, inch: float) -> list[Trace]:
+    """Draw the parts that move; the points of each, shape [points, 2]."""
+    step, width = step_length(traces), line * inch / style.POINTS
+    lanes = _lanes(parts[:-1], traces)
+    apart = min(max(LANE * step, 1.4 * width), 0.6 * step / (1 + 2 * max(lanes)))
+    lines = []
+    for number, (part, lane) in enumerate(zip(parts, lanes, strict=False)):
+        colour = _colour(number, parts)
+        points = np.concatenate([traces[part.first][:1], *(trace[1:] for trace in traces[part.first : part.last])])
+        lines.append(points + lane * apart)
+        axes.plot(
+            *lines[-1].T, color=colour, lw=line, solid_capstyle="round", solid_joinstyle="round",
+            label=f"part-{number}", path_effects=style.halo(line + 1.4), zorder=2,
+        )  # fmt: skip
+        for tail, tip in _arrows_along(lines[-1], ARROWS_APART * inch, 2.6 * width):
+            head = _arrow(tail, tip, 2.6 * line, 1.5 * line, color=colour, lw=0, zorder=2.5)
+            head.set_path_effects(style.halo(1.2))
+            axes.add_patch(head)
+    return lines
+
+
+def _draw_mark(axes: Any, part: PathPart, fill: str, centre: Any, radius: float) -> None:
+    """The circle of a part, with two rings where the path is accepted."""
+    rim = style.INK if fill == style.PAPER else style.PAPER
+    axes.add_patch(Circle(tuple(centre), radius, fc=fill, ec=rim, lw=0.7, zorder=4))
+    if part.is_accepted:
+        axes.add_patch(Circle(tuple(centre), 0.82 * radius, fc="none", ec=rim, lw=0.5, zorder=4))
+    size = {1: 6.0, 2: 5.0}.get(len(part.mark), 3.8)
+    style.write(
+        axes, centre[0], centre[1], part.mark, size, style.ink_on(fill), ha="center", va="center_baseline", zorder=4
+    )
 
 
 def step_length(traces: Sequence[Trace]) -> float:
@@ -179,8 +174,9 @@ def step_length(traces: Sequence[Trace]) -> float:
     return min((length for length in lengths if length > 0), default=1.0)
 
 
-def _colour(number: int) -> str:
-    return style.PALETTE[number % len(style.PALETTE)]
+def _colour(number: int, parts: Sequence[PathPart]) -> str:
+    """The fill of a part's circle: white for the last one, where the path ends."""
+    return style.PAPER if number == len(parts) - 1 else style.PALETTE[number % len(style.PALETTE)]
 
 
 def _lanes(parts: Sequence[PathPart], traces: Sequence[Trace]) -> list[float]:

@@ -20,23 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
-from wfairl.core.automata.words import Word, compress, format_label
+from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
 from wfairl.core.runs.evaluation import Episode
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import AutomatonDrawing
 from wfairl.pages.tiles import TILE, TileSet, data_uri
-from wfairl.pages.world_drawing import rendering_of
+from wfairl.pages.world_drawing import rendering_of, state_text
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
 """Of a probability; more than a bar can show."""
-
-LONGEST_STATE = 200
-"""Characters of a state shown as text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +53,6 @@ class Recording:
     def automaton_states(self) -> tuple[int, ...] | None:
         """The automaton state at each moment, T + 1 of them; None for a policy without an automaton."""
         return None if self.automaton is None else tuple(self.automaton.run(self.trajectory.labels))
-
-    def word_at(self, moment: int) -> Word:
-        """The word so far, without repeats of the same label."""
-        return compress(self.trajectory.labels[:moment])
-
-    def state_text(self, moment: int) -> str:
-        """The world state as text, for worlds without renderer."""
-        text = str(state_name(self.trajectory.world, self.trajectory.states[moment]))
-        return text if len(text) <= LONGEST_STATE else f"{text[:LONGEST_STATE]}…"
 
 
 def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Recording:
@@ -144,7 +131,7 @@ def _episode(recording: Recording, frames: NDArray[np.int64] | None, automaton: 
             "control": trajectory.controls[moment] if moment < last else None,
             "probabilities": _rounded(trajectory.probabilities[moment]) if moment < last else None,
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
-            "read": len(recording.word_at(moment)),
+            "read": len(compress(trajectory.labels[:moment])),
             "state": None if states is None else states[moment],
             **_frame_changes(recording, frames, moment),
         }
@@ -175,7 +162,7 @@ def _rounded(probabilities: NDArray[np.float64]) -> list[float]:
 def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
     """[cell, tile] of each cell that changed; the state as text if there are no frames."""
     if frames is None:
-        return {"world_state": recording.state_text(moment)}
+        return {"world_state": state_text(recording.trajectory.world, recording.trajectory.states[moment])}
     before, after = frames[max(0, moment - 1)], frames[moment]
     cells = np.flatnonzero(before != after)
     return {"changes": np.stack([cells, after.ravel()[cells]], axis=1).tolist()}

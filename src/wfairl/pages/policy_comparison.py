@@ -44,11 +44,7 @@ class Comparison:
 
 
 def compare_evaluations(ours: Evaluation, others: Evaluation) -> Comparison:
-    """The returns of two policies that were evaluated in the same scenes.
-
-    Raises:
-        BadInputError: the scenes are not the same.
-    """
+    """Compare the returns of two policies. Raises `BadInputError` if their scenes are not the same."""
     one, other = ({episode.seed: episode.episode_return for episode in each.episodes} for each in (ours, others))
     if one.keys() != other.keys():
         raise BadInputError(

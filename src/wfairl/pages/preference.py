@@ -50,11 +50,7 @@ def check_preference(task: Task, scenes: Sequence[int], automaton: Automaton, co
 
 
 def preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Cost) -> float:
-    """The preference of a cost over the solvable ones of some scenes.
-
-    Raises:
-        UnsatisfiableTaskError: none of the scenes is solvable.
-    """
+    """The preference over the solvable scenes. Raises `UnsatisfiableTaskError` if there are none."""
     excesses, unsolvable = [], None
     for seed in scenes:
         world = task.make_world(seed)

@@ -1,31 +1,39 @@
-"""The files of a run, for its page. Files that a policy does not need may be missing."""
+"""The files of a run, for its page, and the commands that make such files."""
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.checkpoint import METRICS, read_metrics
-from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
+from wfairl.core.costs.cost_model import CostModel
+from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, training_temperature
+from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations import Dataset, load
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.runs.evaluation import Evaluation, read_evaluations
-from wfairl.core.runs.methods import Method, find_method
-from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, read_experiment
+from wfairl.core.runs.methods import Method, find_method, plain
+from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
 from wfairl.core.runs.run_directory import (
     CONFIG,
+    COST,
     TASK_MODEL,
     BrokenRunError,
     RunConfig,
     read_config,
     unfinished,
 )
-from wfairl.core.worlds.task_registry import loaded_sources
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task, loaded_sources
 
 
 @dataclass(frozen=True, eq=False)
 class RunFiles:
-    """The files of a run.
+    """The files of a run. Those that a policy does not need may be missing.
 
     Attributes:
         experiment: the settings of the whole experiment; None if the run was not made by `wfairl run`.
@@ -44,15 +52,37 @@ class RunFiles:
     dataset: Dataset | None
 
     @property
+    def task(self) -> Task:
+        """The task. Raises `BadInputError` if it is unknown in this process."""
+        return find_task(self.config.task)
+
+    @property
     def method(self) -> Method:
         """The method that trained it."""
         return find_method(self.config.method)
+
+    @cached_property
+    def cost(self) -> CostModel | None:
+        """The learned cost; None if there is none."""
+        return load_cost(self.directory / COST) if (self.directory / COST).exists() else None
+
+    @property
+    def learned(self) -> dict[str, Evaluation]:
+        """The evaluations of learned policies, not of references."""
+        return {name: one for name, one in self.evaluation.items() if name.startswith("learned")}
 
     @property
     def demonstrated_temperature(self) -> float:
         """The temperature of the demonstrations; a default if unknown."""
         temperature = self.config.temperature
         return DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
+
+    def scenes(self, count: int) -> list[int]:
+        """Scenes of the evaluation, failed ones first; none that the run was trained on."""
+        episodes = [episode for one in self.learned.values() for episode in one.episodes]
+        tested = dict.fromkeys(episode.seed for episode in sorted(episodes, key=lambda episode: episode.success))
+        candidates = tested or range(FIRST_TEST_SEED, FIRST_TRAINING_SEED)
+        return list(islice((seed for seed in candidates if seed not in self.config.seen), count))
 
 
 def read_run_files(directory: Path) -> RunFiles:
@@ -79,12 +109,45 @@ def read_run_files(directory: Path) -> RunFiles:
     )
 
 
-def is_learned(policy: str) -> bool:
-    """Whether a policy's name is that of a learned policy, not of a reference."""
-    return policy.startswith("learned")
-
-
 def command_line(*arguments: str) -> str:
     """A command of the command line for a shell, with the task files that it needs."""
     sources = [part for source in loaded_sources() for part in ("--tasks", source)]
     return shlex.join(["wfairl", *sources, *arguments])
+
+
+def repeating_command(run: RunFiles) -> str:
+    """The command that makes the same run again, with the settings that differ from the defaults."""
+    name = str(run.directory) if run.directory.name else run.directory.resolve().name  # for a path such as `.`
+    return command_line(*_train_command(run, name) if run.experiment is None else _run_command(run.experiment, name))
+
+
+def _run_command(experiment: Mapping[str, Any], directory: str) -> list[str]:
+    default = asdict(PipelineConfig(experiment["task"]))
+    if experiment["demos"]:
+        default |= {name: experiment[name] for name in ("successes", "failures", "temperature")}
+    own = {name: plain(experiment[name]) for name in default if experiment[name] != default[name]}
+    settings = own.pop("settings", {})
+    return ["run", experiment["task"], "-o", directory, *_options({**own, **settings})]
+
+
+def _train_command(run: RunFiles, directory: str) -> list[str]:
+    demonstrations = [str(name) for name in run.config.origin.get("demonstrations", ())] or ["DEMOS"]
+    plans = run.method.needs_task_model
+    method = ["--task-model", str(Path(directory, TASK_MODEL))] if plans else ["--method", run.method.name]
+    decided = {"cost": run.task.default_cost, "temperature": training_temperature(run.config.temperature)}
+    changed = run.method.changed_settings(run.config.settings)
+    settings = {
+        name: value for name, (value, default) in changed.items() if default is not None or value != decided.get(name)
+    }
+    return ["train", *demonstrations, *method, "-o", directory, *_options(settings)]
+
+
+def _options(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Settings as options of the command line."""
+    for name, value in settings.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            yield f"--{flag}" if value else f"--no-{flag}"
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                yield from (f"--{flag}", str(one))

@@ -7,28 +7,44 @@ missing, a sentence says so; a run that is unfinished, or whose task is unknown,
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from math import sqrt
 from pathlib import Path
+from typing import Any
 
 from wfairl import __version__
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
+from wfairl.core.costs.cost_words import cost_sentences
+from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.demonstrations import Dataset
-from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import Column, Facts, Table
+from wfairl.core.planning.policies import REFERENCES, Policy
+from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
+from wfairl.core.runs.evaluation import episode_rng
+from wfairl.core.runs.methods import learned_name, plain_settings
+from wfairl.core.runs.run_directory import CONFIG
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import track
+from wfairl.pages.blocks import Column, Command, Facts, Statements, Table, automaton_drawing, prose
+from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
-from wfairl.pages.run_episodes import DEFAULT_SCENES, episodes_section
-from wfairl.pages.run_files import RunFiles, read_run_files
-from wfairl.pages.run_learned import learned_section
-from wfairl.pages.run_reproduction import reproduction_section
+from wfairl.pages.player import EpisodePlayer, Recording, record_episode
+from wfairl.pages.policy_comparison import regret_of
+from wfairl.pages.provenance import provenance
+from wfairl.pages.run_files import RunFiles, read_run_files, repeating_command
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
-from wfairl.pages.text import Chips, Number, Text, brief_number, capitalised, counted, number
+from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number
 
 REPORT = "report.html"
+
+DEFAULT_SCENES = 3
+"""In how many scenes each policy acts on the page."""
+
+SEARCHED_SCENES = 2
+"""Scenes in which is searched for what the world enforces."""
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
 
@@ -56,46 +72,132 @@ def write_run_report(
 
 def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date: datetime | None = None) -> Page:
     """The page of a run; `date` is that of the page, now if None."""
-    date = datetime.now(UTC) if date is None else date
-    task = task_of(run)
-    sections = (
-        *([] if run.task_model is None else [learned_section(run, task, run.task_model)]),
-        episodes_section(run, task, scenes, n_jobs),
-        result_section(run, task),
-        *([task_section(run, run.task_model)] if run.task_model is not None else []),
-        training_section(run, task),
-        reproduction_section(run, task),
-    )
+    date, model = datetime.now(UTC) if date is None else date, run.task_model
     return Page(
-        title=task.name,
-        subtitle=f"{capitalised(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
-        sections=sections,
+        title=run.task.name,
+        subtitle=f"{capitalised(run.task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
+        sections=(
+            *([] if model is None else [learned_section(run, model)]),
+            episodes_section(run, scenes, n_jobs),
+            result_section(run),
+            *([] if model is None else [rule_section(run, model)]),
+            training_section(run),
+            reproduction_section(run),
+        ),
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {date:%d %B %Y}. This page is one file and loads nothing else.",
     )
 
 
-def task_of(run: RunFiles) -> Task:
-    """The task of a run. Raises `BadInputError` if it is unknown in this process."""
-    try:
-        return find_task(run.config.task)
-    except BadInputError as error:
-        raise BadInputError(f"{run.directory}: {error}") from None
+def learned_section(run: RunFiles, model: TaskModel) -> Section:
+    """The rule, the cost and how sure they are, in sentences; and the automaton."""
+    statements = Statements((*_rule(run, model), *_cost(run), *_doubts(model), *_tests(run)))
+    return Section("What it learned", (statements, *([automaton_drawing(model)] if model.summary.closed else [])))
 
 
-def task_section(run: RunFiles, model: TaskModel) -> Section:
+def _rule(run: RunFiles, model: TaskModel) -> Iterator[tuple[str, Text]]:
+    yield "Rule" if run.method.needs_task_model else "Rule it was given", f"{capitalised(model.sentence)}."
+    if model.summary.closed:
+        orders = enforced_orders(map(run.task.make_world, run.scenes(SEARCHED_SCENES)), run.task.propositions)
+        if orders:
+            yield "Not to be learned", f"{capitalised(enforced_sentence(orders))}: nobody has to learn that."
+
+
+def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
+    if isinstance(run.cost, SampledCost):
+        verdict, *terms = cost_sentences(run.cost, run.task.make_world(run.scenes(1)[0]))
+        yield "Cost", f"{capitalised('; '.join(terms or [verdict]))}."
+    elif run.cost is not None:
+        yield "Cost", f"A model of the kind {run.cost.kind}; see below what it charges."
+
+
+def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
+    """How sure the rule is."""
+    posterior = posterior_of(model)
+    if posterior is None:
+        return
+    failures = model.summary.words - model.summary.successes
+    shown = f"From {counted(model.summary.successes, 'demonstration')}"
+    shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
+    others = "".join(f"; or, with {weight:.0%}: {rule}" for rule, weight in posterior.other_rules(1))
+    doubt = next((one for one in posterior.doubts if one.probability >= LEAST_WEIGHT), None)
+    beside = "" if doubt is None else f" It may also be that: {doubt.constraint}, with {doubt.probability:.0%}."
+    sure = f"this rule is {posterior.chosen.weight:.0%} likely among those considered"
+    yield "How sure", f"{shown}, {sure}{others}.{beside}"
+
+
+def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
+    """How the learned policy did in new scenes, with 95 % intervals."""
+    learned, optimal = next(iter(run.learned.values()), None), run.evaluation.get("optimal")
+    if learned is None:
+        return
+    kept, tried = sum(episode.success for episode in learned.episodes), len(learned.episodes)
+    text = f"{kept} of {counted(tried, 'scene')} done right"
+    if kept < tried:
+        low, high = _wilson_interval(kept / tried, tried)
+        text += f" (a chance of {low:.0%} to {high:.0%})"
+    regret = None if optimal is None or run.task.true_cost is None else regret_of(learned, optimal)
+    if optimal is not None and regret is not None:
+        share, least, most = (f"{100 * one + 0.0:.1f}" for one in (regret.value, regret.low, regret.high))
+        more = f"{share} % more" + ("" if least == most else f" [{least}, {most}]")
+        text += (
+            f", at a mean true cost of {learned.mean_cost:.1f} (the least possible: {optimal.mean_cost:.1f}; {more})"
+        )
+    yield "In new scenes", f"{text}."
+
+
+def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
+    """The interval of 95 % of a probability of which a share of some trials was seen."""
+    middle, half = share + z**2 / (2 * count), z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return (middle - half) / (1 + z**2 / count), (middle + half) / (1 + z**2 / count)
+
+
+def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
+    """The evaluated policies act again in a few scenes. Raises `BadInputError` if the run is unfinished."""
+    policies = dict(_policies(run))
+
+    def record(played: tuple[str, int]) -> Recording:
+        name, seed = played
+        return replace(record_episode(run.task, policies[name], seed, episode_rng(seed)), policy=name)
+
+    jobs = [(name, seed) for name in policies for seed in run.scenes(scenes)]
+    recordings = track(map_in_threads(record, jobs, n_jobs=n_jobs), "recording episodes", total=len(jobs))
+    which = "scenes of the evaluation" if run.evaluation else "new scenes"
+    text = f"Episodes in {which}, step by step, with the probability of each control; for more scenes use "
+    automaton = " The automaton reads the label of each step: its state is filled, and the edge just taken is thick."
+    introduction = (text, Code("wfairl report --scenes"), "." if run.task_model is None else f".{automaton}")
+    return Section("Episodes", (prose(introduction), EpisodePlayer(tuple(recordings))))
+
+
+def _policies(run: RunFiles) -> Iterator[tuple[str, Policy]]:
+    """The learned policy at each tested temperature, greedy first; then the references."""
+    temperature = run.demonstrated_temperature
+    temperatures = {learned_name(mode): one for mode, one in run.method.acting_temperatures(temperature).items()}
+    for name in sorted(temperatures, key=lambda name: temperatures[name] or 0.0):
+        yield name, run.method.load(run.directory, run.task, temperatures[name])
+    yield "optimal", REFERENCES["optimal"](run.task, 0.0)
+    if temperature > 0:
+        yield "expert", REFERENCES["expert"](run.task, temperature)
+    yield "random", REFERENCES["random"](run.task, 0.0)
+
+
+def rule_section(run: RunFiles, model: TaskModel) -> Section:
     """How the automaton was learned, its certainty, and the words that it was learned from."""
     title = "How the rule was learned" if run.method.needs_task_model else "The rule it plans with"
-    return Section(title, (_task_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
+    return Section(title, (_rule_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
 
 
-def _task_facts(model: TaskModel) -> Facts:
+def _rule_facts(model: TaskModel) -> Facts:
     summary = model.summary
     sizes = [number(size) for size in (summary.rank, summary.rows, summary.cols) if size is not None]
     deviation = [] if summary.deviation is None else [("Deviation of the finite automaton", summary.deviation)]
     return Facts(
         (
-            *([("Rank / rows / cols", _joined(*sizes))] if sizes else []),
+            *(
+                [("Rank / rows / cols", (sizes[0], *(part for one in sizes[1:] for part in (" / ", one))))]
+                if sizes
+                else []
+            ),
             ("States", (number(summary.states), " live" if summary.closed else ", and more that are not explored")),
             ("Training words", (number(summary.words), ", of which ", number(summary.successes), " succeed")),
             ("Acceptance threshold", brief_number(model.threshold)),
@@ -112,7 +214,7 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     if posterior is None:
         return ()
     rules = [(model.sentence, posterior.chosen.weight), *posterior.other_rules(SHOWN_ALTERNATIVES - 1)]
-    rows = [(rule, f"{weight:.1%}") for rule, weight in rules]
+    rows = tuple((rule, f"{weight:.1%}") for rule, weight in rules)
     facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(posterior.temperature))]
     wrong = [f"{i} ({posterior.outlier_probabilities[i]:.0%})" for i in posterior.outliers]
     if wrong:
@@ -120,12 +222,7 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     for state, labels in posterior.untested_labels().items():
         facts.append((f"Untested in state {state}", Chips(tuple(map(format_label, labels)))))
     caption = "The most probable rules and their posterior probabilities. An agent plans for all of them at once."
-    return (Table((Column("rule"), Column("probability", "right")), tuple(rows), caption), Facts(tuple(facts)))
-
-
-def _joined(*numbers: Number) -> Text:
-    first, *rest = numbers
-    return (first, *(part for one in rest for part in (" / ", one)))
+    return (Table((Column("rule"), Column("probability", "right")), rows, caption), Facts(tuple(facts)))
 
 
 def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...]:
@@ -136,10 +233,10 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
     successes = Counter(word for word, score in scored if score >= model.threshold).most_common()
     failures = [word for word, score in scored if score < model.threshold]
     verdicts = model.judge_all([word for word, _ in successes])
-    rows: list[tuple[Text, ...]] = [
+    rows = tuple(
         (Chips(tuple(map(format_label, word))), number(count), "yes" if verdict.accepted else "no")
         for (word, count), verdict in zip(successes[:SHOWN_WORDS], verdicts, strict=False)
-    ]
+    )
     accepted = sum(count for (_, count), verdict in zip(successes, verdicts, strict=True) if verdict.accepted)
     wrong = sum(verdict.accepted for verdict in model.judge_all(failures))
     caption = (
@@ -149,4 +246,44 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
     if len(rows) < len(successes):
         caption += f" These are the {len(rows)} most frequent of {len(successes)} words."
     columns = (Column("word"), Column("times", "right"), Column("accepted", "center"))
-    return (Table(columns, tuple(rows), caption),) if rows else ()
+    return (Table(columns, rows, caption),) if rows else ()
+
+
+def reproduction_section(run: RunFiles) -> Section:
+    """The command that makes the run again, its configuration, and the installed versions."""
+    started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
+    here, settings = provenance("wfairl report"), _flat(plain_settings(run.config))
+    environment = (("run started", f"{started:%d %B %Y}"), *here["versions"].items(), ("machine", here["machine"]))
+    about = "This command makes the same run again, on any number of cores:"
+    if run.experiment is None:
+        successes = run.config.origin.get("successes")
+        part = "" if successes is None else f", on the first {counted(successes, 'success', 'successes')} of its data"
+        about = f"This command trained it{part}:"
+    return Section(
+        "How to reproduce it",
+        (
+            prose(about),
+            Command(repeating_command(run)),
+            Facts(tuple((name, _setting_text(value)) for name, value in settings.items()), "Configuration"),
+            Facts(environment, "Environment of this page"),
+        ),
+    )
+
+
+def _flat(document: dict[str, Any]) -> dict[str, Any]:
+    """Nested settings as `group.name`, without empty ones."""
+    settings: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            settings |= {f"{name}.{inner}": content for inner, content in _flat(value).items()}
+        elif value is not None and value != []:
+            settings[name] = value
+    return settings
+
+
+def _setting_text(value: Any) -> Text:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return brief_number(value) if isinstance(value, int | float) else str(value)

@@ -2,26 +2,22 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, TypeGuard
 
 from wfairl.core.costs.checkpoint import METRICS
-from wfairl.core.costs.cost_model import Estimator
+from wfairl.core.costs.cost_model import CostModel, Estimator
 from wfairl.core.costs.cost_words import CLAIMED
 from wfairl.core.costs.feature_costs import SampledCost
-from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
-from wfairl.core.runs.run_directory import COST, load_run
 from wfairl.core.support.errors import WfairlError
-from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.charts import Series, draw_lines
+from wfairl.pages.charts import draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
-from wfairl.pages.run_episodes import scenes_of
 from wfairl.pages.run_files import RunFiles
 from wfairl.pages.text import Code, Text, brief_number, capitalised, number
 
@@ -34,16 +30,17 @@ LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
 """The losses that share a chart."""
 
 
-def training_section(run: RunFiles, task: Task) -> Section:
+def training_section(run: RunFiles) -> Section:
     """The curves and the learned cost."""
     charts: tuple[Block, ...] = training_charts(run.metrics, run.method.learns_cost)
-    curves = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),)
-    if not (run.directory / COST).exists():
+    curves, cost = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),), run.cost
+    if cost is None:
         return Section("Training", curves)
-    if load_cost(run.directory / COST).estimator is not Estimator.ADAM:
+    if cost.estimator is not Estimator.ADAM:
         curves = ()  # it has no epochs
     return Section(
-        "How the cost was learned", (*_cost_facts(run), *cost_blocks(run, task), *curves, *cost_maps(run, task))
+        "How the cost was learned",
+        (*_cost_facts(run, cost), *cost_blocks(run, cost), *curves, *cost_maps(run, cost)),
     )
 
 
@@ -65,16 +62,18 @@ def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least:
     of = [*([variant] if variant else []), *([f"mean of {networks} networks"] if networks > 1 else [])]
     names = dict.fromkeys(name for entry in entries for name, value in entry.items() if _is_finite(value))
     curves = {name: _curve(entries, axis, name) for name in names if name not in NOT_DRAWN}
-    losses = [Series(title, curves.pop(name)) for name, title in LOSSES.items() if name in curves]
+    losses = {title: curves.pop(name) for name, title in LOSSES.items() if name in curves}
     charts = []
     if losses:
         caption = "; ".join(["Loss: the mean negative log-likelihood of a demonstrated step", *of]) + "."
-        is_marked = marks_least and "held_out_loss" in names
-        mark = _least(losses[0].points, axis) if is_marked else None
+        mark = None
+        if marks_least and "held_out_loss" in names:
+            x, y = min(next(iter(losses.values())), key=lambda point: point[1])
+            mark = x, y, f"{axis} {x:g} is selected"
         charts.append(draw_lines(losses, axis, "loss per step", caption, mark))
     for name, points in curves.items():
         title = name.replace("_", " ")
-        charts.append(draw_lines([Series(title, points)], axis, title, "; ".join(of)))
+        charts.append(draw_lines({title: points}, axis, title, "; ".join(of)))
     return charts
 
 
@@ -84,30 +83,25 @@ def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> tuple[tuple[f
     for entry in entries:
         if _is_finite(entry.get(name)):
             values.setdefault(entry[axis], []).append(entry[name])
-    return tuple((float(x), math.fsum(ys) / len(ys)) for x, ys in sorted(values.items()))
+    return tuple((float(x), fmean(ys)) for x, ys in sorted(values.items()))
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _least(points: Sequence[tuple[float, float]], axis: str) -> tuple[float, float, str]:
-    """The first point of least held-out loss, which training selects."""
-    x, y = min(points, key=lambda point: point[1])
-    return x, y, f"{axis} {x:g} is selected"
-
-
-def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
+def cost_maps(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
     """Maps of each control's cost over the first scene of the page, or a sentence why there are none."""
+    assert run.task_model is not None
+    scenes, is_known = run.scenes(SCENES), None
     try:
-        learned = load_run(run.directory)
-        automaton, cost, scenes = learned.task_model.finite, learned.cost.as_cost(), scenes_of(run, SCENES)
-        if isinstance(learned.cost, SampledCost):
-            if float(learned.cost.unit) >= CLAIMED:
+        if isinstance(cost, SampledCost):
+            if float(cost.unit) >= CLAIMED:
                 return (prose("There are no maps of the cost: the demonstrations do not show a preference."),)
-            return (draw_cost_maps(task, scenes[0], automaton, cost, is_known=learned.cost.is_known),)
-        check_preference(task, scenes, automaton, cost)
-        return (draw_cost_maps(task, scenes[0], automaton, cost),)
+            is_known = cost.is_known
+        else:
+            check_preference(run.task, scenes, run.task_model.finite, cost.as_cost())
+        return (draw_cost_maps(run.task, scenes[0], run.task_model.finite, cost.as_cost(), is_known=is_known),)
     except NoPreferenceError as error:
         text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."
         if is_falling([entry.get("held_out_loss") for entry in run.metrics]):
@@ -117,8 +111,7 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
 
-def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
-    model = load_cost(run.directory / COST)
+def _cost_facts(run: RunFiles, model: CostModel) -> tuple[Block, ...]:
     if isinstance(model, SampledCost):
         note = (
             "Costs of a few features and controls, weighed by how likely they are after the demonstrations; 90 % lie"
@@ -150,7 +143,7 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     return (prose(note), Facts(tuple(entries)))
 
 
-def cost_blocks(run: RunFiles, task: Task) -> tuple[Block, ...]:
+def cost_blocks(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
     """The learned weights by name, and what transitions cost; none for a network."""
     return tuple(
         Table(
@@ -161,5 +154,5 @@ def cost_blocks(run: RunFiles, task: Task) -> tuple[Block, ...]:
             ),
             f"{capitalised(named.name)}. {named.meaning}",
         )
-        for named in cost_tables(load_cost(run.directory / COST), task.make_world(scenes_of(run, 1)[0]))
+        for named in cost_tables(cost, run.task.make_world(run.scenes(1)[0]))
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -53,10 +54,15 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), facecolor=PAPER)
 
 
-def to_png(figure: Figure, dots_per_inch: float) -> bytes:
-    """A figure as PNG: the same bytes for the same figure."""
+def print_figure(figure: Figure, kind: str, dots_per_inch: float, margin: float = 0.0) -> bytes:
+    """A figure as "png" or "svg", with inches of white around it: the same bytes for the same figure."""
     stream = io.BytesIO()
-    FigureCanvasAgg(figure).print_figure(stream, format="png", dpi=dots_per_inch, metadata={"Software": None})
+    canvas, metadata = {
+        "png": (FigureCanvasAgg, {"Software": None}),
+        "svg": (FigureCanvasSVG, {"Date": None, "Creator": None}),
+    }[kind]
+    paper = figure.bbox_inches.padded(margin)
+    canvas(figure).print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
     return stream.getvalue()
 
 

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, state_name
 from wfairl.core.worlds.rendering import Places, Rendering, offered_rendering
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "need_places",
     "need_rendering",
     "rendering_of",
+    "state_text",
 ]
 
 Cell = tuple[int, int]
@@ -39,6 +40,9 @@ CELL = 32
 """Pixels of the side of a cell."""
 
 FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#c3c9d0", "#1b1f24", "#d55e00"
+
+LONGEST_TEXT = 200
+"""Characters of a state as text."""
 
 LONGEST_SIDE = 640
 """Pixels of the longer side of a drawn graph."""
@@ -72,17 +76,19 @@ def need_rendering(world: Any) -> Rendering:
 
 
 def need_places(world: Any) -> Places:
-    """Where the agent is in the images of a world.
-
-    Raises:
-        NoRendererError: the world cannot tell; the error says what to add.
-    """
+    """Where the agent is in the images of a world. Raises `NoRendererError`, which says what the world lacks."""
     places = need_rendering(world).places
     if places is None:
         raise NoRendererError(
             f"{_class_to_extend(world)} does not say where the agent is: give its rendering `Places(locate)`"
         )
     return places
+
+
+def state_text(world: Any, state: Any) -> str:
+    """A state as text, for worlds without renderer."""
+    text = str(state_name(world, state))
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 
 
 def _class_to_extend(world: Any) -> str:

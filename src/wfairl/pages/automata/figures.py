@@ -27,7 +27,7 @@ def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -
     layout = lay_out(automaton, edge_counts)
     figure = style.new_figure(layout.width / style.POINTS, layout.height / style.POINTS)
     draw_layout(figure, layout, 0, 0)
-    return style.to_png(figure, 2 * style.POINTS)
+    return style.print_figure(figure, "png", 2 * style.POINTS)
 
 
 def draw_side_by_side(

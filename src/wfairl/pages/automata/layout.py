@@ -7,6 +7,7 @@ their state. Labels avoid states, curves and each other. All lengths are in pixe
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,17 @@ MARGIN = 26.0
 MAX_LINES = 4
 """Labels of parallel edges that are written out; the rest is counted."""
 
-LOST_TEXT = "\N{MULTIPLICATION SIGN}"
-"""The text of the place where the task is lost."""
+TIMES = LOST_TEXT = "\N{MULTIPLICATION SIGN}"
+"""Before the number of words that took an edge; and the text of the place where the task is lost."""
+
+SAMPLES = 33
+"""Points of a curve with which texts and other curves are compared."""
 
 SWEEPS = 8
 """Passes of the ordering within columns."""
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
-
-TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def _place_edges(centres: NDArray[np.float64], depth: NDArray[np.int64], edges: 
         others = [box for state, box in enumerate(taken) if state not in (edge.source, edge.target)]
         curve = min(candidates, key=lambda points: _crowding(points, others, ink))
         curves.append((edge, curve))
-        ink = np.vstack([ink, _sample(curve)])
+        ink = np.vstack([ink, points_on(curve, SAMPLES)])
     taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in centres]
     drawn = []
     for edge, curve in curves:
@@ -265,17 +267,13 @@ def _bow(start: NDArray[np.float64], end: NDArray[np.float64], height: float) ->
 
 def _crowding(curve: NDArray[np.float64], boxes: list[Box], ink: NDArray[np.float64]) -> float:
     """How much a curve runs through the boxes of states and along other curves; longer is worse too."""
-    points = _sample(curve)
+    points = points_on(curve, SAMPLES)
     through = sum(int(_inside(points, box).sum()) for box in boxes)
     along = 0
     if len(ink):
         nearest = np.abs(points[:, None, :] - ink[None, :, :]).max(axis=2).min(axis=1)
         along = int((nearest < 9).sum())
     return 1000.0 * through + 60.0 * along + float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-
-
-def _sample(curve: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([point_on(curve, t) for t in np.linspace(0, 1, 33)])
 
 
 def _inside(points: NDArray[np.float64], box: Box) -> NDArray[np.bool_]:
@@ -285,27 +283,25 @@ def _inside(points: NDArray[np.float64], box: Box) -> NDArray[np.bool_]:
     return inside
 
 
-def point_on(curve: NDArray[np.float64], t: float) -> Point:
-    """The point at parameter t of a cubic Bezier curve."""
-    a, b, c, d = curve
-    x, y = (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t**2 * (1 - t) * c + t**3 * d
-    return float(x), float(y)
+def points_on(curve: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Points of a cubic Bezier curve at equally spaced parameters from 0 to 1, shape [count, 2]."""
+    t = np.linspace(0, 1, count)[:, None]
+    return np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3]) @ curve
 
 
 def _free_spot(curve: NDArray[np.float64], size: Point, taken: list[Box], ink: NDArray[np.float64]) -> Point:
     """The spot beside the curve, near its middle, where text of a size covers the fewest boxes and lines."""
-    best, least = (0.0, 0.0), np.inf
-    for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
-        x, y = point_on(curve, t)
-        for aside in (0.0, 0.25, -0.25, 0.55, -0.55):
-            for away in (5.0, 14.0, 26.0):
-                for side in (-1, 1):
-                    spot = (x + aside * (size[0] + 16), y + side * (size[1] / 2 + away))
-                    box = _box(spot, size)
-                    covered = 5 * sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
-                    cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
-                    if cost < least:
-                        best, least = spot, cost
+    best, least, points = (0.0, 0.0), np.inf, points_on(curve, 51)
+    for t, aside, away, side in product(
+        (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74), (0.0, 0.25, -0.25, 0.55, -0.55), (5.0, 14.0, 26.0), (-1, 1)
+    ):
+        x, y = points[round(50 * t)].tolist()
+        spot = (x + aside * (size[0] + 16), y + side * (size[1] / 2 + away))
+        box = _box(spot, size)
+        covered = 5 * sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
+        cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
+        if cost < least:
+            best, least = spot, cost
     return best
 
 
@@ -324,7 +320,7 @@ def _fit_to_page(
     """Shift everything so that the image starts at (0, 0) and nothing is cut off."""
     corners = [centres.min(axis=0) - (RADIUS + 40, RADIUS), centres.max(axis=0) + RADIUS]
     for edge in drawn:
-        corners.extend(np.array([point_on(edge.curve, t) for t in np.linspace(0, 1, 9)]))
+        corners.extend(points_on(edge.curve, 9))
         half = np.array(edge.size) / 2
         corners.extend([np.array(edge.label_centre) - half, np.array(edge.label_centre) + half])
     low, high = np.min(corners, axis=0) - MARGIN, np.max(corners, axis=0) + MARGIN
