@@ -8,6 +8,9 @@ from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.studio.workers import QueuedJob
 
+SECONDS = 120
+"""That a page or a request may take where other tests run beside this one."""
+
 FOUR_ROOMS = "MiniGrid-FourRooms-v0"
 CORNER = {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 1}}
 GOAL = {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal"}}

@@ -5,6 +5,7 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
+from studio_sessions import SECONDS
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +22,7 @@ def studio(tmp_path_factory):
         announced.set()
 
     threading.Thread(target=serve, args=(directory, open_socket(None), announce), daemon=True).start()
-    assert announced.wait(120)
+    assert announced.wait(SECONDS)
     return address[0], directory
 
 
@@ -31,9 +32,10 @@ def admitted(studio):
     httpx = pytest.importorskip("httpx")
     address, _ = studio
     origin = "http://" + urlsplit(address).netloc
-    entered = httpx.get(address)
+    entered = httpx.get(address, timeout=SECONDS)
     folder = re.search(r"url=(/[^/]+/)", entered.text)[1]
-    with httpx.Client(base_url=origin + folder, cookies=entered.cookies, headers={"origin": origin}) as client:
+    settings = {"cookies": entered.cookies, "headers": {"origin": origin}, "timeout": SECONDS}
+    with httpx.Client(base_url=origin + folder, **settings) as client:
         yield client
 
 
@@ -57,6 +59,7 @@ def visited(browser, studio, begin):
         path = begin(path.removeprefix("/begin/")) if path.startswith("/begin/") else path
         context = browser.new_context(**settings)
         contexts.append(context)
+        context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text))
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -64,7 +67,7 @@ def visited(browser, studio, begin):
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url.replace("ws:", "http:", 1)))
         page.goto(f"{origin}{path}?{urlsplit(address).query}")
-        page.wait_for_selector("[data-ready]", state="attached", timeout=60_000)
+        page.wait_for_selector("[data-ready]", state="attached")
         return page
 
     yield visit

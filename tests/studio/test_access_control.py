@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from studio_sessions import FOUR_ROOMS
+from studio_sessions import FOUR_ROOMS, SECONDS
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.studio.registry import lock_directory
@@ -22,6 +23,8 @@ from wfairl.studio.server import open_socket
 
 httpx = pytest.importorskip("httpx")
 client = pytest.importorskip("websockets.sync.client")
+
+fetch = partial(httpx.request, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +59,14 @@ def neighbour():
 
 def test_the_token_is_exchanged_for_a_cookie_of_the_folder_of_this_run(known):
     origin, token, admitted, _ = known
-    first = httpx.get(f"{origin}/session/x?token={token}")
+    first = fetch("GET", f"{origin}/session/x?token={token}")
     folder = admitted.base_url.path.rstrip("/")
     assert f'content="0; url={folder}/session/x"' in first.text
     cookie = first.headers["set-cookie"]
     assert all(part in cookie for part in ("HttpOnly", "SameSite=Strict", f"Path={folder}/"))
     assert token not in cookie + first.text
     assert first.headers["cache-control"] == "no-store"
-    strange = httpx.get(f"{origin}/%5Cevil.example%22%0d%0ax: y?token={token}")
+    strange = fetch("GET", f"{origin}/%5Cevil.example%22%0d%0ax: y?token={token}")
     assert f'url={folder}/%5Cevil.example%22%0D%0Ax%3A%20y"' in strange.text  # never another host, never another header
     answer = admitted.get("")
     assert answer.status_code == 200
@@ -87,7 +90,9 @@ def test_a_program_on_another_port_never_receives_the_cookie(visited, neighbour,
     assert len(cookies) >= 4
     assert not any(cookie["value"] in one or cookie["name"] in one for one in cookies)
     assert cookie["value"] != known[1]
-    assert httpx.get(f"{known[0]}/", cookies={cookie["name"]: cookie["value"]}).status_code == 403  # not in its folder
+    assert (
+        fetch("GET", f"{known[0]}/", cookies={cookie["name"]: cookie["value"]}).status_code == 403
+    )  # not in its folder
 
 
 def test_a_page_of_another_port_changes_nothing_even_if_it_knew_the_folder(visited, neighbour, known):
@@ -116,8 +121,7 @@ def test_a_page_of_another_port_changes_nothing_even_if_it_knew_the_folder(visit
     assert other.evaluate(attack, f"{folder}begin/{FOUR_ROOMS}") == "refused"
     other.set_content(f"<form method=post action={folder}begin/{FOUR_ROOMS}><button>x</button></form>")
     other.click("button")
-    other.wait_for_load_state()
-    assert "Refused" in other.inner_text("body")
+    other.wait_for_selector("h1:has-text('Refused')")
     assert sorted(directory.iterdir()) == before
 
 
@@ -127,7 +131,7 @@ def test_without_the_token_everything_is_refused(known, path, query):
     origin, _, admitted, directory = known
     before = sorted(directory.iterdir())
     for base in (origin, str(admitted.base_url).rstrip("/")):
-        answer = httpx.get(base + path + query, follow_redirects=True)
+        answer = fetch("GET", base + path + query, follow_redirects=True)
         assert answer.status_code == 403
         assert "Refused" in answer.text
     assert sorted(directory.iterdir()) == before
@@ -144,7 +148,7 @@ def test_another_origin_or_site_or_host_is_refused_even_with_the_cookie(known, h
     assert admitted.get("", headers=headers).status_code == 403
     assert admitted.post("begin/errand", headers=headers).status_code == 403
     if "sec-fetch-site" not in headers:  # a link in another program may hold the token, and only enters
-        assert httpx.get(f"{origin}/?token={token}", headers=headers).status_code == 403
+        assert fetch("GET", f"{origin}/?token={token}", headers=headers).status_code == 403
     assert sorted(directory.iterdir()) == before
 
 
@@ -195,7 +199,7 @@ def test_a_websocket_needs_the_cookie_and_the_origin(known):
         with pytest.raises(Exception, match="403"):
             client.connect(address, additional_headers=headers, origin=sent_origin).close()
     with client.connect(address, additional_headers=cookie, origin=origin) as socket:
-        assert "sid" in socket.recv(timeout=20)
+        assert "sid" in socket.recv(timeout=SECONDS)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -203,8 +207,8 @@ def test_events_without_a_websocket_need_the_same(known, method):
     origin, _, admitted, _ = known
     path = "_nicegui_ws/socket.io/?EIO=4&transport=polling"
     address = str(admitted.base_url) + path
-    assert httpx.request(method, address, content="40").status_code == 403
-    assert httpx.request(method, address, content="40", headers={"origin": origin}).status_code == 403
+    assert fetch(method, address, content="40").status_code == 403
+    assert fetch(method, address, content="40", headers={"origin": origin}).status_code == 403
     assert admitted.request(method, path, content="40", headers={"origin": "http://evil.example"}).status_code == 403
 
 
@@ -228,9 +232,9 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
     folder = str(admitted.base_url).replace("http", "ws")
     address = f"{folder}_nicegui_ws/socket.io/?{query}&tab_id=a&document_id=b"
     with client.connect(address, additional_headers=cookie, origin=origin, max_size=None) as socket:
-        socket.recv(timeout=20)
+        socket.recv(timeout=SECONDS)
         socket.send("40")
-        assert str(socket.recv(timeout=20)).startswith("40")
+        assert str(socket.recv(timeout=SECONDS)).startswith("40")
         for message in (
             {"do": "upload", "file": "task.py", "content": "import os"},
             {"do": "name", "name": "../../evil"},
@@ -241,7 +245,7 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
         ):
             event = {"id": int(number), "client_id": client_id, "listener_id": listener, "args": [json.dumps(message)]}
             socket.send(f"42{json.dumps(['event', event])}")
-        while '"judge": "environment"' not in str(socket.recv(timeout=20)).replace("\\", ""):
+        while '"judge": "environment"' not in str(socket.recv(timeout=SECONDS)).replace("\\", ""):
             pass
     assert {path for path in directory.rglob("*") if directory / name not in path.parents} == before
     lines = (directory / name / "journal.jsonl").read_text().removeprefix(journal).splitlines()
@@ -291,17 +295,6 @@ def test_other_users_of_the_machine_read_nothing(known):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
 
-def test_sessions_of_earlier_versions_become_private(tmp_path):
-    (tmp_path / "old-1" / "run").mkdir(parents=True)
-    files = [tmp_path / "old-1" / "journal.jsonl", tmp_path / "old-1" / "run" / "x"]
-    for file in files:
-        file.write_text("")
-        file.chmod(0o644)
-    lock_directory(tmp_path).close()
-    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
-    assert stat.S_IMODE((tmp_path / "old-1" / "run").stat().st_mode) == 0o700
-
-
 def test_no_command_line_holds_the_token_and_a_running_studio_gives_its_address(tmp_path):
     """The browser is a program that writes down its arguments."""
     program, arguments = tmp_path / "browser", tmp_path / "arguments"
@@ -315,9 +308,8 @@ def test_no_command_line_holds_the_token_and_a_running_studio_gives_its_address(
         address = re.search(r"http://\S+", process.stdout.readline())[0]
         again = subprocess.run(command, capture_output=True, text=True, env=settings, check=True)
         assert address in again.stdout.replace("\n", "")
-        for _ in range(100):
-            if arguments.exists() and len(arguments.read_text().split()) == 2:
-                break
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until and (not arguments.exists() or len(arguments.read_text().split()) < 2):
             time.sleep(0.1)
         assert set(arguments.read_text().split()) == {(directory / "open.html").as_uri()}
         token = parse_qs(urlsplit(address).query)["token"][0]
@@ -327,5 +319,5 @@ def test_no_command_line_holds_the_token_and_a_running_studio_gives_its_address(
         assert token in (directory / "open.html").read_text()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(SECONDS)
     assert not (directory / "open.html").exists()

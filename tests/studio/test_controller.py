@@ -29,12 +29,11 @@ from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController
 from wfairl.studio.downloads import download
 from wfairl.studio.frames import corner_of, encode_film
-from wfairl.studio.keys import can_point, control_in_direction, control_towards, keys_of
+from wfairl.studio.keys import can_point, control_in_direction, control_towards, controls_through, keys_of
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import find_task_spec
 from wfairl.studio.understanding import edge_evidence
 from wfairl.studio.views import PARTS
-from wfairl.studio.waypoints import controls_through
 
 CORNER_FIRST = {"kind": "before", "first": "corner", "second": "goal"}
 

@@ -15,9 +15,9 @@ from studio_sessions import errand_plan
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document
+from wfairl.studio.history import first_state
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
-from wfairl.studio.session_state import first_state
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp")
 MOMENTS = 20
@@ -40,16 +40,17 @@ def start(directory, log, task="errand"):
     Its port is new, so that no page of a server before it finds it and loads itself again.
     """
     command = [sys.executable, "-m", "wfairl", "studio", task, "-d", str(directory), "--no-browser"]
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [*command, "--port", str(free_port())], stdout=output, stderr=output, start_new_session=True
-        )
-    for _ in range(600):
-        found = re.search(r"http://\S+", log.read_text())
-        if found:
-            return process, found[0]
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.1)
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                [*command, "--port", str(free_port())], stdout=output, stderr=output, start_new_session=True
+            )
+        while process.poll() is None and time.monotonic() < until:
+            if found := re.search(r"(http://\S+)\s", log.read_text()):
+                return process, found[1]
+            time.sleep(0.1)
+        assert "is taken" in log.read_text(), log.read_text()  # by another program, a moment ago
     raise AssertionError("the studio never opened")
 
 

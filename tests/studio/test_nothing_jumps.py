@@ -22,7 +22,6 @@ def learned(visited, studio, request):
     demonstrate_errand(session)
     demonstrate_errand(session)
     page = visited(f"/session/{name}", viewport={"width": 1200, "height": 900})
-    page.set_default_timeout(60_000)
     page.wait_for_selector(".sentence")
     page.wait_for_selector(".progress.idle", state="attached")
     return page, studio[1] / name
@@ -66,6 +65,7 @@ def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
     page.click("section[aria-labelledby=demonstrations] h2")
     page.click("text=The environment")  # the judge
     page.wait_for_selector("button[aria-pressed=true]:has-text('The environment')")
+    page.click("section[aria-labelledby=correct] h2")  # the choice below is by pointer
     page.select_option("section[aria-labelledby=correct] select", label="in this order")
     scrolled, seed = page.evaluate("scrollY"), Session(directory).state.seed
     page.keyboard.press("ArrowLeft")
@@ -102,12 +102,15 @@ def test_a_message_goes_with_its_mode_and_the_form_for_propositions_begins_anew(
     form.locator("button").click()
     page.wait_for_selector("li:has-text('end on goal')")
     assert (form.locator("input").input_value(), form.locator("select").input_value()) == ("", "")
+    page.wait_for_selector(".toast p:has-text('Added end')")
+    page.wait_for_selector("#tab-watch:enabled")  # learned again, with this proposition
     page.keyboard.press("ArrowLeft")
     page.wait_for_selector("button:has-text('This was wrong'):enabled")
     page.keyboard.press("x")
-    page.wait_for_selector(".toast p")
+    page.wait_for_selector(".toast p:has-text('1 step, wrong')")
     page.keyboard.press("2")
-    page.wait_for_selector(".toast p", state="detached")
+    page.wait_for_selector("#tab-watch[aria-selected=true]")
+    assert page.locator(".toast p").count() == 0
 
 
 def test_the_skip_link_leads_to_the_scene(learned):
@@ -146,7 +149,7 @@ def test_a_page_says_that_nothing_is_saved_while_the_server_is_dead(browser, tmp
     assert "Every step is saved" in page.inner_text(".saved")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    page.wait_for_selector(".saved.lost", timeout=10_000)
+    page.wait_for_selector(".saved.lost", timeout=60_000)
     assert "nothing is saved" in page.inner_text(".saved")
     page.keyboard.press("ArrowLeft")
     page.wait_for_selector("text=this was not saved")

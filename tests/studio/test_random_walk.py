@@ -16,7 +16,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
-from studio_sessions import InlineRunner
+from studio_sessions import SECONDS, InlineRunner
 from test_controller import send
 from test_kill import start
 
@@ -33,7 +33,6 @@ PROPOSITIONS = (
 )
 CONTROLS = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2, "p": 3, "d": 4, " ": 5}
 MODES = {"1": "tab-demonstrate", "2": "tab-watch", "3": "tab-answer"}
-SECONDS = 60
 HARMLESS = ("Failed to load resource", "WebSocket connection", "reloading because", "ERR_CONNECTION", "Fetch API")
 """What a browser says of a server that is gone."""
 
@@ -105,15 +104,6 @@ class Walk:
             time.sleep(0.01)
         for page in self.pages:
             page.wait_for_selector(".progress.idle", state="attached")
-
-    def follow(self):
-        """Take over acts that follow from what a job found."""
-        for page in self.pages:
-            page.wait_for_timeout(50)
-            page.wait_for_selector(".progress.idle", state="attached")
-        for document in self.journal()[len(self.journal(self.session.directory)) :]:
-            assert document["do"] in ("answer", "correct")
-            self.session.do(document)
 
     def check(self):
         assert [text for text in self.errors if not text.startswith(HARMLESS)] == []
@@ -198,16 +188,23 @@ class Walk:
         if self.mode == "tab-answer":
             self.sync()
             if self.page.locator(".question").count():
-                self.page.keyboard.press(self.rng.choice("yns"))
-                self.follow()
+                asked, key = self.page.evaluate("window.studio.feeds.answer.question"), self.rng.choice("yns")
+                self.page.keyboard.press(key)
+                right = {"y": True, "n": False, "s": None}[key]
+                self.act({"do": "answer", "seed": asked["seed"], "controls": asked["controls"], "right": right})
 
     def correct(self):
         self.sync()
         form = self.page.locator("section[aria-labelledby=correct] form")
         if form.locator("button").is_enabled() and form.locator("option", has_text="corner").count():
             form.locator("select").nth(1).select_option("corner")
+            self.page.evaluate("document.querySelector('.toast button')?.click()")
+            self.page.wait_for_selector(".toast p", state="detached")
             form.locator("button").click()
-            self.follow()
+            self.page.wait_for_selector(".toast p")  # the law was added, or why it was not
+            for document in self.journal()[len(self.journal(self.session.directory)) :]:
+                assert document["do"] == "correct"
+                self.session.do(document)
 
     def switch(self):
         self.sync()  # between two connections there is no order

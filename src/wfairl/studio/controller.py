@@ -19,10 +19,9 @@ from wfairl.questions.corrections import Correction, correction_of_document, wit
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
 from wfairl.studio.events import PERSON, HistoryMoved
-from wfairl.studio.history import History
+from wfairl.studio.history import History, SessionState
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
-from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import Inventive, TaskSpec
 from wfairl.studio.views import ANSWER, HEADER, HISTORY, PROGRESS, SCENE, UNDERSTANDING, WATCH, Findings
 from wfairl.studio.workers import JobRunner, Progress, QueuedJob, StoppedError
@@ -143,7 +142,7 @@ class SessionController:
 
     async def _follow(self, before: SessionState) -> None:
         """Show what has changed, and learn from it."""
-        now, notice = self.session.state, self.notice
+        now = self.session.state
         self._changed(SCENE, HISTORY)
         self._prefetch()
         if now.spec != before.spec or now.title != before.title or now.judge != before.judge:
@@ -152,7 +151,6 @@ class SessionController:
             if now.spec.world_key != before.spec.world_key:
                 self.findings.clear()
             await self._learn()
-            self.notice = self.notice or notice
         elif now.answers != before.answers:
             self._changed(UNDERSTANDING)
 
@@ -296,11 +294,7 @@ class SessionController:
         self._progress.cancel()
 
     async def download(self, file: str) -> tuple[bytes, str]:
-        """A file of the session: its content and its media type.
-
-        Raises:
-            WfairlError: there is no such file, or it cannot be made now.
-        """
+        """Content and media type of a file. Raises `WfairlError` if there is none, or it cannot be made now."""
         await self.ready()
         if file == REPORT:
             return (await self._run("writing the report", report_page)).encode(), "text/html"

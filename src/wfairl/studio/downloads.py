@@ -62,11 +62,7 @@ print(f"{{result.success_rate:.0%}} of ten new scenes succeeded")
 
 
 def download(session: Session, file: str) -> tuple[bytes, str]:
-    """A file of a session that needs no job: its content and its media type.
-
-    Raises:
-        BadInputError: there is no such file.
-    """
+    """Content and media type of a file that needs no job. Raises `BadInputError` if there is no such file."""
     media_types = {
         JOURNAL: "application/jsonl",
         DEMONSTRATIONS: "application/octet-stream",

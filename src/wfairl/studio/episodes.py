@@ -21,7 +21,7 @@ from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.text import counted
 from wfairl.specifications.explanation import explain_word
 from wfairl.studio.frames import EncodedFilm, encode_film
-from wfairl.studio.waypoints import Point, controls_through
+from wfairl.studio.keys import Point, controls_through
 
 
 @dataclass(frozen=True)

@@ -110,11 +110,6 @@ class ControlChosen(Event, do="control"):
 
 
 @dataclass(frozen=True)
-class ControlUndone(Event, do="undo"):
-    """The last control was undone; in journals of earlier versions, which had no history."""
-
-
-@dataclass(frozen=True)
 class SceneRestarted(Event, do="reset"):
     """All controls were taken back."""
 

@@ -7,14 +7,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from wfairl.core.worlds.graph import state_name
 from wfairl.pages.tiles import TILE, TileSet, data_uri
-from wfairl.pages.world_drawing import rendering_of
+from wfairl.pages.world_drawing import rendering_of, state_text
 from wfairl.studio.task_spec import Inventive
 
 CACHED_TILES = 4_096
-
-LONGEST_TEXT = 200
 
 
 @runtime_checkable
@@ -43,7 +40,7 @@ class FrameEncoder:
         """The tile of every cell and the agent's cell; the state as text if the world has no renderer."""
         rendering = rendering_of(world)
         if rendering is None:
-            return {"text": str(state_name(world, state))[:LONGEST_TEXT]}
+            return {"text": state_text(world, state)}
         frame = self._tiles.frame(rendering, state)
         rows, columns = frame.shape
         agent = None
@@ -86,7 +83,7 @@ def describe_scene(world: Any, state: Any) -> str:
         return world.describe(state)
     rendering = rendering_of(world)
     if rendering is None or rendering.places is None:
-        return str(state_name(world, state))[:LONGEST_TEXT]
+        return state_text(world, state)
     x, y = rendering.places.locate(state)
     return f"The agent is at column {int(x // TILE)}, row {int(y // TILE)}."
 

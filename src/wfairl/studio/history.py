@@ -1,11 +1,37 @@
-"""The history of a session: its acts, which can be undone and redone."""
+"""The history of a session: its acts, which can be undone and redone, and the state that is their fold."""
 
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.support.errors import BadInputError
-from wfairl.studio.events import PERSON, DemonstrationSaved, Event, HistoryMoved, SessionStarted
-from wfairl.studio.session_state import SessionState, first_state
+from wfairl.core.worlds.task_registry import all_tasks
+from wfairl.pages.text import counted
+from wfairl.questions.corrections import Correction
+from wfairl.studio.events import (
+    PERSON,
+    RULE,
+    AnswerWithdrawn,
+    ControlChosen,
+    CorrectionAdded,
+    CorrectionWithdrawn,
+    DemonstrationRemoved,
+    DemonstrationSaved,
+    Event,
+    HistoryMoved,
+    JudgeChanged,
+    JudgedPath,
+    PropositionAdded,
+    PropositionRemoved,
+    QuestionAnswered,
+    Renamed,
+    SceneChanged,
+    SceneRestarted,
+    SessionStarted,
+)
+from wfairl.studio.task_spec import TaskSpec
 
-STATES_APART = 64
-"""Of so many acts, the history keeps one state; those between are folded again."""
+LONGEST_DEMONSTRATION = 2_000
 
 
 class History:
@@ -15,18 +41,22 @@ class History:
 
     Attributes:
         at: the number of acts that are not undone; the start of the session, which cannot be undone, is the first.
-        state: of the session now.
+        states: of the session after each act.
     """
 
     def __init__(self, start: SessionStarted) -> None:
-        self.state = first_state(start)
         self.begun_as = start.environment or start.name
         self.at = 1
         self._acts: list[Event] = [start]
-        self._states = {1: self.state}
+        self.states = [first_state(start)]
 
     def __len__(self) -> int:
         return len(self._acts)
+
+    @property
+    def state(self) -> "SessionState":
+        """The state of the session now."""
+        return self.states[self.at - 1]
 
     def check(self, event: Event) -> None:
         """Refuse an event that is not possible now. Raises `BadInputError`."""
@@ -38,24 +68,10 @@ class History:
     def apply(self, event: Event) -> None:
         """Go on by an event that was checked."""
         if isinstance(event, HistoryMoved):
-            self.at, self.state = event.at, self.state_at(event.at)
+            self.at = event.at
             return
-        del self._acts[self.at :]
-        self._states = {at: state for at, state in self._states.items() if at <= self.at}
-        self._acts.append(event)
-        self.at, self.state = self.at + 1, self.state.after(event)
-        if self.at % STATES_APART == 0:
-            self._states[self.at] = self.state
-
-    def state_at(self, at: int) -> SessionState:
-        """The state after so many acts."""
-        kept = at - at % STATES_APART if at >= STATES_APART else 1
-        while kept not in self._states:  # the branch to which it belonged was replaced
-            kept = max(1, kept - STATES_APART)
-        state = self._states[kept]
-        for act in self._acts[kept:at]:
-            state = state.after(act)
-        return state
+        self._acts[self.at :], self.states[self.at :] = [event], [self.state.after(event)]
+        self.at += 1
 
     @property
     def undone(self) -> int | None:
@@ -77,18 +93,197 @@ class History:
 
     def moments(self, most: int) -> list[tuple[int, str]]:
         """The last acts for people, each with where the history is after it; steps in a scene are one."""
-        first = max(1, len(self._acts) - most)
-        state = self.state_at(first)
         moments: list[tuple[int, str]] = []
-        for at, act in enumerate(self._acts[first:], start=first + 1):
-            text = state.describe(act)
-            if moments and (moments[-1][1] == text or self._follows(at - 1)):
+        for at in range(max(1, len(self._acts) - most), len(self._acts)):
+            text = self.states[at - 1].describe(self._acts[at])
+            if moments and (moments[-1][1] == text or self._follows(at)):
                 moments.pop()
-            moments.append((at, text))
-            state = state.after(act)
+            moments.append((at + 1, text))
         return moments
 
     def _follows(self, at: int) -> bool:
         """Whether the act after the first `at` follows from the one before it."""
         act = self._acts[at] if 0 < at < len(self._acts) else None
         return isinstance(act, DemonstrationSaved) and act.by != PERSON
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """Everything that a person has done so far. It knows no world, no file and no browser.
+
+    Attributes:
+        spec: the task.
+        title: the name of the session for people.
+        judge: what decides whether a demonstration is right.
+        seed, controls: of the current, unfinished demonstration.
+        answers: to questions, also that the person does not know.
+        corrections: those that were not withdrawn.
+    """
+
+    spec: TaskSpec
+    title: str
+    judge: str
+    seed: int = FIRST_TRAINING_SEED
+    controls: tuple[int, ...] = ()
+    demonstrations: tuple[JudgedPath, ...] = ()
+    answers: tuple[JudgedPath, ...] = ()
+    corrections: tuple[CorrectionAdded, ...] = ()
+
+    @property
+    def laws(self) -> tuple[Correction, ...]:
+        """The corrections that are laws."""
+        return tuple(one.parsed for one in self.corrections if one.law)
+
+    @property
+    def all_answers(self) -> tuple[JudgedPath, ...]:
+        """The answers that are evidence, and those that corrections count as."""
+        known = (one for one in self.answers if one.right is not None)
+        return (*known, *(answer for one in self.corrections for answer in one.answers))
+
+    @property
+    def evidence(self) -> tuple[Any, ...]:
+        """All that a model is learned from; equal where the models are."""
+        laws = [one.correction for one in self.corrections if one.law]
+        return self.spec.world_key, self.demonstrations, self.all_answers, laws
+
+    @property
+    def seeds(self) -> set[int]:
+        """The current scene, and those of all demonstrations and answers."""
+        return {self.seed, *(one.seed for one in (*self.demonstrations, *self.answers, *self.all_answers))}
+
+    @property
+    def next_seed(self) -> int:
+        """A scene that was not shown yet."""
+        return max([self.seed, *(one.seed for one in self.demonstrations)]) + 1
+
+    def check(self, event: Event) -> None:
+        """Refuse, with a `BadInputError`, an act that is not possible now or changes nothing; without a world."""
+        match event:
+            case SessionStarted():
+                raise BadInputError("a session starts exactly once")
+            case Renamed(name):
+                self._check_new_name(name)
+            case PropositionRemoved(name, numbers) if numbers != self.corrections_about(name):
+                raise BadInputError(f"corrections name {name}; they go with it")
+            case PropositionAdded() | PropositionRemoved():
+                self.changed_spec(event)
+            case JudgeChanged(by) if by == self.judge:
+                raise BadInputError("they judge already")
+            case JudgeChanged(by) if by == RULE and not self.spec.has_rule:
+                raise BadInputError(f"{by!r} cannot judge this task")
+            case ControlChosen() if len(self.controls) >= LONGEST_DEMONSTRATION:
+                raise BadInputError("the demonstration is too long; start over")
+            case DemonstrationSaved() if not self.controls:
+                raise BadInputError("there is nothing to save yet")
+            case DemonstrationRemoved(number) if number >= len(self.demonstrations):
+                raise BadInputError(f"there is no demonstration {number}")
+            case AnswerWithdrawn(number) if number >= len(self.answers):
+                raise BadInputError(f"there is no answer {number}")
+            case CorrectionWithdrawn(number) if number >= len(self.corrections):
+                raise BadInputError(f"there is no correction {number}")
+            case SceneRestarted() if not self.controls:
+                raise BadInputError("there is no step to take back")
+            case CorrectionAdded():
+                self._check_correction(event)
+
+    def after(self, event: Event) -> "SessionState":
+        """The state after an act that was checked."""
+        match event:
+            case Renamed(name):
+                spec = replace(self.spec, name=name) if self.spec.is_invented else self.spec
+                return replace(self, title=name, spec=spec)
+            case PropositionAdded():
+                return replace(self, spec=self.changed_spec(event))
+            case PropositionRemoved(_, numbers):
+                others = tuple(one for i, one in enumerate(self.corrections) if i not in numbers)
+                return replace(self, spec=self.changed_spec(event), corrections=others)
+            case JudgeChanged(by):
+                return replace(self, judge=by)
+            case ControlChosen(control):
+                return replace(self, controls=(*self.controls, control))
+            case SceneRestarted():
+                return replace(self, controls=())
+            case SceneChanged(seed):
+                return replace(self, seed=seed, controls=())
+            case DemonstrationSaved(right, judge):
+                saved = JudgedPath(self.seed, self.controls, right, judge)
+                return replace(self, demonstrations=(*self.demonstrations, saved), seed=self.next_seed, controls=())
+            case DemonstrationRemoved(number):
+                return replace(self, demonstrations=_without(self.demonstrations, number))
+            case QuestionAnswered(seed, controls, right):
+                return replace(self, answers=(*self.answers, JudgedPath(seed, controls, right)))
+            case AnswerWithdrawn(number):
+                return replace(self, answers=_without(self.answers, number))
+            case CorrectionAdded():
+                return replace(self, corrections=(*self.corrections, event))
+            case CorrectionWithdrawn(number):
+                return replace(self, corrections=_without(self.corrections, number))
+        raise AssertionError(event)
+
+    def changed_spec(self, event: PropositionAdded | PropositionRemoved) -> TaskSpec:
+        """The spec once a proposition is added or removed."""
+        if isinstance(event, PropositionRemoved):
+            return self.spec.without_proposition(event.name)
+        return self.spec.with_proposition(event.name, event.document)
+
+    def corrections_about(self, proposition: str) -> tuple[int, ...]:
+        """The numbers of the corrections that name a proposition: they make no sense without it."""
+        return tuple(i for i, one in enumerate(self.corrections) if proposition in one.parsed.propositions)
+
+    def describe(self, event: Event) -> str:
+        """An act in this state, for people."""
+        match event:
+            case Renamed(name):
+                return f"named it {name}"
+            case PropositionAdded(name):
+                return f"added {name}"
+            case PropositionRemoved(name, numbers):
+                also = ", ".join(self.corrections[i].parsed.sentence for i in numbers)
+                return f"removed {name}" + (f", and with it: {also}" if also else "")
+            case JudgeChanged(by):
+                return f"let {'myself' if by == PERSON else f'the {by}'} judge"
+            case ControlChosen():
+                return f"acted in scene {self.seed}"
+            case SceneRestarted():
+                return f"started scene {self.seed} over"
+            case SceneChanged(seed):
+                return f"went to scene {seed}"
+            case DemonstrationSaved(right):
+                number, steps = len(self.demonstrations) + 1, counted(len(self.controls), "step")
+                return f"showed #{number}: {steps}, {'right' if right else 'wrong'}"
+            case DemonstrationRemoved(number):
+                return f"removed demonstration #{number + 1}"
+            case QuestionAnswered(_, _, right):
+                return f"answered {'that I do not know' if right is None else 'yes' if right else 'no'}"
+            case AnswerWithdrawn(number):
+                return f"withdrew answer {number + 1}"
+            case CorrectionAdded(_, law):
+                return f"{'law' if law else 'evidence'}: {event.parsed.sentence}"
+            case CorrectionWithdrawn(number):
+                return f"withdrew: {self.corrections[number].parsed.sentence}"
+        return "began"
+
+    def _check_new_name(self, name: str) -> None:
+        replace(self.spec, name=name)
+        if name == self.title:
+            raise BadInputError(f"it is called {name} already")
+        if self.spec.is_invented and name in {task.name for task in all_tasks()}:
+            raise BadInputError(f"there is already a task {name}")
+
+    def _check_correction(self, event: CorrectionAdded) -> None:
+        unknown = sorted(event.parsed.propositions - set(self.spec.task.propositions))
+        if unknown:
+            raise BadInputError(f"there is no proposition {', '.join(unknown)}")
+        if event.law and event.parsed in self.laws:
+            raise BadInputError(f"this is a law already: {event.parsed.sentence}")
+
+
+def first_state(event: SessionStarted) -> SessionState:
+    """The state of a session that has just started. Raises `BadInputError` if there is no such task."""
+    spec = TaskSpec(event.name, event.environment)
+    _ = spec.task
+    return SessionState(spec, spec.name, RULE if spec.has_rule else PERSON)
+
+
+def _without(items: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    return (*items[:number], *items[number + 1 :])

@@ -43,10 +43,10 @@ from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.keys import Point
 from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
-from wfairl.studio.waypoints import Point
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -162,11 +162,7 @@ def _unasked_plan(
 
 
 def propose(snapshot: SessionSnapshot) -> SceneProposal:
-    """The scene whose demonstration is expected to be most informative.
-
-    Raises:
-        NothingToAskError: no demonstration would tell anything new.
-    """
+    """The most informative scene to demonstrate in. Raises `NothingToAskError` if none tells anything new."""
     seeds = range(snapshot.next_seed, snapshot.next_seed + PROPOSED_SCENES)
     rng = np.random.default_rng(0)
     return propose_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)

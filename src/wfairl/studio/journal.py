@@ -31,11 +31,7 @@ class Journal:
             self._repair()
 
     def append(self, event: Mapping[str, Any], durable: bool = False) -> None:
-        """Write an event; a durable one is on the disk when this returns.
-
-        Raises:
-            BadInputError: the file cannot be written.
-        """
+        """Write an event; a durable one is on the disk when this returns. Raises `BadInputError` if it cannot be."""
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ class StoredSession:
     """A session on disk: its name, when it changed, and what its journal says it is about."""
 
     name: str
-    changed: datetime
+    changed: str
     title: str
     task: str
 
@@ -49,7 +49,8 @@ class SessionRegistry:
         return [self._stored(one) for one in journals]
 
     def _stored(self, journal: Path) -> StoredSession:
-        name, changed = journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC)
+        name, time = journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC)
+        changed = f"{time:%d %b %Y, %H:%M} UTC"
         try:
             session = self.open(name).session
         except WfairlError:
@@ -63,11 +64,7 @@ class SessionRegistry:
         return self.create(text) if latest is None else self.open(latest)
 
     def create(self, text: str) -> SessionController:
-        """Start a session with a registered task, or with an environment to invent one in.
-
-        Raises:
-            BadInputError: there is no such task or environment.
-        """
+        """Start a session with a task, or an environment to invent one in. Raises `BadInputError` if it is neither."""
         spec = find_task_spec(text)
         number = 1
         while any((folder / f"{spec.name}-{number}").exists() for folder in (self.directory, self._deleted)):
@@ -75,11 +72,7 @@ class SessionRegistry:
         return self._add(Session(self.directory / f"{spec.name}-{number}", spec, self._worlds))
 
     def open(self, name: str) -> SessionController:
-        """The controller of a session.
-
-        Raises:
-            BadInputError: there is no such session, or its files are broken; a path is no name.
-        """
+        """The controller of a session. Raises `BadInputError` if there is none, or its files are broken."""
         if check_name(name) not in self._controllers:
             if not (self.directory / name / JOURNAL).is_file():
                 raise BadInputError(f"there is no session {name}")
@@ -122,7 +115,6 @@ def lock_directory(directory: Path) -> IO[bytes]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / LOCK).open("wb")
-        _make_private(directory)
     except OSError as error:
         raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
     try:
@@ -131,13 +123,6 @@ def lock_directory(directory: Path) -> IO[bytes]:
         lock.close()
         raise BadInputError(f"{directory}: a studio already runs there; use it, or another --directory") from None
     return lock
-
-
-def _make_private(directory: Path) -> None:
-    """Take the sessions of earlier versions from the eyes of other people on this machine."""
-    for folder in {one.parent for one in directory.glob(f"*/{JOURNAL}")}:
-        for path in (folder, *folder.rglob("*")):
-            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def write_entrance(directory: Path, address: str) -> Path:

@@ -45,11 +45,7 @@ INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unl
 
 
 def open_socket(wanted: int | None) -> socket.socket:
-    """A socket that listens on this machine: on the wanted port; without one, on the usual one or any.
-
-    Raises:
-        BadInputError: the wanted port is taken.
-    """
+    """A socket on the wanted port, else on the usual one or any. Raises `BadInputError` if the port is taken."""
     for port in (USUAL_PORT, 0) if wanted is None else (wanted,):
         one = socket.socket()
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -139,15 +135,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
             "tasks": [{"name": task.name, "summary": task.summary} for task in all_tasks()],
             "environments": list(INVENTED_IN),
             "others": [name for name in environments() if name not in INVENTED_IN],
-            "sessions": [
-                {
-                    "name": one.name,
-                    "title": one.title,
-                    "task": one.task,
-                    "changed": f"{one.changed:%d %b %Y, %H:%M} UTC",
-                }
-                for one in registry.sessions()
-            ],
+            "sessions": [vars(one) for one in registry.sessions()],
         }
         parts["home"](view)
 

@@ -41,9 +41,8 @@ from wfairl.studio.events import (
     SessionStarted,
     event_of_document,
 )
-from wfairl.studio.history import History
+from wfairl.studio.history import History, SessionState
 from wfairl.studio.journal import BrokenJournalError, Journal
-from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import TaskSpec, check_name
 from wfairl.studio.world_cache import WorldCache
 
@@ -71,7 +70,6 @@ class Session:
         self.worlds = worlds or WorldCache()
         self.model: TaskModel | None = None
         self._learned_from = ""
-        self._digested: tuple[tuple[Any, ...], str] | None = None
         self._journal = Journal(directory / JOURNAL)
         self._walk: Walk | None = None
         self._replays: dict[tuple[str, JudgedPath], Demonstration] = {}
@@ -140,11 +138,7 @@ class Session:
     @property
     def evidence(self) -> str:
         """The digest of all that a model is learned from."""
-        state = self.state
-        parts = state.spec, state.demonstrations, state.answers, state.corrections
-        if self._digested is None or any(one is not other for one, other in zip(parts, self._digested[0], strict=True)):
-            self._digested = parts, hashlib.sha256(repr(state.evidence).encode()).hexdigest()
-        return self._digested[1]
+        return hashlib.sha256(repr(self.state.evidence).encode()).hexdigest()
 
     @property
     def is_current(self) -> bool:
@@ -170,14 +164,9 @@ class Session:
         return None
 
     def parse(self, document: Mapping[str, Any]) -> Event:
-        """Parse and check a new event, as far as this needs no world.
-
-        Raises:
-            BadInputError: it is no event, or not possible now.
-        """
+        """Parse and check a new event, as far as this needs no world. Raises `BadInputError` if it is not possible."""
         event = event_of_document(self._with_dependents(document))
         self.history.check(event)
-        self.state.check_new(event)
         return event
 
     def _with_dependents(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -193,7 +182,7 @@ class Session:
             case PropositionAdded() | PropositionRemoved():
                 return state.changed_spec(event), {*state.seeds, state.next_seed}
             case HistoryMoved(at):
-                moved = self.history.state_at(at)
+                moved = self.history.states[at - 1]
                 return moved.spec, moved.seeds
             case DemonstrationSaved():
                 return state.spec, {state.seed, state.next_seed}
@@ -204,11 +193,7 @@ class Session:
         return state.spec, {state.seed}
 
     def do(self, document: Mapping[str, Any]) -> None:
-        """Check an event, write it to the journal, and apply it.
-
-        Raises:
-            BadInputError: it is no event, or not possible now; nothing was written.
-        """
+        """Check an event, write it to the journal, and apply it; a `BadInputError` means that nothing was written."""
         event = self.parse(document)
         self._check_in_worlds(event)
         self._journal.append(self._with_dependents(document), durable=event.is_durable)

@@ -106,11 +106,7 @@ class TaskSpec:
         return task_of_document(self.to_document(model))
 
     def to_document(self, model: TaskModel | None) -> dict[str, Any]:
-        """An invented task and its learned rule, as the document that `wfairl --tasks` reads.
-
-        Raises:
-            BadInputError: there is no such environment.
-        """
+        """An invented task and its rule, for `wfairl --tasks`. Raises `BadInputError` if its environment is unknown."""
         assert self.environment is not None
         automaton = None if model is None else model.automaton
         rule = automaton if isinstance(automaton, GuardedAutomaton) else None
@@ -121,11 +117,7 @@ class TaskSpec:
         return dict(kind.invented_document(self.name, self.environment, self.propositions, rule))
 
     def with_proposition(self, name: str, document: dict[str, Any]) -> "TaskSpec":
-        """The spec with one more proposition.
-
-        Raises:
-            BadInputError: the name is invalid or taken, or there is no such proposition.
-        """
+        """The spec with one more proposition. Raises `BadInputError` if its name or its document is not valid."""
         if self.environment is None:
             raise BadInputError(f"the propositions of {self.name} are fixed; invent a task of your own")
         name = name.strip()
@@ -149,11 +141,7 @@ def _invented_task(document: str) -> Task:
 
 
 def find_task_spec(text: str) -> TaskSpec:
-    """The spec for the name of a registered task, or for an environment to invent one in.
-
-    Raises:
-        BadInputError: it is neither.
-    """
+    """The spec of a task, or of an environment to invent one in. Raises `BadInputError` if it is neither."""
     if text not in environments() or text in {task.name for task in all_tasks()}:
         return TaskSpec(find_task(text).name)  # its error lists the tasks
     words = re.sub(r"^(MiniGrid-|BabyAI-|wfairl/)|-v\d+$", "", text)

@@ -13,10 +13,10 @@ from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, SceneChanged, SceneRestarted
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of
+from wfairl.studio.history import SessionState
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.plain_questions import PlainQuestion
 from wfairl.studio.session import Session
-from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import Inventive
 
 HEADER, PROGRESS, SCENE, WATCH, ANSWER = "header", "progress", "scene", "watch", "answer"

@@ -190,7 +190,7 @@ export default {
   },
   watch: {
     base(next, before) {
-      if (next.handled !== before.handled && next.notice) this.showNotice(next.notice);
+      if (next.notice && (next.handled !== before.handled || next.notice !== before.notice)) this.showNotice(next.notice);
     },
     view(next, before) {
       this.$nextTick(() => this.$refs.word?.scrollTo({ left: this.$refs.word.scrollWidth }));
