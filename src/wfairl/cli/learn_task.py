@@ -123,7 +123,16 @@ def learn_task(
     if not isinstance(chosen, WordLearner):
         if not from_demonstrations:
             raise BadInputError(f"--learner {name} needs demonstrations (.safetensors), because it uses their worlds")
-        _learn_from_demonstrations(chosen, name, words, answers, with_cost, output, jobs, verbose, as_json)
+        given = answers_beside(words) if answers is None else read_answers(answers)
+        dataset = load(words)
+        dataset = replace(dataset, answers=(*dataset.answers, *given))
+        task = find_task(dataset.task)
+        model = learn_from_worlds(dataset, task, chosen, jobs, with_cost)
+        model.save(output)
+        if name == RATIONAL:
+            report_rational(model, dataset, task, output, verbose, as_json)
+        else:
+            report_words(LearnedTask(model), None, output, as_json)
         return
     for option, is_given in (("--answers", answers is not None), ("--with-cost", with_cost is not None)):
         if is_given:
@@ -161,30 +170,6 @@ def _find(name: str, settings: dict[str, Any], seed: int) -> TaskLearner:
         option = f"--{foreign.replace('_', '-')}"
         raise BadInputError(f"{option}: only for --learner {owners}, not for {name}; leave it out")
     return find_learner(name, **settings, **({"seed": seed} if "seed" in own else {}))
-
-
-def _learn_from_demonstrations(
-    learner: TaskLearner,
-    name: str,
-    demos: Path,
-    answers: Path | None,
-    with_cost: bool | None,
-    output: Path,
-    jobs: int,
-    verbose: bool,
-    as_json: bool,
-) -> None:
-    """Learn with a learner that uses the worlds of the demonstrations, and write the model."""
-    dataset = load(demos)
-    given = answers_beside(demos) if answers is None else read_answers(answers)
-    dataset = replace(dataset, answers=(*dataset.answers, *given))
-    task = find_task(dataset.task)
-    model = learn_from_worlds(dataset, task, learner, jobs, with_cost)
-    model.save(output)
-    if name == RATIONAL:
-        report_rational(model, dataset, task, output, verbose, as_json)
-    else:
-        report_words(LearnedTask(model), None, output, as_json)
 
 
 def learn_from_worlds(
