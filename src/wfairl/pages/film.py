@@ -1,7 +1,7 @@
 """Images of a plan.
 
 A PNG shows the path over the first state of the world, its parts as a list, and a frame at the end of each part if more
-than the agent changes. A GIF shows a frame for every state, with the way so far and the automaton states below it.
+than the agent changes. A GIF shows a frame for every state, with the way so far and the automaton state below it.
 """
 
 import io
@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.words import format_label
 from wfairl.core.planning.path import Path
 from wfairl.core.support.errors import BadInputError
@@ -38,10 +39,8 @@ FADING = 0.4
 DOTS_PER_INCH = 200
 
 FRAME = 280  # pixels of the longer side of a frame of a GIF
-STRIP = 98  # pixels of the text and automaton below it
+STRIP = 68  # pixels of the text below it
 MILLISECONDS = 350
-FUTURE_INK, PAST_FILL, PRESENT_FILL = "#9a9a9a", "#c9d7f0", "#f2a33a"
-"""Colours of the automaton states of a path, before, at and after a step."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def _shows_more(film: Film, step: int, traces: Sequence[Trace]) -> bool:
 
 
 def _tile(film: Film, step: int) -> Image.Image:
-    """One frame with the last control, its label and the automaton states."""
+    """One frame with the way so far, and below it the last control, its label and the automaton state."""
     frame = Image.fromarray(film.frames[step])
     scale = FRAME / max(frame.size)
     frame = frame.resize((round(frame.width * scale), round(frame.height * scale)), Image.Resampling.LANCZOS)
@@ -155,33 +154,10 @@ def _tile(film: Film, step: int) -> Image.Image:
     if film.traces is not None and step > 0:
         way = np.concatenate(film.traces[:step]) * scale + ((FRAME - frame.width) // 2, 0)
         draw.line([tuple(point) for point in way.tolist()], style.BLUE, 2, joint="curve")
-    if step == 0:
-        title, label = "start", ""
-    else:
-        title = f"{step}  {film.control_names[film.path.controls[step - 1]]}"
-        label = f"shows {format_label(film.path.labels[step - 1])}"
-    draw.text((4, frame.height + 5), title, style.INK, ImageFont.load_default(15))
-    draw.text((4, frame.height + 25), label, style.INK, ImageFont.load_default(15))
-    _draw_automaton(draw, film.path, step, frame.height + 70)
+    state, is_end = film.path.automaton_states[step], step == len(film.frames) - 1
+    read = "the task is lost" if state == DEAD else f"automaton state {state}"
+    read += ", accepted" if is_end and film.path.is_accepted else ""
+    label = f"shows {format_label(film.path.labels[step - 1])}" if step else ""
+    for row, text in enumerate((_title(film, step), label, read)):
+        draw.text((4, frame.height + 5 + 20 * row), text, style.INK, ImageFont.load_default(15))
     return tile
-
-
-def _draw_automaton(draw: ImageDraw.ImageDraw, path: Path, step: int, y: int) -> None:
-    """The automaton states along the path as a row of circles: past, present, future; two rings where it accepts."""
-    states = path.automaton_states
-    moves = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
-    distance = min(56.0, (FRAME - 40) / max(1, len(moves) - 1))
-    radius = min(15.0, 0.38 * distance)
-    here = max(i for i, t in enumerate(moves) if t <= step)
-    left = FRAME / 2 - distance * (len(moves) - 1) / 2
-    font = ImageFont.load_default(max(8, 0.95 * radius))
-    for i, t in enumerate(moves):
-        x = left + distance * i
-        if i:
-            draw.line((x - distance + radius, y, x - radius, y), style.INK if i <= here else FUTURE_INK, 2)
-        fill = PRESENT_FILL if i == here else PAST_FILL if i < here else style.PAPER
-        ink = style.INK if i <= here else FUTURE_INK
-        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, ink, 2)
-        if path.is_accepted and t == moves[-1]:
-            draw.ellipse((x - radius + 4, y - radius + 4, x + radius - 4, y + radius - 4), None, ink, 1)
-        draw.text((x, y), str(states[t]), ink, font, anchor="mm")
