@@ -1,4 +1,4 @@
-"""Multi-terminal binary decision diagrams: functions from labels to whole numbers, without listing labels.
+"""Multi-terminal binary decision diagrams: functions from labels to values, without listing labels.
 
 A function is a leaf, its value, or a test of one proposition with a function for either outcome. Propositions are
 tested in one order, and a test whose outcomes lead to the same node is left out; so equal functions are one node, and
@@ -6,7 +6,9 @@ comparing them is comparing two numbers.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
+from typing import Any
 
 from wfairl.core.automata.automaton import Guard, Label
 from wfairl.core.support.errors import BadInputError
@@ -20,7 +22,7 @@ class TooManyCasesError(BadInputError):
 
 
 class Diagrams:
-    """All functions over some propositions; a function is the number of its node."""
+    """All functions over some propositions; a function is the number of its node, its values are any hashable ones."""
 
     def __init__(self, propositions: Sequence[str]) -> None:
         if len(propositions) > MOST_DIAGRAM_LEVELS:
@@ -29,52 +31,49 @@ class Diagrams:
                 f" labels; {MOST_DIAGRAM_LEVELS} are possible"
             )
         self.propositions = tuple(propositions)
-        self._nodes: list[tuple[int, int, int]] = []  # level, node if it does not hold, node if it holds
-        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._level_of = {name: level for level, name in enumerate(propositions)}
+        self._nodes: list[tuple[int, Any, Any]] = []  # level, node if it does not hold, node if it holds
+        self._numbers: dict[tuple[int, Any, Any], int] = {}
 
-    def leaf(self, value: int) -> int:
+    def leaf(self, value: Hashable) -> int:
         """The function with one value everywhere."""
         return self._number((len(self.propositions), value, value))
 
-    def literal(self, level: int) -> int:
+    def literal(self, name: str) -> int:
         """1 where a proposition holds, 0 where it does not."""
-        return self._test(level, self.leaf(0), self.leaf(1))
+        return self._test(self._level_of[name], self.leaf(0), self.leaf(1))
 
-    def value(self, node: int, label: Label) -> int:
+    def value(self, node: int, label: Label) -> Any:
         """The value of a function on a label."""
         level, low, high = self._nodes[node]
         while level < len(self.propositions):
             level, low, high = self._nodes[high if self.propositions[level] in label else low]
         return low
 
-    def map(self, values: Callable[[int], int], node: int) -> int:
+    def map(self, values: Callable[[Any], Hashable], node: int) -> int:
         """The function whose values are those of another, mapped."""
         return self.combine(lambda one, _: values(one), node, self.leaf(0))
 
-    def combine(self, values: Callable[[int, int], int], one: int, other: int) -> int:
+    def combine(self, values: Callable[[Any, Any], Hashable], one: int, other: int) -> int:
         """The function whose value on a label is computed from the values of two others there."""
-        memo: dict[tuple[int, int], int] = {}
 
+        @cache
         def visit(a: int, b: int) -> int:
-            if (a, b) not in memo:
-                (level_a, low_a, high_a), (level_b, low_b, high_b) = self._nodes[a], self._nodes[b]
-                level = min(level_a, level_b)
-                if level == len(self.propositions):
-                    memo[a, b] = self.leaf(values(low_a, low_b))
-                else:
-                    low = visit(low_a if level_a == level else a, low_b if level_b == level else b)
-                    high = visit(high_a if level_a == level else a, high_b if level_b == level else b)
-                    memo[a, b] = self._test(level, low, high)
-            return memo[a, b]
+            (level_a, low_a, high_a), (level_b, low_b, high_b) = self._nodes[a], self._nodes[b]
+            level = min(level_a, level_b)
+            if level == len(self.propositions):
+                return self.leaf(values(low_a, low_b))
+            low = visit(low_a if level_a == level else a, low_b if level_b == level else b)
+            high = visit(high_a if level_a == level else a, high_b if level_b == level else b)
+            return self._test(level, low, high)
 
         return visit(one, other)
 
-    def of_guards(self, choices: Sequence[tuple[Guard, int]], otherwise: int) -> int:
+    def of_guards(self, choices: Sequence[tuple[Guard, Hashable]], otherwise: Hashable) -> int:
         """The function whose value on a label is that of the first guard that holds."""
-        level_of = {name: level for level, name in enumerate(self.propositions)}
-        last = [max((level_of[name] for name in one.true | one.false), default=-1) for one, _ in choices]
-        memo: dict[tuple[int, tuple[int, ...]], int] = {}
+        last = [max((self._level_of[name] for name in one.true | one.false), default=-1) for one, _ in choices]
 
+        @cache
         def visit(level: int, left: tuple[int, ...]) -> int:
             """The function where the guards `left` agree with all outcomes so far."""
             certain = next((i for i, choice in enumerate(left) if last[choice] < level), None)
@@ -82,49 +81,30 @@ class Diagrams:
                 left = left[: certain + 1]  # what comes behind a guard that holds is never tried
             if not left or certain == 0:
                 return self.leaf(choices[left[0]][1] if left else otherwise)
-            if (level, left) not in memo:
-                name = self.propositions[level]
-                low = visit(level + 1, tuple(i for i in left if name not in choices[i][0].true))
-                high = visit(level + 1, tuple(i for i in left if name not in choices[i][0].false))
-                memo[level, left] = self._test(level, low, high)
-            return memo[level, left]
+            name = self.propositions[level]
+            low = visit(level + 1, tuple(i for i in left if name not in choices[i][0].true))
+            high = visit(level + 1, tuple(i for i in left if name not in choices[i][0].false))
+            return self._test(level, low, high)
 
         return visit(0, tuple(range(len(choices))))
 
-    def values(self, node: int) -> tuple[int, ...]:
-        """The values that a function takes, in the order in which its tests lead to them."""
-        values: dict[int, None] = {}
-        visited, stack = {node}, [node]
-        while stack:
-            level, low, high = self._nodes[stack.pop()]
-            if level == len(self.propositions):
-                values[low] = None
-                continue
-            for after in (low, high):
-                if after not in visited:
-                    visited.add(after)
-                    stack.append(after)
-        return tuple(values)
-
-    def smallest_labels(self, node: int) -> dict[int, Label]:
+    def smallest_labels(self, node: int) -> dict[Any, Label]:
         """For each value of a function, a label of fewest propositions that has it."""
-        memo: dict[int, dict[int, Label]] = {}
 
-        def visit(one: int) -> dict[int, Label]:
-            if one not in memo:
-                level, low, high = self._nodes[one]
-                if level == len(self.propositions):
-                    memo[one] = {low: frozenset()}
-                else:
-                    memo[one] = dict(visit(low))
-                    for value, label in visit(high).items():
-                        if value not in memo[one] or len(label) + 1 < len(memo[one][value]):
-                            memo[one][value] = label | {self.propositions[level]}
-            return memo[one]
+        @cache
+        def visit(one: int) -> dict[Any, Label]:
+            level, low, high = self._nodes[one]
+            if level == len(self.propositions):
+                return {low: frozenset()}
+            smallest = dict(visit(low))
+            for value, label in visit(high).items():
+                if value not in smallest or len(label) + 1 < len(smallest[value]):
+                    smallest[value] = label | {self.propositions[level]}
+            return smallest
 
         return visit(node)
 
-    def cases(self, node: int) -> Iterator[tuple[Guard, int]]:
+    def cases(self, node: int) -> Iterator[tuple[Guard, Any]]:
         """The function as guards that exclude each other and leave nothing out, each with its value."""
         stack: list[tuple[int, Guard]] = [(node, Guard())]
         listed = 0
@@ -144,7 +124,7 @@ class Diagrams:
     def _test(self, level: int, low: int, high: int) -> int:
         return low if low == high else self._number((level, low, high))
 
-    def _number(self, node: tuple[int, int, int]) -> int:
+    def _number(self, node: tuple[int, Any, Any]) -> int:
         if node not in self._numbers:
             if len(self._nodes) == MOST_DIAGRAM_NODES:
                 raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_DIAGRAM_NODES:,} cases")

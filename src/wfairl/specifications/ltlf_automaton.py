@@ -10,7 +10,7 @@ After a label is read,
 """
 
 from collections.abc import Iterable
-from functools import reduce
+from functools import cache, reduce
 
 from wfairl.core.support.errors import FailedRunError
 from wfairl.specifications.diagrams import Diagrams
@@ -40,12 +40,18 @@ def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> Sym
         TooLargeFormulaError: it has more than `MOST_OBLIGATIONS` states.
     """
     diagrams = Diagrams(sorted(formula.propositions)) if diagrams is None else diagrams
-    start = _state(normal_form(formula))
-    numbers, states = {start: 0}, [start]
-    progression = _Progression(diagrams, numbers, states)
+    progression = _Progression(diagrams)
+    states = [_state(normal_form(formula))]
+    numbers = {states[0]: 0}
+
+    def number(state: Obligation) -> int:
+        if numbers.setdefault(state, len(states)) == len(states):
+            states.append(state)
+        return numbers[state]
+
     rows = []
     for state in states:  # which grows meanwhile
-        rows.append(progression.row(state))
+        rows.append(diagrams.map(number, progression.row(state)))
         if len(states) > MOST_OBLIGATIONS:
             raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_OBLIGATIONS} states")
     accepting = tuple(any(all(map(_holds_at_end, clause)) for clause in state) for state in states)
@@ -114,79 +120,53 @@ AT_END = Formula("R", (FALSE, FALSE))
 
 
 class _Progression:
-    """The formulas still to be fulfilled after a label, as functions of the label."""
+    """What is still to be fulfilled after a label: diagrams from labels to obligations."""
 
-    def __init__(self, diagrams: Diagrams, numbers: dict[Obligation, int], states: list[Obligation]) -> None:
-        self.diagrams, self.numbers, self.states = diagrams, numbers, states
-        self.parts: dict[Formula, int] = {}  # values of these diagrams are numbers of `pool`
-        self.pool: list[Obligation] = [UNFULFILLABLE, NOTHING_LEFT]
-        self.pool_numbers: dict[Obligation, int] = {UNFULFILLABLE: 0, NOTHING_LEFT: 1}
-        self.joins = 0
-        self.level = {name: level for level, name in enumerate(diagrams.propositions)}
+    def __init__(self, diagrams: Diagrams) -> None:
+        self.diagrams, self.joins = diagrams, 0
+        self.after = cache(self._after)
 
     def row(self, state: Obligation) -> int:
-        """The function from labels to the number of the next state."""
-        after = self.diagrams.leaf(0)
-        for clause in sorted(state, key=lambda one: sorted(map(str, one))):
-            after = self.either(after, reduce(self.both, map(self.after, clause), self.diagrams.leaf(1)))
-        return self.diagrams.map(self.number, after)
-
-    def number(self, pooled: int) -> int:
-        state = self.pool[pooled]
-        if state not in self.numbers:
-            self.numbers[state] = len(self.states)
-            self.states.append(state)
-        return self.numbers[state]
-
-    def after(self, formula: Formula) -> int:
-        """The function from labels to what is left of a formula in normal form."""
-        if formula not in self.parts:
-            self.parts[formula] = self._after(formula)
-        return self.parts[formula]
+        """What is left of a state."""
+        clauses = sorted(state, key=lambda one: sorted(map(str, one)))
+        left = (reduce(self.both, map(self.after, one), self.diagrams.leaf(NOTHING_LEFT)) for one in clauses)
+        return reduce(self.either, left, self.diagrams.leaf(UNFULFILLABLE))
 
     def _after(self, formula: Formula) -> int:
-        operands = formula.operands
+        """What is left of a formula in normal form."""
+        leaf, operands = self.diagrams.leaf, formula.operands
         match formula.operator:
-            case "true":
-                return self.diagrams.leaf(1)
-            case "false":
-                return self.diagrams.leaf(0)
+            case "true" | "false":
+                return leaf(_state(formula))
             case "proposition":
-                return self.diagrams.literal(self.level[formula.name])
+                return self.holds(formula.name, NOTHING_LEFT, UNFULFILLABLE)
             case "!":
-                return self.diagrams.map(lambda held: 1 - held, self.diagrams.literal(self.level[operands[0].name]))
+                return self.holds(operands[0].name, UNFULFILLABLE, NOTHING_LEFT)
             case "&":
                 return reduce(self.both, map(self.after, operands))
             case "|":
                 return reduce(self.either, map(self.after, operands))
             case "X[!]":
-                return self.constant(_both(_state(operands[0]), _state(NOT_AT_END)))
+                return leaf(_both(_state(operands[0]), _state(NOT_AT_END)))
             case "WX":
-                return self.constant(_least(_state(operands[0]) | _state(AT_END)))
+                return leaf(_least(_state(operands[0]) | _state(AT_END)))
             case "U":
-                again = self.both(self.after(operands[0]), self.constant(_state(formula)))
+                again = self.both(self.after(operands[0]), leaf(_state(formula)))
                 return self.either(self.after(operands[1]), again)
-        again = self.either(self.after(operands[0]), self.constant(_state(formula)))  # R
+        again = self.either(self.after(operands[0]), leaf(_state(formula)))  # R
         return self.both(self.after(operands[1]), again)
 
+    def holds(self, name: str, then: Obligation, otherwise: Obligation) -> int:
+        return self.diagrams.map(lambda held: then if held else otherwise, self.diagrams.literal(name))
+
     def both(self, one: int, other: int) -> int:
-        return self.diagrams.combine(lambda a, b: self.pooled(self.join(self.pool[a], self.pool[b])), one, other)
+        return self.diagrams.combine(self.join, one, other)
+
+    def either(self, one: int, other: int) -> int:
+        return self.diagrams.combine(lambda a, b: _least(a | b), one, other)
 
     def join(self, one: Obligation, other: Obligation) -> Obligation:
         self.joins += len(one) * len(other)
         if self.joins > MOST_JOINS:
             raise TooLargeFormulaError(f"the automaton of the formula takes more than {MOST_JOINS:,} joins to find")
         return _both(one, other)
-
-    def either(self, one: int, other: int) -> int:
-        return self.diagrams.combine(lambda a, b: self.pooled(_least(self.pool[a] | self.pool[b])), one, other)
-
-    def constant(self, state: Obligation) -> int:
-        return self.diagrams.leaf(self.pooled(state))
-
-    def pooled(self, state: Obligation) -> int:
-        """The number of a state in the pool."""
-        if state not in self.pool_numbers:
-            self.pool_numbers[state] = len(self.pool)
-            self.pool.append(state)
-        return self.pool_numbers[state]

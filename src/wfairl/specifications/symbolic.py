@@ -4,7 +4,6 @@ Each state is a function from labels to the next state, as a decision diagram. S
 are minimised and compared exactly, although their labels are too many to list.
 """
 
-from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -33,59 +32,53 @@ class SymbolicAutomaton:
 
     def read(self, state: int, label: Label) -> int:
         """The state after a label, or `DEAD`."""
-        return DEAD if state == DEAD else self.diagrams.value(self.rows[state], label)
+        return DEAD if state == DEAD else int(self.diagrams.value(self.rows[state], label))
+
+    def accepts_in(self, state: int) -> bool:
+        """Whether a word may end in a state, which may be `DEAD`."""
+        return state != DEAD and self.accepting[state]
+
+    def successors(self, state: int) -> set[int]:
+        """The states that labels lead to, `DEAD` among them."""
+        return set(self.diagrams.smallest_labels(self.rows[state]))
 
     def minimal(self) -> "SymbolicAutomaton":
-        """The smallest automaton of the same words; one state that never accepts if there are none."""
+        """The smallest automaton of the same words; one state that never accepts if there are none.
+
+        States are counted breadth first, by labels of few propositions first.
+        """
         live = self._live()
         if 0 not in live:
             return SymbolicAutomaton(self.diagrams, (self.diagrams.leaf(DEAD),), (False,))
-        rows = {q: self.diagrams.map(lambda after: after if after in live else DEAD, self.rows[q]) for q in live}
-        classes = {q: int(self.accepting[q]) for q in live}
+        classes = dict.fromkeys((DEAD, *range(len(self.rows))), DEAD) | {q: int(self.accepting[q]) for q in live}
+        keys: dict[int, tuple[int, int]] = {}
         while True:
-            after = {DEAD: DEAD, **classes}
-            keys = {q: (classes[q], self.diagrams.map(after.__getitem__, rows[q])) for q in live}
+            count = len(set(keys.values()))
+            keys = {q: (classes[q], self.diagrams.map(classes.__getitem__, self.rows[q])) for q in live}
             numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
-            finer = {q: numbers[keys[q]] for q in live}
-            if len(numbers) == len(set(classes.values())):
+            if len(numbers) == count:
                 break
-            classes = finer
-        return self._quotient(rows, finer)
-
-    def _live(self) -> set[int]:
-        """The states that can be reached and from which a word can be accepted."""
-        predecessors: dict[int, list[int]] = {0: [], DEAD: []}
-        reached = [0]
-        for state in reached:  # which grows meanwhile
-            for after in self.diagrams.values(self.rows[state]):
-                if after not in predecessors:
-                    predecessors[after] = []
-                    reached.append(after)
-                predecessors[after].append(state)
-        live = {q for q in reached if self.accepting[q]}
-        stack = list(live)
-        while stack:
-            new = [q for q in predecessors[stack.pop()] if q not in live]
-            live.update(new)
-            stack += new
-        return live
-
-    def _quotient(self, rows: dict[int, int], classes: dict[int, int]) -> "SymbolicAutomaton":
-        """One state for each class, counted breadth first, by labels of few propositions first."""
-        member = {number: q for q, number in reversed(classes.items())}
-        after = {DEAD: DEAD, **classes}
-        class_rows = {number: self.diagrams.map(after.__getitem__, rows[q]) for number, q in member.items()}
+            classes |= {q: numbers[keys[q]] for q in live}
+        rows, accepting = dict(keys.values()), {classes[q]: self.accepting[q] for q in live}
         order = [classes[0]]
         for one in order:  # which grows meanwhile
-            smallest = self.diagrams.smallest_labels(class_rows[one])
+            smallest = self.diagrams.smallest_labels(rows[one])
             targets = sorted(smallest, key=lambda to: (len(smallest[to]), sorted(smallest[to])))
             order += [to for to in targets if to != DEAD and to not in order]
         number = {DEAD: DEAD, **{one: i for i, one in enumerate(order)}}
         return SymbolicAutomaton(
             self.diagrams,
-            tuple(self.diagrams.map(number.__getitem__, class_rows[one]) for one in order),
-            tuple(self.accepting[member[one]] for one in order),
+            tuple(self.diagrams.map(number.__getitem__, rows[one]) for one in order),
+            tuple(accepting[one] for one in order),
         )
+
+    def _live(self) -> set[int]:
+        """The states from which a word can be accepted."""
+        successors = [self.successors(q) for q in range(len(self.rows))]
+        live = {q for q, accepts in enumerate(self.accepting) if accepts}
+        while new := {q for q, after in enumerate(successors) if q not in live and after & live}:
+            live |= new
+        return live
 
     def to_guarded(self) -> GuardedAutomaton:
         """The automaton with short guards.
@@ -106,10 +99,9 @@ class SymbolicAutomaton:
 def as_symbolic(automaton: Automaton, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
     """An automaton over all labels, with the states and numbers that it has."""
     diagrams = Diagrams(sorted(automaton.propositions)) if diagrams is None else diagrams
-    guarded = as_guarded(automaton)
     rows = [
         diagrams.of_guards([(edge.guard, edge.target) for edge in row], state)
-        for state, row in enumerate(guarded.edges)
+        for state, row in enumerate(as_guarded(automaton).edges)
     ]
     return SymbolicAutomaton(diagrams, tuple(rows), tuple(map(bool, automaton.accepting)))
 
@@ -160,41 +152,12 @@ def differing_words(one: Automaton, other: Automaton, labels: Collection[Label] 
     """
     diagrams = Diagrams(sorted(one.propositions | other.propositions))
     pair = as_symbolic(one, diagrams), as_symbolic(other, diagrams)
-    return (word for word, accepted in _words_to_pairs(*pair, labels) if accepted[0] != accepted[1])
+    return (word for word, accepted in _words_to_pairs(*pair, labels=labels) if accepted[0] != accepted[1])
 
 
 def implies(one: SymbolicAutomaton, other: SymbolicAutomaton) -> bool:
     """Whether every word that one automaton accepts is accepted by another over the same diagrams."""
     return not any(accepted == (True, False) for _, accepted in _words_to_pairs(one, other))
-
-
-def _words_to_pairs(
-    one: SymbolicAutomaton, other: SymbolicAutomaton, labels: Collection[Label] | None = None
-) -> Iterator[tuple[Word, tuple[bool, bool]]]:
-    """A shortest word to each pair of states that one word leads to, and which of the two automata accept it."""
-    words: dict[tuple[int, int], Word] = {(0, 0): ()}
-    queue = deque(words)
-    while queue:
-        states = queue.popleft()
-        yield words[states], (_accepts(one, states[0]), _accepts(other, states[1]))
-        for label in _smallest_labels((one, other), states) if labels is None else labels:
-            after = one.read(states[0], label), other.read(states[1], label)
-            if after not in words and after != (DEAD, DEAD):
-                words[after] = (*words[states], label)
-                queue.append(after)
-
-
-def _accepts(automaton: SymbolicAutomaton, state: int) -> bool:
-    return state != DEAD and automaton.accepting[state]
-
-
-def _smallest_labels(pair: tuple[SymbolicAutomaton, SymbolicAutomaton], states: tuple[int, int]) -> tuple[Label, ...]:
-    """A small label for each pair of states that a label can lead to, smallest first."""
-    diagrams = pair[0].diagrams
-    numbers: dict[tuple[int, int], int] = {}
-    rows = [diagrams.leaf(DEAD) if q == DEAD else one.rows[q] for one, q in zip(pair, states, strict=True)]
-    joint = diagrams.combine(lambda a, b: numbers.setdefault((a, b), len(numbers)), *rows)
-    return sort_labels(diagrams.smallest_labels(joint).values())
 
 
 def shortest_completion(automaton: Automaton, state: int) -> Word:
@@ -204,14 +167,33 @@ def shortest_completion(automaton: Automaton, state: int) -> Word:
         NoAcceptedWordError: no word does.
     """
     whole = as_symbolic(automaton)
-    words: dict[int, Word] = {state: ()}
-    queue = deque([state])
-    while queue:
-        here = queue.popleft()
-        if whole.accepting[here]:
-            return words[here]
-        for after, label in whole.diagrams.smallest_labels(whole.rows[here]).items():
-            if after != DEAD and after not in words:
-                words[after] = (*words[here], label)
-                queue.append(after)
+    for word, accepted in _words_to_pairs(whole, whole, (state, state)):
+        if accepted[0]:
+            return word
     raise NoAcceptedWordError(f"no word leads from state {state} to acceptance")
+
+
+def _words_to_pairs(
+    one: SymbolicAutomaton,
+    other: SymbolicAutomaton,
+    start: tuple[int, int] = (0, 0),
+    labels: Collection[Label] | None = None,
+) -> Iterator[tuple[Word, tuple[bool, bool]]]:
+    """A shortest word to each pair of states that one word leads to, and which of the two automata accept it."""
+    words: dict[tuple[int, int], Word] = {start: ()}
+    queue = [start]
+    for states in queue:  # which grows meanwhile
+        yield words[states], (one.accepts_in(states[0]), other.accepts_in(states[1]))
+        for label in _smallest_labels((one, other), states) if labels is None else labels:
+            after = one.read(states[0], label), other.read(states[1], label)
+            if after not in words and after != (DEAD, DEAD):
+                words[after] = (*words[states], label)
+                queue.append(after)
+
+
+def _smallest_labels(pair: tuple[SymbolicAutomaton, SymbolicAutomaton], states: tuple[int, int]) -> tuple[Label, ...]:
+    """A small label for each pair of states that a label can lead to, smallest first."""
+    diagrams = pair[0].diagrams
+    rows = [diagrams.leaf(DEAD) if q == DEAD else one.rows[q] for one, q in zip(pair, states, strict=True)]
+    joint = diagrams.combine(lambda a, b: (a, b), *rows)
+    return sort_labels(diagrams.smallest_labels(joint).values())

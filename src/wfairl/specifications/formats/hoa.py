@@ -5,9 +5,7 @@ acceptance set, `Inf(0)`. A label that loses the task has no edge.
 """
 
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
 
 from wfairl import __version__
@@ -83,169 +81,138 @@ def from_hoa(text: str) -> GuardedAutomaton:
         MalformedHoaError: it is not one; says why.
         NoAcceptedWordError: it accepts nothing.
     """
-    return _Reader(text).automaton().to_guarded()
+    header, body = _sections(text)
+    names, aliases, start = _read_header(header)
+    edges: dict[int, list[tuple[str, int]]] = {}
+    accepting = set()
+    for item, content in body:
+        if item != "State:":
+            raise MalformedHoaError(f"the body of the HOA has {item!r} where 'State:' is needed")
+        state, accepts, unlabelled = _read_state(content)
+        if state in edges:
+            raise MalformedHoaError(f"state {state} of the HOA is defined twice")
+        edges[state] = _labelled(state, unlabelled, aliases, len(names))
+        accepting |= {state} if accepts else set()
+    order = sorted({start, *edges, *(to for row in edges.values() for _, to in row)}, key=lambda q: (q != start, q))
+    if len(order) > MOST_HOA_STATES:
+        raise MalformedHoaError(f"more than {MOST_HOA_STATES:,} states in the HOA")
+    number = {state: i for i, state in enumerate(order)}
+    diagrams = Diagrams(names)
+    rows = tuple(_row(diagrams, state, edges.get(state, []), number) for state in order)
+    return SymbolicAutomaton(diagrams, rows, tuple(state in accepting for state in order)).to_guarded()
 
+
+Item = tuple[str, list[str]]
+"""The name of an item, such as `AP:`, and the tokens after it."""
 
 HOA_TOKEN = re.compile(
-    r"""(?P<space>\s+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>--(?:BODY|END|ABORT)--)|(?P<header>[A-Za-z_][\w-]*:)"""
-    r"""|(?P<name>@?[A-Za-z_][\w-]*)|(?P<number>\d+)|(?P<sign>[!&|()\[\]{}])|(?P<bad>.)""",
+    r"""\s+|/\*(?:[^*]|\*(?!/))*\*/|(?P<token>"(?:[^"\\]|\\.)*"|--(?:BODY|END|ABORT)--|[A-Za-z_][\w-]*:|@?[A-Za-z_][\w-]*"""
+    r"""|\d+|[!&|()\[\]{}])|(?P<bad>.)""",
     re.DOTALL,
 )
-HOA_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
-IGNORED_ITEMS = ("tool:", "name:", "acc-name:", "properties:")
+IGNORED_ITEMS = ("tool:", "name:", "acc-name:", "properties:", "States:")
 
 
-@dataclass
-class _Reader:
-    """Reads a text token by token; attributes are what has been read so far."""
-
-    text: str
-    tokens: deque[tuple[str, str]] = field(default_factory=deque)
-    names: list[str] | None = None
-    aliases: dict[str, str] = field(default_factory=dict)
-    starts: list[int] = field(default_factory=list)
-    edges: dict[int, list[tuple[str | None, int]]] = field(default_factory=dict)
-    accepting: set[int] = field(default_factory=set)
-
-    def automaton(self) -> SymbolicAutomaton:
-        """The whole text."""
-        self.tokens = deque([*_tokens(self.text), ("end", "")])
-        self.header()
-        if len(self.starts) != 1:
-            raise MalformedHoaError(f"{len(self.starts)} initial states in the HOA where there must be one")
-        while self.tokens[0] != ("mark", "--END--"):
-            self.state()
-        diagrams = Diagrams(self.names or [])
-        order = sorted({*self.starts, *self.edges, *(to for row in self.edges.values() for _, to in row)})
-        if len(order) > MOST_HOA_STATES:
-            raise MalformedHoaError(f"more than {MOST_HOA_STATES:,} states in the HOA")
-        order.sort(key=lambda state: state != self.starts[0])
-        number = {state: i for i, state in enumerate(order)}
-        rows = [_row(diagrams, state, self._labelled(state), number) for state in order]
-        return SymbolicAutomaton(diagrams, tuple(rows), tuple(state in self.accepting for state in order))
-
-    def header(self) -> None:
-        """What stands before the body."""
-        if self.take()[1] != "HOA:" or self.take()[1] != "v1":
-            raise MalformedHoaError("no HOA: the text does not begin with 'HOA: v1'")
-        acceptance = None
-        while self.tokens[0] != ("mark", "--BODY--"):
-            kind, item = self.take()
-            if kind != "header":
-                raise MalformedHoaError(f"{item!r} in the header of the HOA, where an item such as 'AP:' is needed")
-            content = []
-            while self.tokens[0][0] not in ("header", "mark", "end"):
-                content.append(self.take())
-            if item == "Start:":
-                if [kind for kind, _ in content] != ["number"]:
-                    raise MalformedHoaError("'Start:' of the HOA does not name one state")
-                self.starts.append(int(content[0][1]))
-            elif item == "AP:":
-                self.propositions(content)
-            elif item == "Alias:" and content:
-                self.aliases[content[0][1]] = f"({self._expanded(content[1:])})"
-            elif item == "Acceptance:":
-                acceptance = "".join(token for _, token in content)
-            elif item not in (*IGNORED_ITEMS, "States:") and item[0].isupper():
-                raise MalformedHoaError(f"{item!r} in the header of the HOA, which is not known here and may matter")
-        self.take()
-        if acceptance != "1Inf(0)":
-            raise MalformedHoaError("the HOA does not say 'Acceptance: 1 Inf(0)', as an automaton of finite words does")
-
-    def propositions(self, content: Sequence[tuple[str, str]]) -> None:
-        """The names that numbers in labels stand for."""
-        names = [re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL) for kind, token in content if kind == "string"]
-        if not content or content[0] != ("number", str(len(names))) or len(set(names)) != len(names):
-            raise MalformedHoaError("'AP:' of the HOA is not a number and so many different names in quotes")
-        self.names = names
-
-    def state(self) -> None:
-        """A state with its edges."""
-        if self.take() != ("header", "State:"):
-            raise MalformedHoaError("the body of the HOA has something else where 'State:' is needed")
-        own = self.label()
-        state = _number(self.take())
-        if self.tokens[0][0] == "string":
-            self.take()
-        if self.acceptance():
-            self.accepting.add(state)
-        if state in self.edges:
-            raise MalformedHoaError(f"state {state} of the HOA is defined twice")
-        self.edges[state] = []
-        while self.tokens[0][1] == "[" or self.tokens[0][0] == "number":
-            label = self.label()
-            self.edges[state].append((own if label is None else label, _number(self.take())))
-            if self.tokens[0][1] == "&":
-                raise MalformedHoaError(f"state {state} of the HOA has an edge to several states at once")
-            if self.acceptance():
-                raise MalformedHoaError("the HOA marks edges, not states, as accepting; ask its tool for state-acc")
-
-    def label(self) -> str | None:
-        """The text of a label, its aliases replaced; None if there is none."""
-        return self._expanded(self.bracket("]")) if self.tokens[0][1] == "[" else None
-
-    def _expanded(self, content: Sequence[tuple[str, str]]) -> str:
-        """The text of some tokens, with aliases written out."""
-        unknown = [token for _, token in content if token.startswith("@") and token not in self.aliases]
-        if unknown:
-            raise MalformedHoaError(f"{unknown[0]!r} in the HOA is not defined")
-        text = " ".join(self.aliases.get(token, token) for _, token in content)
-        if len(text) > LONGEST_HOA_LABEL:
-            raise MalformedHoaError(f"a label of the HOA has more than {LONGEST_HOA_LABEL:,} characters")
-        return text
-
-    def acceptance(self) -> bool:
-        """Whether `{0}` follows."""
-        sets = {_number(token) for token in self.bracket("}")} if self.tokens[0][1] == "{" else set()
-        if not sets <= {0}:
-            raise MalformedHoaError("the HOA has acceptance sets beside 0")
-        return bool(sets)
-
-    def bracket(self, end: str) -> list[tuple[str, str]]:
-        """The tokens from an opening bracket to its end, without both."""
-        self.take()
-        content = []
-        while self.tokens[0][1] != end:
-            content.append(self.take())
-        self.take()
-        return content
-
-    def take(self) -> tuple[str, str]:
-        if self.tokens[0][0] == "end":
-            raise MalformedHoaError("the HOA ends too early; --END-- is missing")
-        return self.tokens.popleft()
-
-    def _labelled(self, state: int) -> list[tuple[str, int]]:
-        """The edges of a state; those without labels are, in their order, those of all sets of propositions."""
-        edges = self.edges.get(state, [])
-        labelled = [(label, to) for label, to in edges if label is not None]
-        if len(labelled) == len(edges):
-            return labelled
-        names = self.names or []
-        if labelled or len(names) > MOST_IMPLICIT or len(edges) != 2 ** len(names):
-            raise MalformedHoaError(f"state {state} of the HOA has edges without a label, and not one for every label")
-        terms = [
-            " & ".join(("" if number >> i & 1 else "!") + str(i) for i in range(len(names))) or "t"
-            for number in range(len(edges))
-        ]
-        return [(term, to) for term, (_, to) in zip(terms, edges, strict=True)]
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    without = HOA_COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
-    for match in HOA_TOKEN.finditer(without):
-        kind = str(match.lastgroup)
-        if kind == "bad":
+def _sections(text: str) -> tuple[list[Item], list[Item]]:
+    """The items of the header and those of the body."""
+    tokens = []
+    for match in HOA_TOKEN.finditer(text):
+        if match["bad"]:
             raise MalformedHoaError(f"{match[0]!r} in the HOA means nothing there")
-        if kind != "space":
-            yield kind, match[0]
+        tokens += [match["token"]] if match["token"] else []
+    if tokens[:2] != ["HOA:", "v1"][: len(tokens)]:
+        raise MalformedHoaError("no HOA: the text does not begin with 'HOA: v1'")
+    if not {"--BODY--", "--END--"} <= {*tokens}:
+        raise MalformedHoaError("the HOA ends too early; --END-- is missing")
+    middle, end = tokens.index("--BODY--"), tokens.index("--END--")
+    return _items(tokens[2:middle]), _items(tokens[middle + 1 : end])
 
 
-def _number(token: tuple[str, str]) -> int:
-    kind, text = token
-    if kind != "number" or len(text) > 9:
-        raise MalformedHoaError(f"the HOA has {text!r} where a number is needed")
-    return int(text)
+def _items(tokens: Sequence[str]) -> list[Item]:
+    items: list[Item] = []
+    for token in tokens:
+        if token.endswith(":"):
+            items.append((token, []))
+        elif items:
+            items[-1][1].append(token)
+        else:
+            raise MalformedHoaError(f"{token!r} in the HOA, where an item such as 'AP:' is needed")
+    return items
+
+
+def _read_header(items: Sequence[Item]) -> tuple[list[str], dict[str, str], int]:
+    """The propositions, the text that each alias stands for, and the initial state."""
+    names: list[str] = []
+    aliases: dict[str, str] = {}
+    starts, acceptance = [], ""
+    for item, content in items:
+        if item == "Start:":
+            if len(content) != 1 or not re.fullmatch(r"\d{1,9}", content[0]):
+                raise MalformedHoaError("'Start:' of the HOA does not name one state")
+            starts.append(int(content[0]))
+        elif item == "AP:":
+            names = [re.sub(r"\\(.)", r"\1", one[1:-1], flags=re.DOTALL) for one in content if one[0] == '"']
+            if content[:1] != [str(len(names))] or len(set(names)) != len(names):
+                raise MalformedHoaError("'AP:' of the HOA is not a number and so many different names in quotes")
+        elif item == "Alias:" and content:
+            aliases[content[0]] = f"({_expanded(content[1:], aliases)})"
+        elif item == "Acceptance:":
+            acceptance = "".join(content)
+        elif item not in IGNORED_ITEMS and item[0].isupper():
+            raise MalformedHoaError(f"{item!r} in the header of the HOA, which is not known here and may matter")
+    if acceptance != "1Inf(0)":
+        raise MalformedHoaError("the HOA does not say 'Acceptance: 1 Inf(0)', as an automaton of finite words does")
+    if len(starts) != 1:
+        raise MalformedHoaError(f"{len(starts)} initial states in the HOA where there must be one")
+    return names, aliases, starts[0]
+
+
+def _expanded(tokens: Sequence[str], aliases: Mapping[str, str]) -> str:
+    """The text of some tokens, with aliases written out."""
+    unknown = [token for token in tokens if token.startswith("@") and token not in aliases]
+    if unknown:
+        raise MalformedHoaError(f"{unknown[0]!r} in the HOA is not defined")
+    text = " ".join(aliases.get(token, token) for token in tokens)
+    if len(text) > LONGEST_HOA_LABEL:
+        raise MalformedHoaError(f"a label of the HOA has more than {LONGEST_HOA_LABEL:,} characters")
+    return text
+
+
+HOA_EDGE = re.compile(r"(?:\[ ([^\[\]{}]*)\] )?(\d{1,9}) (& )?(?:\{ ((?:\d{1,9} )*)\} )?")
+"""A label, a state, and acceptance sets: a state with its own label and sets looks like an edge to it."""
+
+
+def _read_state(tokens: Sequence[str]) -> tuple[int, bool, list[tuple[str | None, int]]]:
+    """A state, whether it accepts, and label (None if it has none) and target of each of its edges."""
+    text = "".join(f"{token} " for token in tokens if token[0] != '"')
+    found: list[re.Match[str]] = []
+    while not found or found[-1].end() < len(text):
+        begin = found[-1].end() if found else 0
+        match = HOA_EDGE.match(text, begin)
+        if match is None:
+            raise MalformedHoaError(f"the HOA has {text[begin : begin + 30]!r} where a number is needed")
+        found.append(match)
+    own, *edges = found
+    if any(edge[3] for edge in found):
+        raise MalformedHoaError(f"state {own[2]} of the HOA has an edge to several states at once")
+    if any(edge[4] for edge in edges):
+        raise MalformedHoaError("the HOA marks edges, not states, as accepting; ask its tool for state-acc")
+    sets = {int(number) for number in (own[4] or "").split()}
+    if not sets <= {0}:
+        raise MalformedHoaError("the HOA has acceptance sets beside 0")
+    return int(own[2]), bool(sets), [(own[1] if edge[1] is None else edge[1], int(edge[2])) for edge in edges]
+
+
+def _labelled(
+    state: int, edges: Sequence[tuple[str | None, int]], aliases: Mapping[str, str], names: int
+) -> list[tuple[str, int]]:
+    """The edges with their labels; those without are, in their order, those of all sets of propositions."""
+    if all(label is None for label, _ in edges) and names <= MOST_IMPLICIT and len(edges) == 2**names:
+        terms = (" & ".join(("" if i >> bit & 1 else "!") + str(bit) for bit in range(names)) for i in range(2**names))
+        return [(term or "t", to) for term, (_, to) in zip(terms, edges, strict=True)]
+    if any(label is None for label, _ in edges):
+        raise MalformedHoaError(f"state {state} of the HOA has edges without a label, and not one for every label")
+    return [(_expanded(str(label).split(), aliases), to) for label, to in edges]
 
 
 CONFLICT = DEAD - 1
@@ -263,7 +230,7 @@ def _row(diagrams: Diagrams, state: int, edges: Sequence[tuple[str, int]], numbe
             row,
             _holds(diagrams, label),
         )
-    if CONFLICT in diagrams.values(row):
+    if CONFLICT in diagrams.smallest_labels(row):
         raise MalformedHoaError(
             f"state {state} of the HOA has two edges for one label; only deterministic ones are read"
         )
@@ -280,7 +247,7 @@ def _holds(diagrams: Diagrams, label: str) -> int:
             case "proposition" if formula.name in ("t", "f"):
                 return diagrams.leaf(int(formula.name == "t"))
             case "proposition" if formula.name.isdecimal() and int(formula.name) < len(diagrams.propositions):
-                return diagrams.literal(int(formula.name))
+                return diagrams.literal(diagrams.propositions[int(formula.name)])
             case "!":
                 return diagrams.map(lambda held: 1 - held, visit(formula.operands[0]))
             case "&" | "|":

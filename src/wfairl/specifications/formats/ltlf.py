@@ -39,9 +39,6 @@ LONGEST_FORMULA = 20_000
 MOST_STATED, MOST_STATED_STATES = 12, 128
 """The rules that people state are searched up to this many propositions and states."""
 
-MOST_MOVES = 5_000
-"""Number of state transformations tried to see whether an automaton counts."""
-
 
 class NoFormulaError(BadInputError):
     """No formula of an automaton was found."""
@@ -148,10 +145,10 @@ def _state_by_state(automaton: SymbolicAutomaton) -> Formula:
 
 def _formula_from(automaton: SymbolicAutomaton, state: int, formulas: dict[int, Formula]) -> Formula:
     """The formula of the words that are accepted from a state on."""
-    targets = automaton.diagrams.values(automaton.rows[state])
+    targets = automaton.successors(state)
     stay = _condition(automaton, state, {state})
     leave = []
-    for target in sorted(set(targets) - {state, DEAD}):
+    for target in sorted(targets - {state, DEAD}):
         then = formulas[target]
         if automaton.accepting[target] and then != TRUE:
             then = negation(Formula("X[!]", (negation(then),)))  # the weak next, which tools write differently
@@ -162,8 +159,8 @@ def _formula_from(automaton: SymbolicAutomaton, state: int, formulas: dict[int, 
         if not leave:
             return TRUE if stay == TRUE else Formula("G", (stay,))
         return Formula("W", (stay, disjunction(*leave)))
-    if DEAD not in targets and all(formulas[one] == TRUE for one in targets if one != state):
-        return Formula("F", (_condition(automaton, state, set(targets) - {state}),))
+    if DEAD not in targets and all(formulas[one] == TRUE for one in targets - {state}):
+        return Formula("F", (_condition(automaton, state, targets - {state}),))
     at_once = disjunction(*leave)
     if stay == FALSE and not formula_automaton(at_once, automaton.diagrams).accepting[0]:
         return at_once  # the empty word does not fulfil it, as it must not
@@ -191,50 +188,15 @@ def _successors_first(automaton: SymbolicAutomaton) -> list[int]:
     Raises:
         NoFormulaError: there is a cycle through several states.
     """
-    followers = [
-        [after for after in automaton.diagrams.values(row) if after not in (DEAD, state)]
-        for state, row in enumerate(automaton.rows)
-    ]
+    followers = [automaton.successors(state) - {DEAD, state} for state in range(len(automaton.rows))]
     order: list[int] = []
     while len(order) < len(followers):
-        free = [q for q in range(len(followers)) if q not in order and all(r in order for r in followers[q])]
+        left = [q for q in range(len(followers)) if q not in order]
+        free = [q for q in left if followers[q] <= set(order)]
         if not free:
-            left = sorted(set(range(len(followers))) - set(order))
-            reason = (
-                "it counts, which no formula of LTLf expresses"
-                if _counts(automaton)
-                else "LTLf may be able to express that, and this export is not"
-            )
             raise NoFormulaError(
                 f"no formula was found: the automaton returns to states that it has left (among "
-                f"{', '.join(map(str, left))}); {reason}; export it as hoa"
+                f"{', '.join(map(str, left))}), as one that counts does, which LTLf cannot express; export it as hoa"
             )
         order += free
     return order
-
-
-def _counts(automaton: SymbolicAutomaton) -> bool:
-    """Whether some word, repeated, cycles through several states, as far as `MOST_MOVES` tell (Schuetzenberger)."""
-    labels = [guard.true for row in automaton.rows for guard, _ in automaton.diagrams.cases(row)]
-    states = range(len(automaton.rows))
-    moves = {tuple(automaton.read(q, label) for q in states) for label in dict.fromkeys(labels)}
-    reached, queue = set(moves), list(moves)
-    for one in queue:  # which grows meanwhile
-        for other in moves:
-            joint = tuple(DEAD if q == DEAD else other[q] for q in one)
-            if joint not in reached and len(reached) < MOST_MOVES:
-                reached.add(joint)
-                queue.append(joint)
-    return any(map(_has_cycle, queue))
-
-
-def _has_cycle(move: tuple[int, ...]) -> bool:
-    """Whether a map of states onto states, repeated, cycles through more than one of them."""
-    for start in range(len(move)):
-        state, path = start, []
-        while state != DEAD and state not in path:
-            path.append(state)
-            state = move[state]
-        if state != DEAD and state != path[-1]:
-            return True
-    return False

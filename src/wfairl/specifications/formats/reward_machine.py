@@ -45,7 +45,7 @@ def to_reward_machine(automaton: Automaton) -> str:
     edges = []
     for source, row in enumerate(whole.rows):
         if source not in final:
-            targets = sorted(set(whole.diagrams.values(row)) - {DEAD})
+            targets = sorted(whole.successors(source) - {DEAD})
             edges += [(source, to, _condition(whole, row, to), int(whole.accepting[to])) for to in targets]
     entered = {to for _, to, _, _ in edges}
     edges += [(q, q, "False", 1) for q in (0,) if whole.accepting[q] and q not in entered]
