@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -58,23 +58,33 @@ def draw(
         shown, automaton = to_automaton(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
         edge_counts = {}
     write_automaton(output, form, automaton, edge_counts)
-    if as_json:
-        print_json({"path": str(output), "states": automaton.states} | ({} if shown is None else {"sentences": shown}))
-        return
-    out.print(f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}")
+    document = {"path": str(output), "states": automaton.states}
+    lines = [f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}"]
     if shown is not None and rule is not None:
-        out.print(
+        document["sentences"] = shown
+        lines.append(
             f"It shows {shown} of {len(rule.constraints)} sentences; the automaton of all that fit has"
             f" {model.finite.states} states (a .dot file has them)"
         )
+    _tell(document, lines, as_json)
 
 
 MOST_DRAWN_STATES = 8
 """States of a picture that fits on a screen."""
 
 
-DECLARE = "declare"
-PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
+def _tell(document: dict[str, Any], lines: Sequence[str], as_json: bool) -> None:
+    """Print a result, as a document or as lines."""
+    if as_json:
+        print_json(document)
+        return
+    for line in lines:
+        out.print(line)
+
+
+PRISM, DECLARE = "prism", "declare"
+NOT_OF_AN_AUTOMATON = {".prism": PRISM, ".pm": PRISM, ".nm": PRISM, ".decl": DECLARE}
+"""The formats of a scene or of a rule, by suffix."""
 
 
 def export(
@@ -111,31 +121,35 @@ def export(
 
         wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
     """
-    is_prism = name == PRISM or (name is None and output is not None and output.suffix.lower() in PRISM_SUFFIXES)
-    if not is_prism and (task is not None or cost is not None):
-        raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
     if name is None and output is None:
         raise BadInputError("the format is missing: give it with --as, or as the suffix of a file with -o")
     if as_json and output is None:
         raise BadInputError("--json needs -o: without it, the exported text itself goes to standard output")
-    is_declare = name == DECLARE or (name is None and output is not None and output.suffix.lower() == ".decl")
-    form = None if is_prism or is_declare else find_format(name, output)
+    other = NOT_OF_AN_AUTOMATON.get(output.suffix.lower()) if name is None and output is not None else name
+    if other != PRISM and (task is not None or cost is not None):
+        raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
+    form = None if other in (PRISM, DECLARE) else find_format(name, output)
     model = TaskModel.load(task_model)
     rule = rule_of(model)
-    if is_declare or (form is not None and form.name == "ltlf" and rule is not None and rule.constraints):
+    content: str | bytes
+    if other == DECLARE or (form is not None and form.name == "ltlf" and rule is not None and rule.constraints):
         if rule is None:
             raise BadInputError(f"{task_model}: declare is for rules learned from event logs, which are sentences")
-        text = to_declare(rule) if is_declare else rule_to_ltlf(rule)
-        _deliver(text, output, {"sentences": len(rule.constraints)}, as_json)
-        return
-    facts: dict[str, object] = {"format": PRISM if form is None else form.name, "states": model.finite.states}
-    if form is None:
-        content: str | bytes
-        content, more = _prism(model, task, seed, cost)
-        facts |= more
+        content = to_declare(rule) if other == DECLARE else rule_to_ltlf(rule)
+        facts: dict[str, object] = {"sentences": len(rule.constraints)}
+    elif form is None:
+        content, facts = _prism(model, task, seed, cost)
     else:
         content = form.write(model.finite, model.edge_counts)
-    _deliver(content, output, facts, as_json)
+        facts = {"format": form.name, "states": model.finite.states}
+    if output is not None:
+        write_atomically(output, content)
+        summary = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
+        _tell({"path": str(output), **facts}, [f"{output}: {', '.join(summary)}"], as_json)
+    elif isinstance(content, bytes):
+        raise BadInputError("an image cannot be printed: name a file with -o")
+    else:
+        sys.stdout.write(content)
 
 
 def _prism(model: TaskModel, task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
@@ -149,23 +163,8 @@ def _prism(model: TaskModel, task: str | None, seed: int, run: Path | None) -> t
         optimum: float | None = find_plan(product, costs).cost
     except UnsatisfiableTaskError:
         optimum = None
-    text = to_prism(product, costs, f"task {task}, seed {seed}")
-    return text, {"product_states": len(product), "optimal_cost": optimum}
-
-
-def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object], as_json: bool) -> None:
-    """Write the content to a file and print a summary, or print the content."""
-    if output is None:
-        if isinstance(content, bytes):
-            raise BadInputError("an image cannot be printed: name a file with -o")
-        sys.stdout.write(content)
-        return
-    write_atomically(output, content)
-    if as_json:
-        print_json({"path": str(output), **facts})
-        return
-    summary = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
-    out.print(f"{output}: {', '.join(summary)}")
+    sizes = {"format": PRISM, "states": model.finite.states, "product_states": len(product)}
+    return to_prism(product, costs, f"task {task}, seed {seed}"), {**sizes, "optimal_cost": optimum}
 
 
 def import_task(
@@ -201,32 +200,18 @@ def import_task(
         if output.exists():
             raise BadInputError(f"{output} exists already: name another file with -o, or this one to replace it")
     try:
-        if source is not None:
-            model = TaskModel.of_automaton(read_automaton(source, name), "imported")
-        else:
-            assert formula is not None  # one of the two is given
-            model = TaskModel.of_automaton(from_ltlf(formula), "imported", stated=(formula,))
+        automaton = from_ltlf(formula or "") if source is None else read_automaton(source, name)
     except NoAcceptedWordError as error:
         raise BadInputError(str(error)) from None
-    automaton = model.finite
-    model.save(output)
-    counts_steps = not reads_repeats_once(automaton)
-    if as_json:
-        print_json(
-            {
-                "path": str(output),
-                "states": automaton.states,
-                "propositions": sorted(automaton.propositions),
-                "counts_steps": counts_steps,
-            }
-        )
-        return
-    states = counted(automaton.states, "state")
-    out.print(f"{output}: {states} over {', '.join(sorted(automaton.propositions)) or 'nothing'}")
+    TaskModel.of_automaton(automaton, "imported", stated=() if formula is None else (formula,)).save(output)
+    names, counts_steps = sorted(automaton.propositions), not reads_repeats_once(automaton)
+    lines = [f"{output}: {counted(automaton.states, 'state')} over {', '.join(names) or 'nothing'}"]
     if counts_steps:
-        out.print("it counts repeated labels: its verdict depends on how long a label lasts")
+        lines.append("it counts repeated labels: its verdict depends on how long a label lasts")
     if automaton.accepting[0]:
-        out.print("it accepts the empty word: a planner has nothing to do")
+        lines.append("it accepts the empty word: a planner has nothing to do")
+    document = {"path": str(output), "states": automaton.states, "propositions": names, "counts_steps": counts_steps}
+    _tell(document, lines, as_json)
 
 
 def diff(
@@ -290,22 +275,16 @@ def explain(
         wfairl explain task.json "-, key, goal"
     """
     explanation = explain_word(TaskModel.load(task_model), parse_word(word))
-    if not as_json:
-        for sentence in explanation.sentences:
-            out.print(sentence)
-        return
-    labels = [
-        {"label": sorted(one.label), "state": one.state, "after": one.after, "untested": one.is_untested}
-        for one in explanation.labels
-    ]
-    print_json(
-        {
-            "accepted": explanation.accepted,
-            "labels": labels,
-            "sentences": explanation.sentences,
-            "unknown_propositions": explanation.unknown.names,
-        }
-    )
+    document = {
+        "accepted": explanation.accepted,
+        "labels": [
+            {"label": sorted(one.label), "state": one.state, "after": one.after, "untested": one.is_untested}
+            for one in explanation.labels
+        ],
+        "sentences": explanation.sentences,
+        "unknown_propositions": explanation.unknown.names,
+    }
+    _tell(document, explanation.sentences, as_json)
 
 
 MOST_LISTED = 5
