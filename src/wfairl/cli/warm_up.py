@@ -11,7 +11,7 @@ from wfairl.core.support.errors import FailedRunError
 
 PACKAGE = Path(__file__).parents[1]
 
-KERNELS = "wfairl-kernels-core.planning.shortest_path-*/*/*.nbi"
+KERNELS = "shortest_path.*.nbi"
 """Compiled code that every planner leaves in the cache; see `core.support.compiling`."""
 
 COMPILED = ("run", "demos", "learn-task", "ask", "train", "evaluate", "studio")
@@ -57,5 +57,6 @@ def announce_compilation(command: str) -> None:
 
 def _is_warm() -> bool:
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(chosen)] if chosen else [PACKAGE / "core" / "planning" / "__pycache__", Path.home() / ".cache"]
-    return any(next(place.glob(KERNELS), None) is not None for place in places)
+    beside, of_user = PACKAGE / "core" / "planning" / "__pycache__", Path.home() / ".cache" / "numba"
+    places = [Path(chosen)] if chosen else [beside, of_user]
+    return any(next(place.rglob(KERNELS), None) is not None for place in places)

@@ -1,17 +1,16 @@
 """Numba's compiler, with a cache that is never older than the code, and an interpreter for a first small call.
 
 Numba compiles a kernel again when its own file has changed. But a compiled kernel also contains code and constants of
-imported modules, and the cache would miss an update of those. So every module has its own cache directory, whose name
-is a digest of its source and of all that it imports from this package.
+imported modules, and the cache would miss an update of those. So the names of a kernel's files in the cache hold a
+digest of its module's source and of all that this imports from the package.
 
 To compile takes seconds, and a first plan in a small world takes half a second in Python's own interpreter. So a kernel
 that gives the same bits there (`exact`) is interpreted until that has taken long, or its arrays are large.
 """
 
+import glob
 import re
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache as memoized
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 from wfairl.core.support.imports import import_without
@@ -51,15 +51,25 @@ def njit(*, cache: bool, exact: bool = False, **options: Any) -> Callable[[Calla
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
-            with _directory_of(Path(function.__code__.co_filename)):
-                kernel = numba.njit(cache=cache, no_cfunc_wrapper=True, **options)(function)
+            kernel = numba.njit(cache=cache, no_cfunc_wrapper=True, **options)(function)
         except RuntimeError:
             kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
+        if isinstance(kernel._cache, FunctionCache):
+            _name_by_digest(kernel._cache, Path(function.__code__.co_filename))
         if exact:
             kernel.__class__, kernel.interpreted_for = _Interpreted, 0.0
         return _ignore_literals(kernel)
 
     return compiled
+
+
+def _name_by_digest(kept: FunctionCache, source: Path) -> None:
+    """Keep a kernel in files whose names hold the digest of its source, and delete those of former versions."""
+    digest, base, directory = source_digest(source), kept._impl.filename_base, Path(kept.cache_path)
+    for former in directory.glob(f"{glob.escape(base.rpartition('-')[0])}-*.nb?"):
+        if digest not in former.name:
+            former.unlink(missing_ok=True)
+    kept._cache_file = IndexDataCacheFile(kept.cache_path, f"{base}-{digest}", digest)
 
 
 class _Interpreted(CPUDispatcher):
@@ -78,7 +88,7 @@ class _Interpreted(CPUDispatcher):
 
 def _is_kept(kernel: CPUDispatcher) -> bool:
     """Whether an earlier process has compiled a kernel."""
-    return any(Path(kernel.stats.cache_path or ".").glob(f"*.{kernel.py_func.__qualname__}-*.nbi"))
+    return isinstance(kernel._cache, FunctionCache) and Path(kernel._cache._cache_file._index_path).exists()
 
 
 def _are_small(args: tuple[Any, ...]) -> bool:
@@ -126,50 +136,7 @@ def _ignore_literals(kernel: Any) -> Any:
     return kernel
 
 
-@contextmanager
-def _directory_of(source: Path) -> Iterator[None]:
-    """Set Numba's cache to the directory of a module, for functions that are decorated meanwhile."""
-    chosen = numba.config.CACHE_DIR
-    try:
-        numba.config.CACHE_DIR = str(_make_directory(source, chosen))
-        yield
-    finally:
-        numba.config.CACHE_DIR = chosen
-
-
 @memoized
-def _make_directory(source: Path, chosen: str) -> Path | str:
-    """The cache directory of a module; inside the package, those of its former versions are deleted.
-
-    Args:
-        source: the module's file.
-        chosen: the user's own cache directory for Numba, or "".
-    """
-    if not source.is_relative_to(PACKAGE):
-        return chosen
-    name = ".".join(source.relative_to(PACKAGE).with_suffix("").parts)
-    inside = source.parent / "__pycache__"
-    for parent in [Path(chosen)] if chosen else [inside, *_user_cache()]:
-        directory = parent / f"wfairl-kernels-{name}-{source_digest(source)[:16]}"
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        for former in inside.glob(f"wfairl-kernels-{name}-*"):
-            if former != directory:
-                shutil.rmtree(former, ignore_errors=True)
-        return directory
-    return chosen
-
-
-def _user_cache() -> list[Path]:
-    """The user's cache directory; empty without a home directory."""
-    try:
-        return [Path.home() / ".cache"]
-    except RuntimeError:
-        return []
-
-
 def source_digest(source: Path) -> str:
     """A digest of a module's source and of every module of the package that it imports, directly or through others."""
     modules, queue = {source}, [source]
@@ -177,7 +144,7 @@ def source_digest(source: Path) -> str:
         new = _imports(module) - modules
         modules |= new
         queue += sorted(new)
-    return sha256(b"".join(_read(module) for module in sorted(modules))).hexdigest()
+    return sha256(b"".join(_read(module) for module in sorted(modules))).hexdigest()[:16]
 
 
 @memoized

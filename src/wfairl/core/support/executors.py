@@ -12,14 +12,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_any
-from queue import SimpleQueue
 from typing import Any
 
 from wfairl.core.support.errors import BadInputError, MissingExtraError
@@ -84,8 +83,8 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
         raise BadInputError(f"unknown executor {address!r}; known are {LOCAL} and {DASK}HOST:PORT")
 
 
-class LocalProcesses(Executor):
-    """Processes of this machine, started when they are needed.
+class LocalProcesses(ThreadPoolExecutor):
+    """Processes of this machine, one for each thread that serves it, started when they are needed.
 
     A process that dies is replaced by another, which repeats its job; a job whose processes die fails alone, where a
     `ProcessPoolExecutor` would fail as a whole. If this process is killed, they end too, so that they do not write into
@@ -98,27 +97,17 @@ class LocalProcesses(Executor):
     """
 
     def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None, attempts: int = ATTEMPTS):
-        self._prepare, self._attempts = prepare, attempts
-        self._is_stopped = False
-        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n_jobs)]
-        for thread in self._threads:
-            thread.start()
+        super().__init__(n_jobs, initializer=_leave_interrupts_to_main)
+        self._prepare, self._attempts, self._is_stopped = prepare, attempts, False
+        self._process_of: dict[int, ProcessPoolExecutor] = {}  # by thread
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        self._calls.put((future, partial(function, *args, **kwargs)))
-        return future
+        return super().submit(self._call, partial(function, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        while cancel_futures and not self._calls.empty():
-            call = self._calls.get()
-            if call is not None:
-                call[0].cancel()
-        for _ in self._threads:
-            self._calls.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        for process in self._process_of.values() if wait else ():
+            process.shutdown()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:  # such as Ctrl-C: do not wait for running jobs
@@ -134,36 +123,27 @@ class LocalProcesses(Executor):
                 process.terminate()
             time.sleep(SECONDS_TO_END)
 
-    def _serve(self) -> None:
-        """The loop of a thread: run one call after the other in the thread's own process."""
-        # The process inherits the blocked signal: Ctrl-C reaches all processes, and only the main one handles it. To
-        # start the resource tracker unblocks signals, so that comes first.
-        resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        process: ProcessPoolExecutor | None = None
-        while (call := self._calls.get()) is not None:
-            future, function = call
-            if not future.set_running_or_notify_cancel():
-                continue
-            for attempt in range(1, self._attempts + 1):
-                process = process or self._start()
-                try:
-                    future.set_result(process.submit(function).result())
-                except BrokenProcessPool:
-                    process = None
-                    if attempt == self._attempts or self._is_stopped:
-                        future.set_exception(WorkerDiedError("its process was killed, perhaps for lack of memory"))
-                except BaseException as error:
-                    future.set_exception(error)
-                if future.done():
+    def _call(self, function: Callable[[], Any]) -> Any:
+        """Run a function in the process of this thread."""
+        thread = threading.get_ident()
+        for _ in range(self._attempts):
+            if thread not in self._process_of:
+                # A fork would copy the state of running threads of torch and Numba.
+                spawn = multiprocessing.get_context("spawn")
+                self._process_of[thread] = ProcessPoolExecutor(1, spawn, _begin, (self._prepare,))
+            try:
+                return self._process_of[thread].submit(function).result()
+            except BrokenProcessPool:
+                del self._process_of[thread]
+                if self._is_stopped:
                     break
-        if process is not None:
-            process.shutdown()
+        raise WorkerDiedError("its process was killed, perhaps for lack of memory")
 
-    def _start(self) -> ProcessPoolExecutor:
-        # A fork would copy the state of running threads of torch and Numba.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self._prepare,))
+
+def _leave_interrupts_to_main() -> None:
+    """Block Ctrl-C in a thread and in the process that it starts: it reaches all, and only the main one handles it."""
+    resource_tracker.ensure_running()  # which unblocks signals, so it comes first
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _begin(prepare: Callable[[], None] | None) -> None:

@@ -8,8 +8,8 @@ import glob
 import json
 import os
 import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,20 +36,12 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-            temporary.chmod(_mode())
             temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
-
-
-def _mode() -> int:
-    """The mode of new files: readable for whom the process lets read them."""
-    umask = os.umask(0o077)  # it can only be read by setting it; meanwhile nobody else may read
-    os.umask(umask)
-    return 0o666 & ~umask
 
 
 def check_file(path: Path) -> None:
@@ -64,10 +56,11 @@ def check_file(path: Path) -> None:
 def _begin(path: Path) -> tuple[int, Path]:
     """An open temporary file beside a path, with a lock that tells other processes that its writer lives."""
     while True:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}{PARTIAL}"
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         _lock(descriptor)
         if os.fstat(descriptor).st_nlink:
-            return descriptor, Path(name)
+            return descriptor, temporary
         os.close(descriptor)  # another process removed it before it was locked
 
 
