@@ -78,7 +78,6 @@ class DeclareLearner(WordLearner):
             "declare",
             data.words,
             data.flags,
-            keep_repeats=True,
             stated=rule.sentences or (NO_RULE,),
             record=rule,
         )

@@ -15,7 +15,7 @@ import numpy as np
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from wfairl.core.automata.finite import end_states
+from wfairl.core.automata.finite import end_states, quotient
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.automata.words import Word
@@ -50,9 +50,10 @@ class MergingLearner(WordLearner):
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
         data = FlaggedCorpus.of(words, scores, reading)
         bits, table = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
-        as_it_is = reading.keep_repeats or ignores_repeats(table)
         finite = to_finite(table, data.alphabet)
-        model = TaskModel.of_automaton(finite, "merging", data.words, data.flags, keep_repeats=as_it_is)
+        if not (reading.keep_repeats or ignores_repeats(table)):
+            finite = quotient(finite.to_weighted())
+        model = TaskModel.of_automaton(finite, "merging", data.words, data.flags)
         return LearnedTask(model, bits, trivial=bool(table.accepting.all()))
 
     def find_automaton(self, corpus: Corpus, succeeded: NDArray[np.bool_], labels: int) -> tuple[float, Dfa]:

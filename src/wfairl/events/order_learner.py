@@ -101,9 +101,8 @@ class OrderLearner(WordLearner):
         learned = self.find_order(successes)
         finite = to_finite(compile_constraints(learned.constraints, data.alphabet, self.max_states), data.alphabet)
         sentences = tuple(constraint.sentence for constraint in learned.constraints)
-        model = TaskModel.of_automaton(
-            finite, "order", data.words, data.flags, keep_repeats=True, stated=sentences
-        )  # no constraint counts: a repeated label changes nothing
+        # No constraint counts: a repeated label changes nothing.
+        model = TaskModel.of_automaton(finite, "order", data.words, data.flags, stated=sentences)
         numbers = (np.flatnonzero(data.succeeded) + 1).tolist()
         return LearnedTask(
             model, trivial=not learned.constraints, notes=_wrong_words(numbers, learned.broken(successes))

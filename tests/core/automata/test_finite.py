@@ -14,8 +14,8 @@ from wfairl.core.automata.finite import (
     FiniteAutomaton,
     NoAcceptedWordError,
     TooManyStatesError,
+    end_states,
     quotient,
-    states_after_prefixes,
 )
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import encode
@@ -165,5 +165,4 @@ def test_many_words_run_as_each_of_them_does(some_words):
     automaton = FiniteAutomaton(labels, table, np.array([False, False, True]), np.zeros(3), (None,) * 3)
     assert automaton.accepts_all(some_words).tolist() == [automaton.accepts(word) for word in some_words]
     corpus = encode(some_words, automaton.alphabet)
-    states = states_after_prefixes(automaton.transitions, corpus).tolist()
-    assert states == [state for word in some_words for state in automaton.run(word)]
+    assert end_states(automaton.transitions, corpus).tolist() == [automaton.run(word)[-1] for word in some_words]

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from strategies_automata import spell, words
 
 from wfairl.core.automata.word_corpus import Corpus, encode_all, merge_equal_words
-from wfairl.core.spectral.hankel import BadBasisError, BasisChoice, blocks_from_corpus
+from wfairl.core.spectral.hankel import BasisChoice, blocks_from_corpus
+from wfairl.core.support.errors import BadInputError
 
 samples = st.lists(words, min_size=1, max_size=8)
 limits = st.one_of(st.none(), st.integers(0, 3))
@@ -51,7 +52,7 @@ def test_the_most_frequent_prefixes_are_kept(sample, count):
 
 @pytest.mark.parametrize("limits", [{"rows": -1}, {"cols": -2}, {"max_prefixes": 0}, {"max_suffixes": -3}])
 def test_an_impossible_limit_is_an_error_that_names_it(limits):
-    with pytest.raises(BadBasisError, match=next(iter(limits))):
+    with pytest.raises(BadInputError, match=next(iter(limits))):
         BasisChoice(**limits)
 
 

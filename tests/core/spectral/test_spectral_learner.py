@@ -29,7 +29,7 @@ def test_exact_blocks_give_back_the_values_of_unseen_words(rank, labels):
     else:
         basis = basis_of(rng, truth, 4 * rank + 8)
     blocks = blocks_from_function(truth.value, truth.alphabet, basis, basis)
-    factors = factorise(blocks.block, None, 1e-10)
+    factors = factorise(blocks.block, None)
     learned = assemble(blocks, factors, truth.alphabet)
     assert learned.rank == rank
     unseen = [random_word(rng, truth.alphabet, 12) for _ in range(100)]
@@ -59,7 +59,7 @@ def test_a_truncated_decomposition_agrees_with_a_dense_one():
     rng = np.random.default_rng(6)
     block = rng.normal(size=(60, 4)) @ np.diag([4.0, 3.0, 2.0, 1.0]) @ rng.normal(size=(4, 80))
     block += 1e-3 * rng.normal(size=block.shape)
-    truncated, dense = factorise(block, 4, 1e-10), np.linalg.svd(block, full_matrices=False)
+    truncated, dense = factorise(block, 4), np.linalg.svd(block, full_matrices=False)
     assert np.allclose(truncated.singular_values, dense[1][:4])
     rebuilt = truncated.left * truncated.singular_values @ truncated.right.T
     assert np.allclose(rebuilt, dense[0][:, :4] * dense[1][:4] @ dense[2][:4])
@@ -68,9 +68,8 @@ def test_a_truncated_decomposition_agrees_with_a_dense_one():
 def test_the_dominant_word_of_doorkey_has_the_rank_of_the_paper():
     word = (frozenset(), frozenset({"key"}), frozenset({"key", "door"}), frozenset({"key", "door", "goal"}))
     learner = SpectralLearner().fit([word] * 32 + [word[:2]] * 128, [1.0] * 32 + [0.0] * 128)
-    assert (learner.rank_, learner.rows_, learner.cols_) == (5, 4, 4)
+    assert (learner.automaton_.rank, learner.rows_, learner.cols_) == (5, 4, 4)
     assert learner.condition_ == pytest.approx(1.0)
-    assert len(learner.spectrum_) >= 5
 
 
 def test_it_is_an_estimator_of_scikit_learn():
@@ -103,7 +102,7 @@ A, B = (frozenset("a"),), (frozenset("b"),)
         (lambda: SpectralLearner(rank=0).fit([A], [1.0]), "rank is 0"),
         (lambda: SpectralLearner(rank=9).fit([A], [1.0]), "rank 2, less than the rank 9"),
         (lambda: SpectralLearner(rows=0, cols=0).fit([A * 5], [1.0]), "raise rows and cols"),
-        (lambda: SpectralLearner(rows=-1).fit([A], [1.0]), "rows is -1"),
+        (lambda: SpectralLearner(rows=-1).fit([A], [1.0]), "rows must be at least 0, not -1"),
     ],
 )
 def test_bad_input_is_a_named_error_with_advice(fit, reason):
@@ -121,7 +120,7 @@ def test_equal_scores_make_a_constant_on_the_words_seen():
 
 def test_rows_longer_than_any_word_are_no_limit():
     limited = SpectralLearner(rows=50, cols=50).fit([A, A + B], [1.0, 0.5])
-    assert limited.rank_ == SpectralLearner().fit([A, A + B], [1.0, 0.5]).rank_
+    assert limited.automaton_.rank == SpectralLearner().fit([A, A + B], [1.0, 0.5]).automaton_.rank
     assert (limited.rows_, limited.cols_) == (2, 2)
 
 
@@ -139,4 +138,4 @@ def test_an_automatic_rank_that_summarises_nothing_is_a_named_error(monkeypatch)
     monkeypatch.setattr("wfairl.core.spectral.spectral_learner.MAX_AUTOMATIC_RANK", 3)
     with pytest.raises(LostRankError, match="need rank 4"):
         SpectralLearner().fit([A + B + A], [1.0])
-    assert SpectralLearner(rank=4).fit([A + B + A], [1.0]).rank_ == 4
+    assert SpectralLearner(rank=4).fit([A + B + A], [1.0]).automaton_.rank == 4

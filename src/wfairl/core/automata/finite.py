@@ -327,22 +327,11 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
 
 
 def end_states(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
-    """The state in which each word ends, shape [words]; see `states_after_prefixes`."""
-    return states_after_prefixes(transitions, corpus)[corpus.prefix_starts + corpus.lengths]
-
-
-def states_after_prefixes(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
-    """The state after each prefix of each word, shape [total length + words]; unknown labels lead to `DEAD`."""
+    """The state in which each word ends, shape [words]; unknown labels lead to `DEAD`."""
     table = np.full((len(transitions) + 1, transitions.shape[1] + 1), DEAD, np.int32)
     table[:-1, :-1] = transitions  # the last row is that of DEAD, the last column that of UNKNOWN, both -1
-    states = np.zeros(len(corpus.symbols) + len(corpus), np.int32)
-    alive = np.flatnonzero(corpus.lengths > 0)
-    here = np.zeros(len(alive), np.int32)
-    depth = 0
-    while len(alive):
-        here = table[here, corpus.symbols[corpus.offsets[alive] + depth]]
+    ends, alive, depth = np.zeros(len(corpus), np.int32), np.arange(len(corpus)), 0
+    while len(alive := alive[corpus.lengths[alive] > depth]):
+        ends[alive] = table[ends[alive], corpus.symbols[corpus.offsets[alive] + depth]]
         depth += 1
-        states[corpus.prefix_starts[alive] + depth] = here
-        longer = corpus.lengths[alive] > depth
-        alive, here = alive[longer], here[longer]
-    return states
+    return ends

@@ -121,19 +121,12 @@ def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
 
 
 def intersect(one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False) -> GuardedAutomaton:
-    """The automaton that accepts what both accept; see `intersect_with_pairs`."""
-    return intersect_with_pairs(one, other, waits)[0]
-
-
-def intersect_with_pairs(
-    one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False
-) -> tuple[GuardedAutomaton, list[tuple[int, int]]]:
-    """The automaton that accepts what both accept, and the pair of states that each of its states stands for.
+    """The automaton that accepts what both accept.
 
     If `one` waits for `other`, a label by which it alone would come to accept does not change its state.
 
-    The pairs are those that can be reached, breadth first. The pairs of edges are tried in lexicographic order, so
-    that the first that holds is that of the first edge of `one` that holds and the first of `other`.
+    The pairs of states are those that can be reached, breadth first. The pairs of edges are tried in lexicographic
+    order, so that the first that holds is that of the first edge of `one` that holds and the first of `other`.
     """
     numbers = {(0, 0): 0}
     queue = [(0, 0)]
@@ -152,7 +145,7 @@ def intersect_with_pairs(
             row.append(Edge(guard, numbers[targets]))
         rows.append(_needed_edges(row, numbers[pair]))
     accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
-    return GuardedAutomaton(tuple(rows), np.array(accepting, bool)), queue
+    return GuardedAutomaton(tuple(rows), np.array(accepting, bool))
 
 
 def _pairs(

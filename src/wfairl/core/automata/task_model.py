@@ -6,7 +6,7 @@ that, which gives words their values; without one, words have the value 1 or 0.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -30,6 +30,10 @@ from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
+
+
+SUCCESS = 0.5
+"""Words of this score or more are successes, and words of this value or more are accepted, unless a model says else."""
 
 
 class BrokenTaskModelError(BadInputError):
@@ -291,8 +295,6 @@ class TaskModel:
         words: Sequence[Word] = (),
         scores: Sequence[float] = (),
         *,
-        threshold: float = 0.5,
-        keep_repeats: bool | None = None,
         stated: Sequence[str] = (),
         record: LearnerRecord | None = None,
     ) -> "TaskModel":
@@ -303,16 +305,12 @@ class TaskModel:
             learner: what found it.
             words: words to measure the loss on and to count edges with.
             scores: of each of these words.
-            threshold: the score from which on a word counts as success.
-            keep_repeats: read repeats as the automaton's table has them, or take them once; as it is if None.
             stated: its meaning, for people, if it is not to be read off the automaton.
             record: what else the learner knows.
         """
-        if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
-            automaton = replace(automaton, keep_repeats=True) if keep_repeats else quotient(automaton.to_weighted())
         read = as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
-        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
+        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= SUCCESS]
         accepted = record.keeps_all(read) if isinstance(record, RuleInSentences) else automaton.accepts_all(read)
         told_apart = len(successes) < len(read)
         summary = FitSummary(
@@ -321,10 +319,10 @@ class TaskModel:
             loss=float(np.mean(np.square(accepted - flags))) if read else 0.0,
             states=automaton.states,
             accepted=int(accepted.sum()) if told_apart else None,
-            accepted_successes=int((accepted & (flags >= threshold)).sum()) if told_apart else None,
+            accepted_successes=int((accepted & (flags >= SUCCESS)).sum()) if told_apart else None,
         )
         return cls(
-            learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
+            learner, SUCCESS, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
             stated=tuple(stated), record=record,
         )  # fmt: skip
 
@@ -339,7 +337,7 @@ class TaskModel:
         rows: int,
         cols: int,
         condition: float = 1.0,
-        threshold: float = 0.5,
+        threshold: float = SUCCESS,
         keep_repeats: bool = False,
         tolerance: float = DEFAULT_TOLERANCE,
         max_states: int = DEFAULT_MAX_STATES,

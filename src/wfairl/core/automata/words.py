@@ -53,14 +53,6 @@ def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple
     return [*words, *(other for other, _ in added)], [*scores, *(score for _, score in added)]
 
 
-def read_sample(
-    words: Sequence[Word], scores: Sequence[float], keep_repeats: bool, optional_start: bool
-) -> tuple[list[Word], list[float]]:
-    """Scored words as a learner reads them; see `as_read` and `with_optional_start`."""
-    read = as_read(words, keep_repeats)
-    return with_optional_start(read, scores) if optional_start else (read, list(scores))
-
-
 def format_label(label: Label) -> str:
     """A label as text: `door & key`, or `-` where nothing holds."""
     return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT

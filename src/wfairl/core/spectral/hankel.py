@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from wfairl.core.automata.word_corpus import Corpus, PrefixTree, build_prefix_tree, indices_by_symbol
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, check_bounds
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
 
 OUTSIDE = -1
 """The row or column of a prefix or suffix that is not in the basis."""
-
-
-class BadBasisError(BadInputError):
-    """A basis cannot be built."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +31,13 @@ class BasisChoice:
         max_suffixes: keep this many, the most frequent ones.
     """
 
-    rows: int | None = None
-    cols: int | None = None
-    max_prefixes: int | None = None
-    max_suffixes: int | None = None
+    rows: AtLeastZero | None = None
+    cols: AtLeastZero | None = None
+    max_prefixes: AtLeastOne | None = None
+    max_suffixes: AtLeastOne | None = None
 
     def __post_init__(self) -> None:
-        for name in ("rows", "cols", "max_prefixes", "max_suffixes"):
-            limit, least = getattr(self, name), 0 if name in ("rows", "cols") else 1
-            if limit is not None and limit < least:
-                raise BadBasisError(f"{name} is {limit}; give at least {least}, or leave it out for no limit")
+        check_bounds(self)
 
     @property
     def longest_word(self) -> int | None:

@@ -36,6 +36,9 @@ MAX_AUTOMATIC_RANK = 500
 TRUNCATION_GAIN = 8
 """A truncated decomposition pays off when the block is this many times larger than the rank."""
 
+RANK_TOLERANCE = 1e-10
+"""Singular values below this share of the largest count as zero."""
+
 
 class LostRankError(FailedRunError):
     """The Hankel block does not support an automaton of the rank that was asked for."""
@@ -49,13 +52,11 @@ class Factorisation:
         left: U, shape [prefixes, rank].
         singular_values: the diagonal of Lambda, falling, shape [rank].
         right: V, shape [suffixes, rank].
-        spectrum: all computed singular values, shape [at least rank].
     """
 
     left: NDArray[np.float64]
     singular_values: NDArray[np.float64]
     right: NDArray[np.float64]
-    spectrum: NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -70,12 +71,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         cols: length of the longest suffix of the basis; None takes all.
         max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
         max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
-        rank_tolerance: singular values below this share of the largest count as zero.
         automaton_: the `WeightedAutomaton`.
-        rank_: its number of states.
         rows_, cols_: lengths of the longest prefix and suffix of the basis that was used.
-        n_prefixes_, n_suffixes_: size of the basis.
-        spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
         condition_: largest over smallest singular value used.
     """
 
@@ -84,27 +81,22 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
     cols: int | None = None
     max_prefixes: int | None = None
     max_suffixes: int | None = None
-    rank_tolerance: float = 1e-10
 
     def fit(self, words: Sequence[Word], scores: WordScores) -> "SpectralLearner":
         """Learn the automaton.
 
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
-            BadBasisError: an impossible limit of the basis.
+            BadInputError: an impossible limit of the basis.
             LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
         basis = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
         whole, alphabet = check_words(words, scores)
         corpus, frequencies = mean_values(whole)
         blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), basis)
-        factors = factorise(blocks.block, self.rank, self.rank_tolerance)
-
+        factors = factorise(blocks.block, self.rank)
         self.automaton_ = assemble(blocks, factors, alphabet)
-        self.rank_ = self.automaton_.rank
         self.rows_, self.cols_ = blocks.rows, blocks.cols
-        self.n_prefixes_, self.n_suffixes_ = blocks.block.shape
-        self.spectrum_ = factors.spectrum
         self.condition_ = float(factors.singular_values[0] / factors.singular_values[-1])
         return self
 
@@ -161,7 +153,7 @@ def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
     return distinct.take(indices, means[indices]), counts[indices].astype(np.float64)
 
 
-def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisation:
+def factorise(block: Matrix, rank: int | None, tolerance: float = RANK_TOLERANCE) -> Factorisation:
     """The singular value decomposition of a Hankel block, cut to `rank` or to its numerical rank.
 
     Raises:
@@ -195,7 +187,7 @@ def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisatio
             "little in common; give a lower rank, or limit the basis"
         )
     m = block_rank if rank is None else rank
-    return Factorisation(left[:, :m], spectrum[:m], right[:m].T, spectrum)
+    return Factorisation(left[:, :m], spectrum[:m], right[:m].T)
 
 
 def assemble(blocks: HankelBlocks, factors: Factorisation, alphabet: Sequence[Label]) -> WeightedAutomaton:

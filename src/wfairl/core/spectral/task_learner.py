@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import Word, read_sample
+from wfairl.core.automata.words import Word, as_read, with_optional_start
 from wfairl.core.demonstrations.learners import PLAIN_READING, SPECTRAL, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, NotNegative, check_bounds
 
@@ -34,7 +34,8 @@ class SpectralTaskLearner(WordLearner):
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
         from wfairl.core.spectral.spectral_learner import SpectralLearner  # scikit-learn takes a second to import
 
-        sample = read_sample(words, scores, reading.keep_repeats, reading.optional_start)
+        read = as_read(words, reading.keep_repeats)
+        sample = with_optional_start(read, scores) if reading.optional_start else (read, scores)
         limits = self.rank, self.rows, self.cols
         learner = SpectralLearner(*limits).fit(*sample)
         model = TaskModel.of_weighted(
