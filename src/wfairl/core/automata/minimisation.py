@@ -15,8 +15,6 @@ from wfairl.core.support.compiling import njit
 
 Table = NDArray[np.int32]
 
-HASH_FACTOR, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), 8
-
 
 def to_table(automaton: Automaton, labels: Sequence[Label]) -> Table:
     """The table of an automaton; accepting states keep their rows, though no label leads to them."""
@@ -79,27 +77,19 @@ def equivalence_classes(transitions, accepting):  # type: ignore[no-untyped-def]
     Classes are numbered by their first states. Entries of `transitions` below zero, such as `DEAD`, are no states:
     they differ from all states and from each other.
     """
-    states, labels = transitions.shape
-    classes, refined = np.zeros(states, np.int32), np.empty(states, np.int32)
-    keys, firsts = np.empty(states, np.uint64), np.empty(states, np.int32)
+    states = len(transitions)
+    classes, refined, firsts = np.zeros(states, np.int32), np.empty(states, np.int32), np.empty(states, np.int32)
     for state in range(states):
         classes[state] = accepting[state] != accepting[0]
     count = 1 + classes.max()
     while True:
-        for state in range(states):
-            key = np.uint64(classes[state])
-            for label in range(labels):
-                after = transitions[state, label]
-                key = key * HASH_FACTOR + np.uint64(after + HASH_SHIFT if after < 0 else classes[after] + HASH_SHIFT)
-            keys[state] = key
         found = 0
         for state in range(states):
-            refined[state] = found
-            for one in range(found):  # equal keys are compared in full
-                if keys[state] == keys[firsts[one]] and _agree(transitions, classes, state, firsts[one]):
-                    refined[state] = one
-                    break
-            if refined[state] == found:
+            one = 0
+            while one < found and not _agree(transitions, classes, state, firsts[one]):
+                one += 1
+            refined[state] = one
+            if one == found:
                 firsts[found] = state
                 found += 1
         classes, refined = refined, classes
