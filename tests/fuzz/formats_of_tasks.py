@@ -12,7 +12,7 @@ from corridors import corridor_task
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, text
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.automata.task_model import TASK_MODEL_FORM, TaskModel
+from wfairl.core.automata.task_model import TASK_MODEL_FORM, FitSummary, TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import following_words
@@ -39,7 +39,8 @@ def packed_model() -> TaskModel:
     rng = np.random.default_rng(0)
     weights = 0.01 * rng.random((2, 110, 110))
     weighted = WeightedAutomaton((A, B), np.ones(110), np.ones(110), weights)
-    return TaskModel.of_weighted(weighted, "by hand", WORDS, SCORES, rows=1, cols=1, max_states=3)
+    summary = FitSummary(words=len(WORDS), successes=1, loss=0.0, states=3, closed=False, rank=110)
+    return TaskModel("by hand", 0.5, False, summary, {}, None, weighted, max_states=3)
 
 
 def guarded_model() -> TaskModel:

@@ -20,7 +20,6 @@ from wfairl.core.automata.finite import (
     ROUNDING,
     FiniteAutomaton,
     does_not_close,
-    quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.sentences import describe, join_clauses
@@ -33,7 +32,7 @@ from wfairl.core.support.registry import Registry
 
 
 SUCCESS = 0.5
-"""Words of this score or more are successes, and words of this value or more are accepted, unless a model says else."""
+"""The score from which on a word is a success, where a learner is told nothing else."""
 
 
 class BrokenTaskModelError(BadInputError):
@@ -325,45 +324,6 @@ class TaskModel:
             learner, SUCCESS, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
             stated=tuple(stated), record=record,
         )  # fmt: skip
-
-    @classmethod
-    def of_weighted(
-        cls,
-        weighted: WeightedAutomaton,
-        learner: str,
-        words: Sequence[Word],
-        scores: Sequence[float],
-        *,
-        rows: int,
-        cols: int,
-        condition: float = 1.0,
-        threshold: float = SUCCESS,
-        keep_repeats: bool = False,
-        tolerance: float = DEFAULT_TOLERANCE,
-        max_states: int = DEFAULT_MAX_STATES,
-    ) -> "TaskModel":
-        """The task of a weighted automaton, judged on words; see `FitSummary` and `quotient`.
-
-        If its finite automaton does not close, `finite` of the model raises.
-        """
-        read = as_read(words, keep_repeats)
-        finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
-        successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
-        summary = FitSummary(
-            words=len(read),
-            successes=len(successes),
-            loss=float(np.mean((weighted.values(read) - np.asarray(scores, np.float64)) ** 2)) if read else 0.0,
-            states=finite.states,
-            closed=finite.closed,
-            rank=weighted.rank,
-            rows=rows,
-            cols=cols,
-            condition=condition,
-            deviation=finite.deviation,
-        )
-        counts = count_edges(finite, successes) if finite.closed else {}
-        automaton = finite if finite.closed else None
-        return cls(learner, threshold, keep_repeats, summary, counts, automaton, weighted, tolerance, max_states)
 
     @classmethod
     def load(cls, path: Path) -> "TaskModel":

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
-from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, quotient
+from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
 from wfairl.core.automata.words import Word, as_read, with_optional_start
 from wfairl.core.demonstrations.learners import PLAIN_READING, SPECTRAL, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, NotNegative, check_bounds
@@ -32,22 +32,36 @@ class SpectralTaskLearner(WordLearner):
         check_bounds(self)
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
-        from wfairl.core.spectral.spectral_learner import SpectralLearner  # scikit-learn takes a second to import
+        # Here, because scikit-learn takes a second to import.
+        from wfairl.core.spectral.spectral_learner import SpectralLearner, mean_squared_error
 
         read = as_read(words, reading.keep_repeats)
         sample = with_optional_start(read, scores) if reading.optional_start else (read, scores)
         limits = self.rank, self.rows, self.cols
         learner = SpectralLearner(*limits).fit(*sample)
-        model = TaskModel.of_weighted(
-            learner.automaton_,
-            SPECTRAL,
-            words,
-            scores,
+        weighted, how = learner.automaton_, (reading.threshold, self.tolerance, self.max_states, reading.keep_repeats)
+        finite = quotient(weighted, *how, words=read, allow_open=True)
+        successes = [word for word, score in zip(read, scores, strict=True) if score >= reading.threshold]
+        summary = FitSummary(
+            words=len(read),
+            successes=len(successes),
+            loss=mean_squared_error(weighted, read, scores),
+            states=finite.states,
+            closed=finite.closed,
+            rank=weighted.rank,
             rows=learner.rows_,
             cols=learner.cols_,
             condition=learner.condition_,
-            threshold=reading.threshold,
-            keep_repeats=reading.keep_repeats,
+            deviation=finite.deviation,
+        )
+        model = TaskModel(
+            SPECTRAL,
+            reading.threshold,
+            reading.keep_repeats,
+            summary,
+            edge_counts=count_edges(finite, successes) if finite.closed else {},
+            automaton=finite if finite.closed else None,
+            weighted=weighted,
             tolerance=self.tolerance,
             max_states=self.max_states,
         )
