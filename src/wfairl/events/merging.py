@@ -15,8 +15,9 @@ import numpy as np
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from wfairl.core.automata.finite import end_states, quotient
+from wfairl.core.automata.finite import FiniteAutomaton, end_states, quotient
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
@@ -52,7 +53,7 @@ class MergingLearner(WordLearner):
         bits, table = self.find_automaton(data.corpus, data.succeeded, len(data.alphabet))
         finite = to_finite(table, data.alphabet)
         if not (reading.keep_repeats or ignores_repeats(table)):
-            finite = quotient(finite.to_weighted())
+            finite = _with_repeats_taken_once(finite)
         model = TaskModel.of_automaton(finite, "merging", data.words, data.flags)
         return LearnedTask(model, bits, trivial=bool(table.accepting.all()))
 
@@ -69,6 +70,13 @@ class MergingLearner(WordLearner):
         improved = improve(start, part, flags, self.max_states)
         described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
         return min(described, key=lambda one: one[0])
+
+
+def _with_repeats_taken_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
+    """The automaton of compressed words, by way of the weighted automaton of zeros and ones."""
+    units = np.vstack([np.eye(automaton.states), np.zeros(automaton.states)])  # the last row is that of DEAD
+    weights = units[automaton.transitions].transpose(1, 0, 2)
+    return quotient(WeightedAutomaton(automaton.alphabet, units[0], automaton.accepting.astype(np.float64), weights))
 
 
 def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> tuple[float, Dfa]:

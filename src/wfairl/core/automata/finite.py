@@ -164,16 +164,6 @@ class FiniteAutomaton(Automaton):
             if target != DEAD and not (target == source and label == self.last_labels[source])
         ]
 
-    def to_weighted(self) -> WeightedAutomaton:
-        """The weighted automaton of zeros and ones whose value is 1 for the words accepted and 0 for all others.
-
-        State i is the i-th unit vector, and `DEAD` is zero. Repeats are read as the table has them.
-        """
-        weights = np.zeros((len(self.alphabet), self.states, self.states))
-        sources, labels = np.nonzero(self.transitions != DEAD)
-        weights[labels, sources, self.transitions[sources, labels]] = 1
-        return WeightedAutomaton(self.alphabet, np.eye(self.states)[0], self.accepting.astype(np.float64), weights)
-
 
 def quotient(
     automaton: WeightedAutomaton,
