@@ -160,14 +160,8 @@ class Automaton(ABC):
 
     def fulfilled_at(self, word: Sequence[Label]) -> int | None:
         """The number of labels after which the word is accepted for the first time, None if it never is."""
-        state = 0
-        for position, label in enumerate(word, start=1):
-            state = self.read(state, as_label(label))
-            if state == DEAD:
-                return None
-            if self.accepting[state]:
-                return position
-        return None
+        states = self.run(word)[1:]
+        return next((i for i, q in enumerate(states, start=1) if q != DEAD and self.accepting[q]), None)
 
     def column_with_acceptance(self, label: Label) -> NDArray[np.int32]:
         """As `column`, with `ACCEPTED` where the state after the label is accepting; shape [states]."""

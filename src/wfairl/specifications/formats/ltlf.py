@@ -12,6 +12,7 @@ Every formula is parsed again and compared with the automaton before it is retur
 """
 
 from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 from itertools import permutations
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Guard
@@ -182,21 +183,18 @@ def _conjunction_of(guard: Guard) -> Formula:
     return conjunction(*true, *map(negation, false))
 
 
-def _successors_first(automaton: SymbolicAutomaton) -> list[int]:
+def _successors_first(automaton: SymbolicAutomaton) -> Iterable[int]:
     """The states, each after all that it leads to.
 
     Raises:
         NoFormulaError: there is a cycle through several states.
     """
-    followers = [automaton.successors(state) - {DEAD, state} for state in range(len(automaton.rows))]
-    order: list[int] = []
-    while len(order) < len(followers):
-        left = [q for q in range(len(followers)) if q not in order]
-        free = [q for q in left if followers[q] <= set(order)]
-        if not free:
-            raise NoFormulaError(
-                f"no formula was found: the automaton returns to states that it has left (among "
-                f"{', '.join(map(str, left))}), as one that counts does, which LTLf cannot express; export it as hoa"
-            )
-        order += free
-    return order
+    followers = {state: automaton.successors(state) - {DEAD, state} for state in range(len(automaton.rows))}
+    try:
+        return [*TopologicalSorter(followers).static_order()]
+    except CycleError as error:
+        cycle = ", ".join(map(str, sorted(set(error.args[1]))))
+        raise NoFormulaError(
+            f"no formula was found: the automaton returns to states that it has left ({cycle}), as one that counts"
+            " does, which LTLf cannot express; export it as hoa"
+        ) from None
