@@ -333,14 +333,22 @@ class TaskModel:
             BrokenTaskModelError: names the file and what is wrong with it.
         """
         stored = TASK_MODEL_FORM.read(path)
+        automaton, weighted, record = None, None, None
         try:
-            automaton, weighted, record = stored.parts()
+            if stored.automaton is not None:
+                automaton = AUTOMATON_KINDS[str(stored.automaton.get("kind"))].from_document(stored.automaton)
+            if stored.weighted is not None:
+                weighted = WeightedAutomaton.from_document(stored.weighted)
+            if stored.record is not None:
+                record = RECORDS.find(str(stored.record.get("kind"))).from_document(stored.record, automaton)
+            if automaton is None and weighted is None:
+                raise ValueError("no automaton")
         except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {TASK_MODEL_FORM.advice}") from None
         counts = {(state, label): count for state, label, count in stored.edge_counts}
-        fields = {**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
-        return cls(stated=fields.pop("sentences"), **fields)
+        values = {**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
+        return cls(stated=values.pop("sentences"), **values)
 
 
 def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
@@ -368,22 +376,6 @@ class _StoredTaskModel:
     edge_counts: tuple[tuple[Count, Label, Count], ...]
     automaton: Mapping[str, Any] | None
     weighted: Mapping[str, Any] | None
-
-    def parts(self) -> tuple[Automaton | None, WeightedAutomaton | None, LearnerRecord | None]:
-        """The automaton for a planner, the weighted one, and the record; one automaton at least is not None.
-
-        Raises:
-            KeyError, ValueError: there is no automaton, or a part is not what it should be.
-        """
-        if self.weighted is None and self.automaton is None:
-            raise ValueError("no automaton")
-        kind = None if self.automaton is None else AUTOMATON_KINDS[str(self.automaton.get("kind"))]
-        automaton = None if kind is None else kind.from_document(self.automaton)
-        weighted = None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
-        if self.record is None:
-            return automaton, weighted, None
-        record = RECORDS.find(str(self.record.get("kind")))
-        return automaton, weighted, record.from_document(self.record, automaton)
 
 
 AUTOMATON_KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
