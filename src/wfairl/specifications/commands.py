@@ -287,7 +287,7 @@ def explain(
     _tell(document, explanation.sentences, as_json)
 
 
-MOST_LISTED = 5
+MOST_NUMBERS_SHOWN = 5
 LEARNED = "learned"
 """Name of the rule that `evidence` learns from the demonstrations."""
 
@@ -345,5 +345,5 @@ def _listed(numbers: Sequence[int]) -> str:
     """How many, and the first few."""
     if not numbers:
         return "none"
-    shown = ", ".join(map(str, numbers[:MOST_LISTED])) + (", ..." if len(numbers) > MOST_LISTED else "")
+    shown = ", ".join(map(str, numbers[:MOST_NUMBERS_SHOWN])) + (", ..." if len(numbers) > MOST_NUMBERS_SHOWN else "")
     return f"{len(numbers)}: {shown}"

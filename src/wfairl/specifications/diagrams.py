@@ -13,7 +13,7 @@ from typing import Any
 from wfairl.core.automata.automaton import Guard, Label
 from wfairl.core.support.errors import BadInputError
 
-MOST_DIAGRAM_LEVELS, MOST_DIAGRAM_NODES, MOST_LISTED = 200, 300_000, 20_000
+MOST_DIAGRAM_LEVELS, MOST_DIAGRAM_NODES, MOST_DIAGRAM_CASES = 200, 300_000, 20_000
 """How deep tests are nested, how many nodes there are, and how many cases are listed."""
 
 
@@ -113,8 +113,10 @@ class Diagrams:
             level, low, high = self._nodes[one]
             if level == len(self.propositions):
                 listed += 1
-                if listed > MOST_LISTED:
-                    raise TooManyCasesError(f"one state needs more than {MOST_LISTED:,} guards to be written down")
+                if listed > MOST_DIAGRAM_CASES:
+                    raise TooManyCasesError(
+                        f"one state needs more than {MOST_DIAGRAM_CASES:,} guards to be written down"
+                    )
                 yield guard, low
                 continue
             name = frozenset({self.propositions[level]})

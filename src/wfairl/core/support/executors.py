@@ -122,6 +122,7 @@ class LocalProcesses(ThreadPoolExecutor):
             for process in multiprocessing.active_children():
                 process.terminate()
             time.sleep(SECONDS_TO_END)
+        self.shutdown()
 
     def _call(self, function: Callable[[], Any]) -> Any:
         """Run a function in the process of this thread."""
