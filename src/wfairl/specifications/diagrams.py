@@ -114,9 +114,7 @@ class Diagrams:
             if level == len(self.propositions):
                 listed += 1
                 if listed > MOST_DIAGRAM_CASES:
-                    raise TooManyCasesError(
-                        f"one state needs more than {MOST_DIAGRAM_CASES:,} guards to be written down"
-                    )
+                    raise TooManyCasesError(f"one state needs more than {MOST_DIAGRAM_CASES:,} guards")
                 yield guard, low
                 continue
             name = frozenset({self.propositions[level]})
