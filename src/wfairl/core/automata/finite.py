@@ -310,10 +310,10 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
         tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, longest + 1)))
         for _ in range(DEVIATION_WORDS if labels else 0)
     ]
-    corpus = encode(as_read((*dict.fromkeys(words), *random_words), keep_repeats), automaton.alphabet)
-    ends = end_states(explored.transitions, corpus)
+    read = as_read((*dict.fromkeys(words), *random_words), keep_repeats)
+    ends = end_states(explored.transitions, encode(read, automaton.alphabet))
     values = np.append(explored.values, 0.0)  # the last entry is that of DEAD
-    return float(np.abs(automaton.values_of_corpus(corpus) - values[ends]).max(initial=0.0))
+    return float(np.abs(automaton.values(read) - values[ends]).max(initial=0.0))
 
 
 def end_states(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:

@@ -16,7 +16,7 @@ from annotated_types import MaxLen
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree, encode, indices_by_symbol
+from wfairl.core.automata.word_corpus import build_prefix_tree, encode, indices_by_symbol
 from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count
 from wfairl.core.support.documents import parse
@@ -87,11 +87,7 @@ class WeightedAutomaton:
 
     def values(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """h of each word, shape [words]; common prefixes are evaluated once."""
-        return self.values_of_corpus(encode(words, self.alphabet))
-
-    def values_of_corpus(self, corpus: Corpus) -> NDArray[np.float64]:
-        """h of each word of a corpus in this automaton's symbols, shape [words]."""
-        tree = build_prefix_tree(corpus)
+        tree = build_prefix_tree(encode(words, self.alphabet))
         values = np.zeros(len(tree))
         alphas = self.initial[None, :]
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows in the value itself
