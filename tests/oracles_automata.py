@@ -3,6 +3,7 @@
 from itertools import combinations, groupby
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.spectral.hankel import HankelBlocks
@@ -125,10 +126,10 @@ def holds(formula, word, position=0):
 
 
 def blocks_from_function(function, alphabet, prefixes, suffixes):
-    """The dense Hankel blocks of a function that can be asked for the value of any word."""
+    """The Hankel blocks of a function that can be asked for the value of any word."""
 
     def table(middle):
-        return np.array([[function(u + middle + v) for v in suffixes] for u in prefixes])
+        return csr_array(np.array([[function(u + middle + v) for v in suffixes] for u in prefixes]))
 
     label_blocks = tuple(table((label,)) for label in alphabet)
     return HankelBlocks(table(()), label_blocks, max(map(len, prefixes)), max(map(len, suffixes)))

@@ -58,16 +58,6 @@ class Corpus:
         """
         return self.offsets[:-1] + np.arange(len(self))
 
-    @cached_property
-    def prefix_words(self) -> NDArray[np.int64]:
-        """The word that each prefix begins, shape [total length + words]."""
-        return np.repeat(np.arange(len(self)), self.lengths + 1)
-
-    @cached_property
-    def prefix_lengths(self) -> NDArray[np.int64]:
-        """Length of each prefix, shape [total length + words]."""
-        return np.arange(len(self.prefix_words)) - self.prefix_starts[self.prefix_words]
-
     def __len__(self) -> int:
         return len(self.weights)
 
@@ -79,11 +69,10 @@ class Corpus:
 
     def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> "Corpus":
         """The words at `indices`, with new weights if given."""
-        weights = self.weights[indices] if weights is None else weights
         lengths = self.lengths[indices]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        shift = self.offsets[indices] - offsets[:-1]
-        return Corpus(self.symbols[np.arange(offsets[-1]) + np.repeat(shift, lengths)], offsets, weights)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], lengths)
+        return Corpus(self.symbols[places], offsets, self.weights[indices] if weights is None else weights)
 
 
 @dataclass(frozen=True)
@@ -93,7 +82,6 @@ class PrefixTree:
     Attributes:
         parents: node without its last symbol, shape [nodes] of int64.
         symbols: last symbol of each node (`UNKNOWN_SYMBOL` at the root), shape [nodes] of int64.
-        depths: length of each node as a word, shape [nodes] of int64.
         levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
         visits: node of each prefix of each word (see `Corpus.prefix_starts`), shape [total length + words] of int64.
         ends: node of each whole word, shape [words] of int64; like `visits` it is `TOO_DEEP`
@@ -102,7 +90,6 @@ class PrefixTree:
 
     parents: NDArray[np.int64]
     symbols: NDArray[np.int64]
-    depths: NDArray[np.int64]
     levels: NDArray[np.int64]
     visits: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -160,7 +147,6 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
     return PrefixTree(
         parents=np.concatenate(parents),
         symbols=np.concatenate(symbols),
-        depths=np.repeat(np.arange(len(levels) - 1), np.diff(levels)),
         levels=np.array(levels),
         visits=visits,
         ends=visits[corpus.prefix_starts + corpus.lengths],

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,7 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.automata.words import BadWordsError, Word
-from wfairl.core.spectral.hankel import BasisChoice, HankelBlocks, Matrix, blocks_from_corpus
+from wfairl.core.spectral.hankel import HankelBlocks, blocks_from_corpus
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 WordScores: TypeAlias = Sequence[float] | NDArray[np.float64]
@@ -69,8 +70,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         rank: number of states m; None takes the numerical rank of the Hankel block.
         rows: length of the longest prefix of the basis; None takes all.
         cols: length of the longest suffix of the basis; None takes all.
-        max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
-        max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
         automaton_: the `WeightedAutomaton`.
         rows_, cols_: lengths of the longest prefix and suffix of the basis that was used.
         condition_: largest over smallest singular value used.
@@ -79,8 +78,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
     rank: int | None = None
     rows: int | None = None
     cols: int | None = None
-    max_prefixes: int | None = None
-    max_suffixes: int | None = None
 
     def fit(self, words: Sequence[Word], scores: WordScores) -> "SpectralLearner":
         """Learn the automaton.
@@ -90,10 +87,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
             BadInputError: an impossible limit of the basis.
             LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
-        basis = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
-        whole, alphabet = check_words(words, scores)
-        corpus, frequencies = mean_values(whole)
-        blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), basis)
+        corpus, alphabet = check_words(words, scores)
+        blocks = blocks_from_corpus(mean_values(corpus), len(alphabet), self.rows, self.cols)
         factors = factorise(blocks.block, self.rank)
         self.automaton_ = assemble(blocks, factors, alphabet)
         self.rows_, self.cols_ = blocks.rows, blocks.cols
@@ -140,8 +135,8 @@ def check_words(words: Sequence[Word], scores: WordScores) -> tuple[Corpus, tupl
     return encode_all(words, weights)
 
 
-def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
-    """The distinct words whose mean score is not zero, and how often each occurs.
+def mean_values(corpus: Corpus) -> Corpus:
+    """The distinct words whose mean score is not zero, weighted by it.
 
     A prefix of words of value zero alone has a zero row in H, hence in U: leaving it out is exact.
     """
@@ -150,14 +145,14 @@ def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
     if not means.any():
         raise BadWordsError("the scores of each word cancel out to 0; nothing is left to learn")
     indices = np.flatnonzero(means)
-    return distinct.take(indices, means[indices]), counts[indices].astype(np.float64)
+    return distinct.take(indices, means[indices])
 
 
-def factorise(block: Matrix, rank: int | None, tolerance: float = RANK_TOLERANCE) -> Factorisation:
+def factorise(block: csr_array, rank: int | None) -> Factorisation:
     """The singular value decomposition of a Hankel block, cut to `rank` or to its numerical rank.
 
     Raises:
-        LostRankError: fewer than `rank` singular values are above `tolerance` times the largest, or
+        LostRankError: fewer than `rank` singular values are above `RANK_TOLERANCE` times the largest, or
             no rank was given and the block is too large for all its singular values.
     """
     if rank is not None and rank < 1:
@@ -168,15 +163,14 @@ def factorise(block: Matrix, rank: int | None, tolerance: float = RANK_TOLERANCE
         left, spectrum, right = svds(block, k=rank, v0=start)
         left, spectrum, right = left[:, ::-1], spectrum[::-1], right[::-1]
     elif smaller_side <= DENSE_LIMIT:
-        dense = block if isinstance(block, np.ndarray) else block.toarray()
-        left, spectrum, right = np.linalg.svd(dense, full_matrices=False)
+        left, spectrum, right = np.linalg.svd(block.toarray(), full_matrices=False)
     else:
         raise LostRankError(
             f"the Hankel block has {block.shape[0]} prefixes and {block.shape[1]} suffixes, too many for "
             f"{'an automatic rank' if rank is None else f'rank {rank}'}; "
-            "limit the basis (rows, cols, max_prefixes, max_suffixes) or give a smaller rank"
+            "limit the basis (rows, cols) or give a smaller rank"
         )
-    block_rank = int(np.sum(spectrum > tolerance * spectrum[0]))
+    block_rank = int(np.sum(spectrum > RANK_TOLERANCE * spectrum[0]))
     if spectrum[0] == 0:
         raise LostRankError("the Hankel block is zero: no word is short enough for the basis; raise rows and cols")
     if rank is not None and rank > block_rank:
