@@ -2,8 +2,9 @@
 
     python benchmarks/words_growth.py [--json] [--quick] [--largest 1000000]
 
-Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 2, rank 8. `exponent` is the slope of log(seconds) against log(words) from
-10^4 words on: 1 is linear. Each fit runs in its own process, so that its peak memory is its own.
+Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 2, rank 8. `exponent` is the
+slope of log(seconds) against log(words) from 10^4 words on: 1 is linear. Each fit runs in its own process, so that its
+peak memory is its own.
 """
 
 import math

@@ -30,7 +30,6 @@ from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
-
 SUCCESS = 0.5
 """The score from which on a word is a success, where a learner is told nothing else."""
 
