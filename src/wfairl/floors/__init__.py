@@ -4,7 +4,7 @@ from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "FloorPlan": "floor_plan",
-    "FloorScene": "scene",
+    "FloorScene": "roadmap",
     "RefinedPath": "refining",
     "Roadmap": "roadmap",
     "circle": "shapes",

@@ -13,7 +13,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.floors.refining import RefinedPath, refine_path
-from wfairl.floors.scene import FloorScene
+from wfairl.floors.roadmap import FloorScene
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from wfairl.floors.matching import cheapest_path
 from wfairl.floors.shapes import Points, lines_between
 
 if TYPE_CHECKING:
-    from wfairl.floors.scene import FloorScene
+    from wfairl.floors.roadmap import FloorScene
 
 FOREIGN_LABEL = -1
 """The number of a label that a word does not have."""

@@ -26,13 +26,12 @@ from wfairl.minigrid.focused.abstraction import (
     bound_by_abstraction,
     cells_of_plan,
     costs_to_acceptance,
+    estimate_states,
     explore_pattern,
     sort_by_target,
 )
 from wfairl.minigrid.focused.corridor import Corridor, coarse_bounds, explore_corridor
-from wfairl.minigrid.focused.estimate import estimate_states
-from wfairl.minigrid.focused.pattern import FIRST_CLASS, Pattern, PatternSpec
-from wfairl.minigrid.focused.pattern_making import make_pattern
+from wfairl.minigrid.focused.pattern import FIRST_CLASS, Pattern, PatternSpec, make_pattern
 from wfairl.minigrid.focused.prices import price_count
 from wfairl.minigrid.focused.task_demands import TaskDemands
 from wfairl.minigrid.physics import NOTHING
