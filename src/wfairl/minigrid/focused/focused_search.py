@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
+from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import follow
 from wfairl.core.planning.product import Product, states_alone
@@ -207,37 +207,31 @@ class FocusedSearch:
                 return
 
     def _join_segments(self, start: int) -> None:
-        """Join a path from segments, each found by searches of its own, and use it as an upper bound."""
-        product = self.product
-        world, automaton = product.world, product.automaton
-        at, controls = (product.state(start), int(product.automaton_states[start])), []
+        """Join a path from segments, each found by searches of its own, and use it as an upper bound.
+
+        Nothing is done if a segment does not exist or is too hard, for a segment itself, and without a cost to price
+        another product.
+        """
+        product, automaton = self.product, self.product.automaton
+        at, controls = (product.state(start), int(product.automaton_states[start])), list[int]()
+        if self._cost is None or self._is_segment:
+            return
         for _ in range(MAX_SEGMENTS):
             until_change = replace(automaton, accepting=np.arange(automaton.states) != at[1])  # type: ignore[type-var]
-            segment = self._find_segment(until_change, at)
-            if segment is None:
+            search = FocusedSearch(product.other(until_change, at), SEGMENT_NODES, self.expansion_limit // 4)
+            search._is_segment = True
+            search.price(self._cost)
+            try:
+                if search.cost_to_go(0) == np.inf:
+                    return
+            except TooManyNodesMetError:
                 return
-            path = follow(world, segment, automaton, at)
-            for control, automaton_state in zip(segment, path.automaton_states[1:], strict=True):
-                controls.append(control)
-                if automaton_state == DEAD:
-                    return
-                if automaton.accepting[automaton_state]:
-                    self.add_path(start, controls)
-                    return
-            at = path.states[-1], automaton_state
-
-    def _find_segment(self, automaton: Automaton, start: tuple[int, int]) -> list[int] | None:
-        """The controls of a path for another task, by searches of its own; None if there is none or it is too hard."""
-        if self._cost is None or self._is_segment:
-            return None
-        product = self.product.other(automaton, start)
-        search = FocusedSearch(product, SEGMENT_NODES, self.expansion_limit // 4)
-        search._is_segment = True
-        search.price(self._cost)
-        try:
-            return search.best_path(0)[0] if search.cost_to_go(0) < np.inf else None
-        except TooManyNodesMetError:
-            return None
+            segment, _ = search.best_path(0)
+            path = follow(product.world, segment, automaton, at)
+            at, controls = (path.states[-1], path.automaton_states[-1]), controls + segment
+            if automaton.accepting[at[1]]:
+                self.add_path(start, controls)
+                return
 
     def _run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
         """One search with the present bounds; False if it was stopped by a limit."""
