@@ -18,6 +18,12 @@ ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, A
 ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 """The questions that an atom of a label can ask; see `holds`."""
 
+EVENTS = (ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT)
+"""What a control has just done: a label with such an atom depends on more than the state."""
+
+ABOUT_FRONT = (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED)
+"""What is in front of the agent: a label with such an atom can change by turning."""
+
 NEW_MASK = -1
 """In place of the number of a mask that has none yet."""
 
@@ -127,24 +133,6 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
         and _has_role(layout, fields, front, first)
         and _is_beside(layout, fields, front, second)
     )
-
-
-@njit(cache=True, nogil=True)
-def has_events(atoms: NDArray[np.int32]) -> bool:
-    """Whether an atom asks what a control has just done: then a label depends on more than the state."""
-    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
-        if atoms[i, 0] >= ROLE_REACHED:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def depends_on_front(atoms: NDArray[np.int32]) -> bool:
-    """Whether a label can change by turning, because an atom asks what is in front of the agent."""
-    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
-        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED):
-            return True
-    return False
 
 
 @njit(cache=True, nogil=True)

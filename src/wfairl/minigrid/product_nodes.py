@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.atoms import NEW_MASK, MaskNumbers, depends_on_front, find_number, has_events, label_mask
+from wfairl.minigrid.atoms import ABOUT_FRONT, EVENTS, NEW_MASK, MaskNumbers, find_number, label_mask
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable
 
 NOT_EXPANDED = -4
@@ -63,6 +63,8 @@ class ProductNodes:
     def __init__(self, layout: Layout, atoms: NDArray[np.int32], masks: MaskNumbers):
         self._layout, self._atoms, self._masks = layout.table, atoms, masks
         self._tables, self._count = _make_tables(FIRST_CAPACITY, layout.words), 0
+        self._turns_matter = bool(np.isin(atoms[:, 0], ABOUT_FRONT).any())
+        self._has_events = bool(np.isin(atoms[:, 0], EVENTS).any())
         self._shift = _free_shift(layout, masks.table.rows.shape[1])
 
     def __len__(self) -> int:
@@ -116,7 +118,8 @@ class ProductNodes:
         """Expand the nodes of an order from a position on until a label is new or room is short; the next position."""
         self._make_room()
         masks = self._masks
-        product = CompiledProduct(self._layout, self._atoms, masks.masks, masks.table.rows, self._shift)
+        flags = self._turns_matter, self._has_events
+        product = CompiledProduct(self._layout, self._atoms, *flags, masks.masks, masks.table.rows, self._shift)
         position, self._count, new_mask = _expand(product, self._tables, order, position, self._count, max_nodes)
         if new_mask is not None:
             masks.number(int(new_mask))
@@ -161,6 +164,8 @@ class CompiledProduct(NamedTuple):
 
     layout: LayoutTable  # the scene
     atoms: NDArray[np.int32]  # of its labels
+    turns_matter: bool  # whether a label can change by turning
+    has_events: bool  # whether a label depends on what a control has just done
     masks: NDArray[np.uint64]  # the label masks that have a number; see `MaskNumbers`
     rows: NDArray[np.int32]  # automaton state after each label; see `LabelTable`
     shift: int  # see `_free_shift`
@@ -183,12 +188,11 @@ def _expand(
         The next position, the number of nodes, and the mask of a new label or None. A node at which a new label was
         met is expanded again from its first control.
     """
-    layout, atoms, masks, rows, shift = product
+    layout, atoms, turns_matter, has_events, masks, rows, shift = product
     states, automaton_states, state_labels, successors, labels, _ = tables
     here = np.empty(physics.fields_count(layout), np.int32)
     fields = np.empty(physics.fields_count(layout), np.int32)
     words = np.empty(states.shape[1], np.uint64)
-    looks_ahead, events = depends_on_front(atoms), has_events(atoms)
     while position < (order.size if order.size else count) and count <= max_nodes:
         if count + len(CONTROLS) > automaton_states.size:
             break
@@ -200,12 +204,12 @@ def _expand(
                 fields[i] = here[i]
             changed = physics.apply_control(layout, fields, control)
             label = state_label = np.int64(state_labels[node])
-            if changed and (looks_ahead or control not in (physics.LEFT, physics.RIGHT)):
+            if changed and (turns_matter or control not in (physics.LEFT, physics.RIGHT)):
                 mask = label_mask(layout, atoms, fields, control)
                 label = state_label = find_number(masks, mask)
                 if label == NEW_MASK:
                     return position, count, mask
-                if events and control >= physics.PICKUP:
+                if has_events and control >= physics.PICKUP:
                     mask = label_mask(layout, atoms, fields, NOTHING)
                     state_label = find_number(masks, mask)
                     if state_label == NEW_MASK:
