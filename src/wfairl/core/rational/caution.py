@@ -57,7 +57,7 @@ LEAST_PROBABILITY_OF_REASON = 0.05
 LEAST_WEIGHT = 0.05
 """Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
 
-NEGLIGIBLE = 0.5
+NEGLIGIBLE_PRICE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
 
 MOST_KEPT = 24
@@ -178,7 +178,7 @@ class CautiousPolicy:
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
             yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), table, words)
             plan = None
-            for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE else ():
+            for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE_PRICE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
                     joint = intersection(table, one.table)
