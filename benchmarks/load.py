@@ -27,7 +27,6 @@ import numpy as np
 from reporting import make_parser, report
 
 from wfairl.core.demonstrations import Dataset, Demonstration, save
-from wfairl.events.scored_words import ScoredWords, write_jsonl
 
 SIZES = {
     "words": (1_000, 10_000, 100_000, 1_000_000),
@@ -113,7 +112,8 @@ def drawn_words(rng: np.random.Generator, count: int, length: int, alphabet: lis
 def written(words: list[Any], place: Path) -> Path:
     """Those in which e1 comes after e0 are successes, as somebody's rule might be."""
     path = place / "words.jsonl"
-    write_jsonl(path, ScoredWords(tuple(words), tuple(float(succeeds(word)) for word in words)))
+    documents = ({"word": [*map(sorted, word)], "score": float(succeeds(word))} for word in words)
+    path.write_text("".join(f"{json.dumps(document)}\n" for document in documents))
     return path
 
 

@@ -1,6 +1,7 @@
 """Formats of what was learned of a task, and of the words that it is learned from."""
 
 import gzip
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.event_logs import read_event_log
-from wfairl.events.scored_words import ScoredWords, read_jsonl, write_jsonl
+from wfairl.events.scored_words import read_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton, write_automaton
@@ -124,7 +125,11 @@ FORMATS: tuple[FileFormat, ...] = (
     FileFormat(
         "words",
         "words.jsonl",
-        lambda p: write_jsonl(p, ScoredWords(tuple(WORDS), tuple(SCORES))),
+        text(
+            "".join(
+                json.dumps({"word": [*map(sorted, w)], "score": s}) + "\n" for w, s in zip(WORDS, SCORES, strict=True)
+            )
+        ),
         read_jsonl,
         json_mutations.JSON_LINES,
     ),

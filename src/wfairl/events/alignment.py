@@ -58,13 +58,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Alignment:
-    """A cheapest alignment of a word.
-
-    Attributes:
-        cost: of its extra and missing events.
-        fitness: from 0 to 1, where 1 is a word that the automaton accepts.
-        moves: in order.
-    """
+    """A cheapest alignment of a word; its fitness is 1 if the automaton accepts the word, else below 1."""
 
     cost: float
     fitness: float
@@ -88,10 +82,6 @@ class Aligner:
         automaton: whose words are wanted.
         labels: what it may take where a word lacks it; labels that it cannot read do no harm.
         costs: of an event that is extra or missing, above 0; 1 for those not named.
-
-    Raises:
-        BadInputError: a cost is not a positive number.
-        FailedRunError: the automaton has too many states.
     """
 
     def __init__(
@@ -168,9 +158,7 @@ def _costs_between(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
     """M(p, q), the state before q on the way there, and the cheapest label from p straight to q; [states, states] each.
 
-    Args:
-        columns: next state or `DEAD`, shape [labels, states].
-        prices: of each label, shape [labels].
+    `columns` are the next states, shape [labels, states], and `prices` those of the labels.
     """
     states = columns.shape[1]
     by = np.full((states, states), -1, np.int32)

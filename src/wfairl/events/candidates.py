@@ -1,7 +1,7 @@
 """Candidates: the constraints that may become part of a rule, and which words keep each of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +21,7 @@ TESTS_AT_ONCE = 2**24
 
 
 def templates_for(keep_repeats: bool, finite: bool = True) -> list[Template]:
-    """The templates to choose from: those that count only if repeated labels mean something.
-
-    With `finite`, only those that a finite automaton can say.
-    """
+    """Templates that count only if repeats mean something; with `finite`, only those that an automaton can say."""
     return [
         template
         for template in TEMPLATES
@@ -34,39 +31,28 @@ def templates_for(keep_repeats: bool, finite: bool = True) -> list[Template]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The constraints that may become part of a rule.
-
-    Attributes:
-        propositions: the names that constraints are about.
-        blocks: for each template, the number of its first candidate and the propositions of its candidates.
-        bits: description length of each candidate, shape [candidates].
-    """
+    """The constraints that may become part of a rule."""
 
     propositions: tuple[str, ...]
-    blocks: tuple[tuple[Template, int, NDArray[np.int64]], ...]
-    bits: NDArray[np.float64]
+    blocks: tuple[tuple[Template, NDArray[np.int64]], ...]  # of each template, the propositions of its candidates
+    bits: NDArray[np.float64]  # description length of each candidate, shape [candidates]
 
     @classmethod
     def over(
         cls, propositions: tuple[str, ...], keep_repeats: bool, paired: NDArray[np.int64], finite: bool = True
     ) -> "Candidates":
-        """All constraints over some propositions.
+        """All constraints of `templates_for(keep_repeats, finite)` over some propositions.
 
-        Args:
-            propositions: the names.
-            keep_repeats: whether repeated labels mean something; if not, no candidate counts them.
-            paired: indices of the propositions that a constraint on two propositions may name.
-            finite: whether a finite automaton must be able to say each of them.
+        Constraints on two propositions name only those whose indices are `paired`.
         """
         templates = templates_for(keep_repeats, finite)
-        blocks, first, bits = [], 0, [np.zeros(0)]
+        blocks, bits = [], [np.zeros(0)]
         for template in templates:
             of = paired if template.arguments == 2 else np.arange(len(propositions))
             choices = of[template.choices(len(of))]
             if len(choices):
-                blocks.append((template, first, choices))
+                blocks.append((template, choices))
                 bits.append(np.full(len(choices), math.log2(len(templates)) + math.log2(len(choices))))
-                first += len(choices)
         return cls(propositions, tuple(blocks), np.concatenate(bits))
 
     def __len__(self) -> int:
@@ -74,21 +60,27 @@ class Candidates:
 
     def constraint(self, index: int) -> Constraint:
         """The candidate with a number."""
-        for template, first, choices in self.blocks:
-            if index < first + len(choices):
-                return Constraint(template, tuple(self.propositions[i] for i in choices[index - first]))
+        for template, choices in self.blocks:
+            if index < len(choices):
+                return Constraint(template, tuple(self.propositions[i] for i in choices[index]))
+            index -= len(choices)
         raise IndexError(index)
 
     def kept_by(self, corpus: Corpus, alphabet: Sequence[Label]) -> Bits:
         """Which words keep each candidate, one bit per word, shape [candidates, words / 64]."""
         occurrences = Occurrences.of(corpus, alphabet, self.propositions)
-        rows = np.zeros((len(self), -(-len(corpus) // 64)), np.uint64)
-        for template, first, choices in self.blocks:
-            step = max(TESTS_AT_ONCE // max(len(corpus), 1), 1)
-            for i in range(0, len(choices), step):
-                part = choices[i : i + step]
-                rows[first + i : first + i + len(part)] = pack(template.holds(occurrences, part[:, 0], part[:, -1]))
+        rows, first = np.zeros((len(self), -(-len(corpus) // 64)), np.uint64), 0
+        for template, a, b in self.batches(len(corpus)):
+            rows[first : first + len(a)] = pack(template.holds(occurrences, a, b))
+            first += len(a)
         return rows
+
+    def batches(self, words: int) -> Iterator[tuple[Template, NDArray[np.int64], NDArray[np.int64]]]:
+        """All candidates in order, a template and its first and last propositions: so many as are tested at once."""
+        step = max(TESTS_AT_ONCE // max(words, 1), 1)
+        for template, choices in self.blocks:
+            for i in range(0, len(choices), step):
+                yield template, choices[i : i + step, 0], choices[i : i + step, -1]
 
 
 def pack(flags: NDArray[np.bool_]) -> Bits:

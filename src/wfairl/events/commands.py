@@ -18,8 +18,7 @@ from wfairl.core.automata.words import Word, format_label, format_word
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, write_atomically
-from wfairl.events.conformance import Conformance, conform, good_or_scored
-from wfairl.events.event_attributes import propositions_of
+from wfairl.events.conformance import Conformance, attributes_of, conform, good_or_scored
 from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
 from wfairl.events.unknown_propositions import unknown_propositions
@@ -241,11 +240,6 @@ def _explain(word: Word, verdict: Verdict) -> str:
 
 SHOWN_BROKEN = 3
 """Sentences and expected labels that a verdict names."""
-
-
-def attributes_of(model: TaskModel) -> tuple[str, ...]:
-    """The propositions of a model that are about attributes of events, such as `amount > 1000`."""
-    return propositions_of(name for label in model.alphabet for name in label)
 
 
 def read_words(path: Path, columns: LogColumns) -> ScoredWords:

@@ -21,33 +21,23 @@ from wfairl.core.automata.words import Word, as_read
 from wfairl.core.demonstrations.learners import LearnedTask, Reading
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.event_attributes import propositions_of
 from wfairl.events.event_logs import EventLog, LogColumns, from_frame
+from wfairl.events.event_texts import ATTRIBUTE
 from wfairl.events.learned_rule import rule_of
 from wfairl.events.shortest import ShortestLearner
 
 
 @dataclass(frozen=True, eq=False)
 class Conformance:
-    """How far words are from a model.
-
-    Attributes:
-        model: the model.
-        words: as it reads them.
-        cases: their names, empty if they have none.
-        cost: of each word, shape [words].
-        fitness: of each word, shape [words].
-        violated: the sentences that each word breaks.
-        conforming: whether the model accepts each word, shape [words].
-    """
+    """How far words are from a model; arrays have the shape [words]."""
 
     model: TaskModel
-    words: tuple[Word, ...]
-    cases: tuple[str, ...]
+    words: tuple[Word, ...]  # as the model reads them
+    cases: tuple[str, ...]  # their names, empty if they have none
     cost: NDArray[np.float64]
     fitness: NDArray[np.float64]
-    violated: tuple[tuple[str, ...], ...]
-    conforming: NDArray[np.bool_]
+    violated: tuple[tuple[str, ...], ...]  # the sentences that each word breaks
+    conforming: NDArray[np.bool_]  # whether the model accepts each word
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -138,8 +128,14 @@ def conform_frame(model: TaskModel, frame: Any, **columns: str) -> Any:
 
     `columns` are those of `LogColumns`: case, event, time.
     """
-    log = from_frame(frame, LogColumns(**columns, attributes=propositions_of(model.finite.propositions)))
+    log = from_frame(frame, LogColumns(**columns, attributes=attributes_of(model)))
     return conform(model, log.words, log.cases).to_frame()
+
+
+def attributes_of(model: TaskModel) -> tuple[str, ...]:
+    """The propositions of a model that are about attributes of events, such as `amount > 1000`."""
+    names = {name for label in model.alphabet for name in label}
+    return tuple(sorted(name for name in names if ATTRIBUTE.fullmatch(name)))
 
 
 def good_or_scored(log: EventLog) -> EventLog:

@@ -43,26 +43,15 @@ class BadConstraintError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Where each proposition holds in each word.
-
-    Attributes:
-        propositions: the names.
-        first: the first place, or `NOWHERE_FIRST`; shape [propositions, words].
-        last: the last place, or `NOWHERE_LAST`; shape [propositions, words].
-        counts: how many places, shape [propositions, words].
-        ends: the last place of each word, -1 for the empty one; shape [words].
-        corpus: the words.
-        held: the propositions of all labels, by number, one label after another.
-        starts: where those of each label begin, shape [labels + 1].
-    """
+    """Where each proposition holds in each word."""
 
     propositions: tuple[str, ...]
-    first: Positions
-    last: Positions
-    counts: Positions
-    ends: Positions
+    first: Positions  # the first place, or `NOWHERE_FIRST`; shape [propositions, words]
+    last: Positions  # the last place, or `NOWHERE_LAST`; shape [propositions, words]
+    counts: Positions  # how many places, shape [propositions, words]
+    ends: Positions  # the last place of each word, -1 for the empty one; shape [words]
     corpus: Corpus
-    held: Indices
+    held: Indices  # with `starts`, the propositions of each label; see `numbers_held`
     starts: Indices
 
     @classmethod
@@ -121,28 +110,19 @@ def _find_neighbours(symbols, offsets, held, starts, row, found):  # type: ignor
 class Template:
     """A kind of constraint on one or two propositions.
 
-    Attributes:
-        name: as process mining calls it.
-        sentence: for people, with `{a}` and `{b}` for the propositions.
-        denial: the sentence of a word that breaks it.
-        arguments: how many propositions it has.
-        holds: whether words keep it; from indices a and b of shape [n] to an array of shape [n, words].
-        transitions: next state after a label with neither proposition, a, b, both; shape [states, 2 ** arguments].
-            Empty where no finite automaton says the same.
-        accepting: states in which a word may end, shape [states].
-        symmetric: whether a and b may change places.
-        counting: whether a repeated label may change the answer.
+    Its automaton goes on to `transitions[state]` after a label with neither proposition, a, b, both. The table is empty
+    where no finite automaton says the same.
     """
 
-    name: str
-    sentence: str
-    denial: str
+    name: str  # as process mining calls it
+    sentence: str  # for people, with `{a}` and `{b}` for the propositions
+    denial: str  # the sentence of a word that breaks it
     arguments: int
-    holds: Callable[[Occurrences, Indices, Indices], Held]
-    transitions: tuple[tuple[int, ...], ...]
-    accepting: tuple[bool, ...]
-    symmetric: bool = False
-    counting: bool = False
+    holds: Callable[[Occurrences, Indices, Indices], Held]  # from a and b of shape [n] to an array of [n, words]
+    transitions: tuple[tuple[int, ...], ...]  # [states, 2 ** arguments]
+    accepting: tuple[bool, ...]  # [states]
+    symmetric: bool = False  # whether a and b may change places
+    counting: bool = False  # whether a repeated label may change the answer
 
     def choices(self, propositions: int) -> Indices:
         """All choices of its propositions, shape [choices, arguments]."""
@@ -272,9 +252,6 @@ class Constraint:
 
     def holds(self, occurrences: Occurrences) -> Held:
         """Whether each word keeps it, shape [words]."""
-        lacking = [name for name in self.propositions if name not in occurrences.propositions]
-        if lacking:
-            raise BadConstraintError(f"{', '.join(lacking)}: not among the propositions of the occurrences")
         numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
         return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
 

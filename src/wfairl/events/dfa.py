@@ -13,15 +13,10 @@ from wfairl.core.automata.minimisation import equivalence_classes
 
 @dataclass(frozen=True, eq=False)
 class Dfa:
-    """A deterministic automaton with a successor for every label in every state; state 0 is the initial one.
+    """A deterministic automaton with a successor for every label in every state; state 0 is the initial one."""
 
-    Attributes:
-        transitions: next state, shape [states, labels] of int32.
-        accepting: whether a word may end there, shape [states] of bool.
-    """
-
-    transitions: NDArray[np.int32]
-    accepting: NDArray[np.bool_]
+    transitions: NDArray[np.int32]  # next state, shape [states, labels]
+    accepting: NDArray[np.bool_]  # whether a word may end there, shape [states]
 
     @property
     def states(self) -> int:

@@ -12,6 +12,7 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,8 +22,7 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_text
-from wfairl.events.event_attributes import DAYS, Attributes, to_number
-from wfairl.events.event_times import time_parser
+from wfairl.events.event_texts import DAYS, Attributes, time_parser, to_number
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
@@ -77,17 +77,11 @@ class LogColumns:
 
 @dataclass(frozen=True)
 class EventLog(ScoredWords):
-    """Words of a log.
+    """Words of a log."""
 
-    Attributes:
-        cases: their names, in the same order.
-        outcomes: the score of each case, None where it has none; empty if no case has one.
-        notes: what was left out or changed while reading, in sentences.
-    """
-
-    cases: tuple[str, ...] = ()
-    outcomes: tuple[float | None, ...] = ()
-    notes: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()  # the names of the words
+    outcomes: tuple[float | None, ...] = ()  # the score of each case that has one; empty if none has
+    notes: tuple[str, ...] = ()  # what was left out or changed while reading, in sentences
 
 
 def is_log(path: Path) -> bool:
@@ -130,11 +124,7 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 
 def from_frame(frame: Any, columns: LogColumns | None = None) -> EventLog:
-    """The log in a pandas DataFrame with one row per event.
-
-    Raises:
-        MalformedWordsError: a column is missing, or a row breaks the form.
-    """
+    """The log in a pandas DataFrame with one row per event."""
     columns = columns or LogColumns()
     cases = _Cases("the frame", columns)
     places = _find_columns([str(name) for name in frame.columns], columns, "the frame")
@@ -172,14 +162,14 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 @dataclass
 class _Event:
-    """An event while the file is read: its texts as they stand there, and where; then its time."""
+    """An event while the file is read: its texts as they stand there, and where."""
 
     name: str
     time: str
     lifecycle: str
-    values: Mapping[str, str]
+    values: dict[str, str]
     where: str
-    when: Any = None
+    days: float = math.nan  # since the first event of the case
 
 
 @dataclass
@@ -194,11 +184,6 @@ class _Case:
         if outcome is not None and self.outcome not in (None, outcome):
             raise MalformedWordsError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
         self.outcome = self.outcome if outcome is None else outcome
-
-    def days(self) -> list[float]:
-        """The days from the first event to each of them; numbers count as days."""
-        since = [event.when - self.events[0].when for event in self.events]
-        return [one / timedelta(days=1) if isinstance(one, timedelta) else float(one) for one in since]
 
 
 class _Cases:
@@ -230,11 +215,7 @@ class _Cases:
             current.set_outcome(row["outcome"], where)
 
     def assemble(self) -> EventLog:
-        """The words of the cases.
-
-        Raises:
-            MalformedWordsError: there are no cases or no events, or times that cannot be compared.
-        """
+        """The words of the cases."""
         if not self.cases:
             raise MalformedWordsError(f"{self.source}: no cases; a log has at least one event")
         self._filter_lifecycle()
@@ -245,8 +226,6 @@ class _Cases:
             raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
         if empty:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
-        if DAYS in self.attributes.names:
-            self._add_days()
         self.attributes.choose(lambda name: (event.values[name] for event in self.events))
         labels: dict[Label, Label] = {}  # equal labels are stored once
         words = tuple(
@@ -260,14 +239,6 @@ class _Cases:
 
     def _label(self, event: _Event) -> Label:
         return frozenset((event.name, *self.attributes.hold(event.values)))
-
-    def _add_days(self) -> None:
-        """The days since the first event as an attribute of each event."""
-        if any(event.when is None for event in self.events):
-            raise MalformedWordsError(f"{self.source}: days need the time of every event")
-        for case in self.cases.values():
-            for event, since in zip(case.events, case.days(), strict=True):
-                event.values = {**event.values, DAYS: str(since)}
 
     def _filter_lifecycle(self) -> None:
         wanted = self.columns.lifecycle.lower()
@@ -295,15 +266,20 @@ class _Cases:
         for name, case in self.cases.items():
             if not any(event.time for event in case.events):
                 continue
-            for event in case.events:
-                event.when = parse(event.time, event.where)
+            times: list[Any] = [parse(event.time, event.where) for event in case.events]
             try:
-                case.events.sort(key=lambda event: event.when)
+                order = sorted(range(len(times)), key=times.__getitem__)
             except TypeError:
                 raise MalformedWordsError(
                     f"{self.source}: case {name!r}: its times cannot be compared; give all of them with a time zone,"
                     " or none, or as numbers"
                 ) from None
+            for event, time in zip(case.events, times, strict=True):
+                since = time - times[order[0]]  # numbers count as days
+                event.days = since / timedelta(days=1) if isinstance(since, timedelta) else since
+                if DAYS in self.attributes.names:
+                    event.values[DAYS] = str(event.days)
+            case.events = [case.events[i] for i in order]
 
     def _derive_outcomes(self) -> None:
         """Outcomes that no column has: an event, or a duration."""
@@ -316,23 +292,20 @@ class _Cases:
                 most = float(asked)
             except ValueError:
                 raise BadInputError(f"the outcome is 'days: {asked}'; give a number of days") from None
-            if any(event.when is None for event in self.events):
+            if any(math.isnan(event.days) for event in self.events):
                 raise MalformedWordsError(f"{self.source}: an outcome in days needs the time of every event")
             for case in self.cases.values():
-                case.outcome = float(not case.events or case.days()[-1] <= most)
+                case.outcome = float(not case.events or case.events[-1].days <= most)
             return
         if all(event.name != asked for event in self.events):
             raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for")
-        firsts = [
-            next((i for i, event in enumerate(case.events) if event.name == asked), None)
-            for case in self.cases.values()
-        ]
-        is_last = all(i in (None, len(case.events) - 1) for i, case in zip(firsts, self.cases.values(), strict=True))
+        is_last = all(event.name != asked for case in self.cases.values() for event in case.events[:-1])
         if is_last:
             self.notes.append(f"{asked!r} is always the last event; so the last event of every case is left out")
-        for i, case in zip(firsts, self.cases.values(), strict=True):
-            case.outcome = float(i is not None)
-            case.events = case.events[: -1 if is_last else i]
+        for case in self.cases.values():
+            names = [event.name for event in case.events]
+            case.outcome = float(asked in names)
+            case.events = case.events[: -1 if is_last else names.index(asked) if asked in names else None]
 
 
 def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict[str, int]:

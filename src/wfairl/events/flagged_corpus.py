@@ -14,27 +14,16 @@ from wfairl.core.demonstrations.learners import Reading
 
 @dataclass(frozen=True, eq=False)
 class FlaggedCorpus:
-    """Words and their flags.
+    """Words and their flags."""
 
-    Attributes:
-        words: as the learner reads them.
-        corpus: the same as symbols.
-        alphabet: the labels that the symbols stand for.
-        succeeded: whether each word is a success, shape [words]; at least one is.
-    """
-
-    words: list[Word]
-    corpus: Corpus
-    alphabet: tuple[Label, ...]
-    succeeded: NDArray[np.bool_]
+    words: list[Word]  # as the learner reads them
+    corpus: Corpus  # the same as symbols
+    alphabet: tuple[Label, ...]  # the labels that the symbols stand for
+    succeeded: NDArray[np.bool_]  # whether each word is a success, shape [words]; at least one is
 
     @classmethod
     def of(cls, words: Sequence[Word], scores: Sequence[float], reading: Reading) -> "FlaggedCorpus":
-        """The words with a flag for each score.
-
-        Raises:
-            BadWordsError: there are no words, or no successes, or scores that do not fit.
-        """
+        """The words with a flag for each score."""
         read = as_read(words, reading.keep_repeats)
         if not read:
             raise BadWordsError("there are no words to learn from")

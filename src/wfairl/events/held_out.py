@@ -18,16 +18,12 @@ FEWEST_TO_HOLD_OUT = 20
 class HeldOut:
     """The accuracy of a learner on held-out words.
 
-    Attributes:
-        accuracy: share of them that it classifies as their flags do.
-        base_rate: the accuracy of always predicting the more frequent flag of the learned words.
-        words: how many there are.
-        precision: share of the held-out successes that are rejected once two of their labels are lost, doubled or
-            moved; None if some words failed.
+    If no word failed, the precision is the share of held-out successes that are rejected once two of their labels are
+    lost, doubled or moved.
     """
 
-    accuracy: float
-    base_rate: float
+    accuracy: float  # the share of the words that it classifies as their flags do
+    base_rate: float  # the accuracy of always predicting the more frequent flag of the learned words
     words: int
     precision: float | None = None
 

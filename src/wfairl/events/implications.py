@@ -22,21 +22,9 @@ LONGEST = 6
 """Length of a short word; its labels have at most one proposition, as the events of a log."""
 
 DROP_ORDER = (
-    "absence",
-    "exactly once",
-    "init",
-    "end",
-    "existence",
-    "at most once",
-    "precedence",
-    "response",
-    "equally often",
-    "not co-existence",
-    "order",
-    "responded existence",
-    "choice",
-    "not chain succession",
-)
+    "absence", "exactly once", "init", "end", "existence", "at most once", "precedence", "response", "equally often",
+    "not co-existence", "order", "responded existence", "choice", "not chain succession",
+)  # fmt: skip
 """Constraints of the last kinds are dropped first."""
 
 

@@ -24,21 +24,13 @@ from wfairl.events.relations import Relations
 
 @dataclass(frozen=True)
 class SupportedConstraint:
-    """A constraint of a rule, and the cases that speak for and against it.
-
-    Attributes:
-        constraint: what it says.
-        support: cases that it speaks of.
-        broken: how many of these break it.
-        evidence: nats by which it is likelier than chance.
-        kept: whether a case must keep it; else a case must break it.
-    """
+    """A constraint of a rule, and the cases that speak for and against it."""
 
     constraint: Constraint
-    support: int
-    broken: int
-    evidence: float
-    kept: bool = True
+    support: int  # cases that it speaks of
+    broken: int  # how many of these break it
+    evidence: float  # nats by which it is likelier than chance
+    kept: bool = True  # whether a case must keep it; else a case must break it
 
     @property
     def sentence(self) -> str:
@@ -48,24 +40,15 @@ class SupportedConstraint:
 
 @dataclass(frozen=True, eq=False)
 class LearnedRule:
-    """A rule in sentences, and the relations of the cases that it was learned from.
-
-    Attributes:
-        terms: conjunctions, of which a case must satisfy one; the constraints of each with most evidence first.
-        in_automaton: how many constraints the automaton holds.
-        outliers: share of the cases it was learned from that break it.
-        false_alarms: share of unseen good cases that break it, as folds measured; None if that was not measured.
-        relations: of these cases; None if it was learned from successes and failures.
-        of_failures: whether a case must satisfy none of the terms instead.
-    """
+    """A rule in sentences: a case must satisfy one of the terms, or none of them if the rule is `of_failures`."""
 
     kind: ClassVar[str] = "sentences"
 
-    terms: tuple[tuple[SupportedConstraint, ...], ...]
-    in_automaton: int
-    outliers: float
-    false_alarms: float | None = None
-    relations: Relations | None = None
+    terms: tuple[tuple[SupportedConstraint, ...], ...]  # conjunctions
+    in_automaton: int  # how many constraints the automaton holds
+    outliers: float  # share of the cases it was learned from that break it
+    false_alarms: float | None = None  # share of unseen good cases that break it, as folds measured, if they did
+    relations: Relations | None = None  # of these cases, if all of them were good
     of_failures: bool = False
 
     @property

@@ -184,13 +184,8 @@ def _without(transitions, states, gone, into):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _bits(transitions, states, data):  # type: ignore[no-untyped-def]
     """Bits of the automaton, and of the flags with a share of successes for each state."""
-    ends = np.zeros((states, 2))
-    for word in range(len(data.flags)):
-        state = 0
-        for place in range(data.offsets[word], data.offsets[word + 1]):
-            state = transitions[state, data.symbols[place]]
-        ends[state, 0] += 1
-        ends[state, 1] += data.flags[word]
+    everyone = EdgeUsers(0, np.arange(len(data.flags)), data.offsets[:-1], np.zeros((states + 1, 2)))
+    ends = _ends(transitions, states, data, everyone)
     return _bits_of_ends(transitions.shape[1], _count_leaving(transitions, states), states, ends)
 
 

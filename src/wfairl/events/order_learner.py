@@ -44,17 +44,11 @@ NAMED_WORDS = 10
 
 @dataclass(frozen=True)
 class LearnedOrder:
-    """A rule.
+    """A rule."""
 
-    Attributes:
-        always: the propositions that must happen.
-        never: those that must not.
-        edges: (a, b): b only after a. Pairs that follow from others are left out.
-    """
-
-    always: tuple[str, ...]
-    never: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]
+    always: tuple[str, ...]  # what must happen
+    never: tuple[str, ...]  # what must not
+    edges: tuple[tuple[str, str], ...]  # (a, b): b only after a; pairs that follow from others are left out
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -117,9 +111,6 @@ class OrderLearner(WordLearner):
             words: what people did.
             propositions: those that may happen; what no word has never happens. Those of the words if empty.
             weights: of the features of names.
-
-        Raises:
-            BadWordsError: nothing happens in any word, or too many propositions always happen.
         """
         told = [word for word in words if any(word)]
         if not told:

@@ -40,11 +40,7 @@ def find_outcome_rule(
 ) -> tuple[LearnedRule, float]:
     """The shortest description of outcomes, and its bits: of the rule, and of the outcomes given the rule.
 
-    Args:
-        candidates: the constraints to choose from.
-        rows: the cases that keep each of them, shape [candidates, cases / 64].
-        succeeded: whether each case succeeds, shape [cases].
-        most: literals of a rule.
+    `rows` are the cases that keep each candidate, shape [candidates, cases / 64]. A rule has at most `most` literals.
     """
     successes, failures = (_Search(candidates, rows, flags, most) for flags in (succeeded, ~succeeded))
     search, found, other = successes, successes.run([()]), failures.run([()])

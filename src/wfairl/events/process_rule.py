@@ -56,14 +56,9 @@ def find_rule(
     outliers: float | None,
     rng: np.random.Generator,
 ) -> LearnedRule:
-    """The rule of cases that went well.
+    """The rule of cases that went well, whose symbols are the labels of `alphabet`.
 
-    Args:
-        corpus: the cases, whose symbols are the labels of `alphabet`.
-        alphabet: the labels.
-        candidates: the constraints to choose from.
-        outliers: the share of cases that may break the rule; estimated if None.
-        rng: draws the folds.
+    `outliers` is the share of cases that may break the rule, estimated if None; `rng` draws the folds.
     """
     relations = Relations.of(corpus, alphabet)
     occurrences = Occurrences.of(corpus, alphabet, candidates.propositions)
@@ -105,20 +100,12 @@ class _Counts:
 
     @classmethod
     def of(cls, candidates: Candidates, occurrences: Occurrences, relations: Relations) -> "_Counts":
-        parts: list[list[NDArray[Any]]] = [[np.zeros(0)], [np.zeros(0)], [np.zeros(0)]]
-        supports, brokens, chances = parts
         chance = _Chance(occurrences, relations)
-        for template, _, choices in candidates.blocks:
-            step = max(2**24 // max(len(occurrences), 1), 1)
-            for i in range(0, len(choices), step):
-                a, b = choices[i : i + step, 0], choices[i : i + step, -1]
-                brokens.append((~template.holds(occurrences, a, b)).sum(axis=1))
-                support, probability = chance.of(template.name, a, b)
-                supports.append(support)
-                chances.append(support * probability)
-        return cls(
-            np.concatenate(supports).astype(np.int64), np.concatenate(brokens).astype(np.int64), np.concatenate(chances)
-        )
+        parts: list[tuple[NDArray[Any], ...]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+        for template, a, b in candidates.batches(len(occurrences)):
+            support, probability = chance.of(template.name, a, b)
+            parts.append((support, (~template.holds(occurrences, a, b)).sum(axis=1), support * probability))
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def take(self, which: NDArray[np.int64]) -> "_Counts":
         return _Counts(self.support[which], self.broken[which], self.expected[which])

@@ -47,26 +47,18 @@ Flags = NDArray[np.bool_]
 class Relations:
     """The relations of a log, counted. P is the number of propositions.
 
-    Attributes:
-        propositions: the names, of which relations are counted.
-        cases: how many there are.
-        occurrences: events with each proposition, shape [P].
-        places: events with a that have b before them, before them since the last a, after them, after them until the
-            next a; shape [4, P, P].
-        together: cases with a and b; on the diagonal, cases with a; shape [P, P].
-        equal: cases that have a as often as b, shape [P, P].
-        often: cases that have a so many times, shape [P, MOST_COUNTED + 1].
-        follows: how often b comes directly after a, shape [P + 2, P + 2]; P is the beginning, P + 1 the end.
+    The places are those of b beside an event with a: before it, before it since the last a, after it, after it until
+    the next a.
     """
 
     propositions: tuple[str, ...]
     cases: int
-    occurrences: Counts
-    places: Counts
-    together: Counts
-    equal: Counts
-    often: Counts
-    follows: Counts
+    occurrences: Counts  # events with each proposition, shape [P]
+    places: Counts  # events with a that have b there, shape [4, P, P]
+    together: Counts  # cases with a and b; on the diagonal, cases with a; shape [P, P]
+    equal: Counts  # cases that have a as often as b, shape [P, P]
+    often: Counts  # cases that have a so many times, shape [P, MOST_COUNTED + 1]
+    follows: Counts  # how often b comes directly after a, shape [P + 2, P + 2]; P is the beginning, P + 1 the end
 
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label]) -> "Relations":
@@ -74,13 +66,10 @@ class Relations:
         every = sorted(frozenset().union(*alphabet))
         names = tuple(every[i] for i in most_frequent(corpus, alphabet, every, MOST_PROPOSITIONS))
         size = len(names)
-        weights = np.ones((5, 2, size, size)), np.array([0.0, 1.0])[:, None, None] * np.ones((size, size))
-        often = np.zeros((size, MOST_COUNTED + 1), np.int64)
-        counted = np.zeros((KINDS, size + 2, size + 2))
-        _count(
-            corpus.symbols, corpus.offsets, *numbers_held(alphabet, names), size,
-            *weights, np.zeros(often.shape), np.ones((size + 2, size + 2)), counted, often,
-        )  # fmt: skip
+        ones, none = np.ones((size, size)), np.zeros((size, MOST_COUNTED + 1))
+        weights = np.ones((5, 2, size, size)), np.stack([0 * ones, ones]), none, np.ones((size + 2, size + 2))
+        counted, often = np.zeros((KINDS, size + 2, size + 2)), none.astype(np.int64)
+        _count(corpus.symbols, corpus.offsets, *numbers_held(alphabet, names), size, *weights, counted, often)
         follows, inner = counted[FOLLOWS].astype(np.int64), counted[:, :size, :size].astype(np.int64)
         occurrences = np.diagonal(inner[BEFORE] + inner[BEFORE + LACKING])
         equal = inner[EQUAL] + inner[EQUAL].T + len(corpus) * np.eye(size, dtype=np.int64)
@@ -156,11 +145,7 @@ class Relations:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Relations":
-        """Read what `to_document` gave.
-
-        Raises:
-            BadInputError: the tables do not fit.
-        """
+        """Read what `to_document` gave."""
         read = parse(_RelationsDocument, document)
         tables = {name: np.array(getattr(read, name), np.int64) for name in TABLES}
         size = len(read.propositions)

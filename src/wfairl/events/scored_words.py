@@ -12,7 +12,7 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import EMPTY_LABEL_TEXT, Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems, write_atomically
+from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems
 
 LARGEST_SCORE = 1e9
 """Learning adds up squares of scores, and compares them with thresholds near 1."""
@@ -26,12 +26,7 @@ class MalformedWordsError(BadInputError):
 
 @dataclass(frozen=True)
 class ScoredWords:
-    """Words and their scores.
-
-    Attributes:
-        words: the words, as they were observed (not compressed).
-        scores: score of each word, or None where the words are a sample without scores.
-    """
+    """Words as they were observed (not compressed), and their scores, or None for words without scores."""
 
     words: tuple[Word, ...]
     scores: tuple[float, ...] | None
@@ -50,11 +45,7 @@ class ScoredWords:
 
 
 def parse_word(text: str) -> Word:
-    """The word in a text as `format_word` writes it, `-, key, door & key`, or in JSON, `[[], "key", ["door", "key"]]`.
-
-    Raises:
-        MalformedWordsError: it is neither.
-    """
+    """The word in a text as `format_word` writes it, `-, key, door & key`, or in JSON, `[[], "key", ["a", "b"]]`."""
     if text.lstrip().startswith("["):
         return _parse_line(f'{{"word": {text}}}', _Labels())[0]
     word = []
@@ -91,17 +82,6 @@ def read_jsonl(path: Path) -> ScoredWords:
     if not words:
         raise MalformedWordsError(f'{path}: no words; give one object per line, such as {{"word": ["a"], "score": 1}}')
     return ScoredWords(tuple(words), tuple(score for score in scores if score is not None) or None)
-
-
-def write_jsonl(path: Path, scored: ScoredWords) -> None:
-    """Write words in the form that `read_jsonl` reads."""
-    lines = []
-    for i, word in enumerate(scored.words):
-        document: dict[str, Any] = {"word": [sorted(label) for label in word]}
-        if scored.scores is not None:
-            document["score"] = scored.scores[i]
-        lines.append(json.dumps(document, allow_nan=False))
-    write_atomically(path, "\n".join(lines) + "\n")
 
 
 class _Labels(dict[Any, Label]):

@@ -13,35 +13,23 @@ MOST_NAMED = 20
 
 @dataclass(frozen=True)
 class UnknownPropositions:
-    """Propositions that a model does not know.
-
-    Attributes:
-        names: neither the automaton reads them, nor has any word or scene that it was learned from one of them.
-        known: all that the model knows.
-        are_ignored: whether labels are read as if they were not there; else a word with one of them is rejected.
-    """
+    """The names of propositions that a model does not know, and sentences about them: one, or none."""
 
     names: tuple[str, ...]
-    known: tuple[str, ...]
-    are_ignored: bool
-
-    @property
-    def sentences(self) -> list[str]:
-        """A sentence that names them, and what becomes of them; none if there are none."""
-        if not self.names:
-            return []
-        they = "it" if len(self.names) == 1 else "them"
-        effect = f"ignores {they}" if self.are_ignored else f"rejects a word with {they}"
-        unknown, known = list_names(self.names, MOST_NAMED), list_names(self.known, MOST_NAMED)
-        return [f"The task model does not know {unknown} (it knows {known}), and {effect}."]
+    sentences: tuple[str, ...]
 
 
 def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPropositions:
-    """The propositions of words that a model does not know."""
+    """The propositions of words that neither the automaton reads, nor any word or scene it was learned from has."""
     has: frozenset[str] = frozenset().union(*(label for word in set(words) for label in word))
     knows: frozenset[str] = frozenset().union(*model.alphabet, *model.labels_seen)
-    are_ignored = isinstance(model.automaton, GuardedAutomaton)
-    return UnknownPropositions(tuple(sorted(has - knows)), tuple(sorted(knows)), are_ignored)
+    names = tuple(sorted(has - knows))
+    if not names:
+        return UnknownPropositions((), ())
+    they = "it" if len(names) == 1 else "them"
+    effect = f"ignores {they}" if isinstance(model.automaton, GuardedAutomaton) else f"rejects a word with {they}"
+    unknown, known = list_names(names, MOST_NAMED), list_names(sorted(knows), MOST_NAMED)
+    return UnknownPropositions(names, (f"The task model does not know {unknown} (it knows {known}), and {effect}.",))
 
 
 def list_names(names: Sequence[str], most: int, separator: str = ", ") -> str:

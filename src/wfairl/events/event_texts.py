@@ -1,12 +1,14 @@
-"""Attributes of events as propositions, such as `amount > 1000` and `channel = web`."""
+"""What the texts of a log mean: times, numbers, and attributes as propositions (`amount > 1000`, `channel = web`)."""
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 
 import numpy as np
 
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.scored_words import MalformedWordsError
 
 DAYS = "days"
 """As an attribute: the days since the first event of the case."""
@@ -14,20 +16,19 @@ DAYS = "days"
 MOST_VALUES = 20
 """Of an attribute that become propositions; of numbers, thresholds are taken instead."""
 
-THRESHOLD = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
+ATTRIBUTE = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
 """A proposition about an attribute: `amount > 1000`, `channel = web`."""
 
-
-def propositions_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of some propositions that are about attributes, for `LogColumns.attributes` of another log."""
-    return tuple(sorted(name for name in names if THRESHOLD.fullmatch(name)))
+SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(.*)")
+POINTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")
+YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
 
 
 class Attributes:
     """Propositions about attributes of events, such as `amount > 1000` and `channel = web`."""
 
     def __init__(self, asked: Sequence[str]) -> None:
-        parts = {one: THRESHOLD.fullmatch(one) for one in asked}
+        parts = {one: ATTRIBUTE.fullmatch(one) for one in asked}
         self.names = tuple(dict.fromkeys(one if match is None else match["name"] for one, match in parts.items()))
         self.open = [one for one, match in parts.items() if match is None]
         self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
@@ -56,6 +57,39 @@ class Attributes:
             for name, sign, value in self.chosen
             if (values[name] == value if sign == "=" else to_number(values[name]) > to_number(value))
         ]
+
+
+def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
+    """A function from a text and its place to a time; whether 3/4/2026 is in March or April, other dates must tell."""
+    slashes = [match for text in times if (match := SLASHES.match(text))]
+    firsts, seconds = ({int(match[i]) for match in slashes} for i in (1, 2))
+    day_first, month_first = max(firsts, default=0) > 12, max(seconds, default=0) > 12
+
+    def parse(given: str, where: str) -> datetime | float:
+        text = given.strip()
+        number = to_number(text)
+        if math.isfinite(number):
+            return number
+        if match := SLASHES.match(text):
+            if day_first == month_first:
+                raise MalformedWordsError(
+                    f"{where}: the time is {text!r}, in which day and month cannot be told apart; write it as"
+                    " 2026-03-01T09:00:00 (ISO 8601)"
+                )
+            day, month = (match[1], match[2]) if day_first else (match[2], match[1])
+            text = f"{match[3]}-{month:0>2}-{day:0>2}{match[4]}"
+        elif match := POINTS.match(text):
+            text = f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}{match[4]}"
+        elif match := YEAR_FIRST.match(text):
+            text = f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}{match[4]}"
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            raise MalformedWordsError(
+                f"{where}: the time is {given!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
+            ) from None
+
+    return parse
 
 
 def to_number(text: str) -> float:
