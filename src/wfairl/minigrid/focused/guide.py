@@ -1,6 +1,6 @@
 """What directs the searches of one scene: lower bounds and estimates of the cost-to-go.
 
-The guide begins with an abstraction. Where a search turns out to be hard, the guide finds a corridor.
+The guide begins with a small abstraction. Where a search turns out to be hard, it builds a larger one and a corridor.
 
 An abstraction is refined where its shortest plan has a *flaw*: the plan walks through a door or an object that the
 abstraction does not keep (counterexample-guided abstraction refinement).
@@ -39,11 +39,11 @@ from wfairl.minigrid.physics import NOTHING
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.scene_product import SceneProduct
 
-MOST_STATES = 150_000
-"""States of an abstraction at most."""
+EASY_STATES, HARD_STATES = 100_000, 700_000
+"""States of an abstraction at most: at first, and where a search has been hard."""
 
-REFINED_STATES = 6_250
-"""States up to which an abstraction is refined. A refinement doubles them, or adds a class of objects."""
+REFINED_PART = 8
+"""Blockers and gates that only stand in the way are kept while the abstraction stays below this part of its room."""
 
 MOST_COMBINATIONS = 1 << 24
 """Dense numbers of an abstraction, four bytes each; most of them are never met."""
@@ -56,7 +56,7 @@ class SceneGuide:
     """Bounds and estimates for the nodes of one product, under one table of costs after the other."""
 
     def __init__(self, product: SceneProduct):
-        self._product, self._layout = product, product.world.layout
+        self._product, self._layout, self._is_hard = product, product.world.layout, False
         self._corridor: Corridor | None = None
 
     def price(self, costs: NDArray[np.float64]) -> None:
@@ -65,7 +65,7 @@ class SceneGuide:
             self._prices = self._product.scene_situations.least_costs(costs)
         else:
             self._prices = np.resize(np.append(costs[0], costs.min()), price_count(self._layout))
-        abstraction, self._step_cost = self.abstraction, float(costs.mean())
+        self._costs, self._step_cost, abstraction = costs, float(costs.mean()), self.abstraction
         transition_costs = self._prices[abstraction.price]
         self._cost_to_go = costs_to_acceptance(abstraction.first, abstraction.source, transition_costs)
         if self._corridor is not None:
@@ -76,6 +76,10 @@ class SceneGuide:
 
         Its pattern is refined until the cheapest path has no flaw.
         """
+        if not self._is_hard:
+            self._is_hard = True
+            del self.abstraction  # the next one is larger
+            self.price(self._costs)
         fields, automaton_state = self._product.fields(start), int(self._product.automaton_states[start])
         spec = replace(self.abstraction.spec, atoms=self._task.atoms_used, crowd=True)
         pattern = make_pattern(self._task, spec)
@@ -105,16 +109,31 @@ class SceneGuide:
 
     @cached_property
     def abstraction(self) -> Abstraction:
-        """The abstraction of the scene as seen from the first node, refined while it is small."""
+        """The abstraction of the scene as seen from the first node, refined while there is room.
+
+        A hard one uses all its room for locked doors.
+        """
         spec = PatternSpec(self._task.atoms_used, *self._needed())
         while (abstraction := self._build(spec)) is None:
             spec = spec.coarser()
-        while len(abstraction) <= REFINED_STATES and (finer := self._refined_spec(abstraction)) is not None:
+        while True:
+            has_room = 2 * len(abstraction) <= self._room // REFINED_PART
+            finer = self._refined_spec(abstraction) if has_room or self._is_hard else None
+            if finer is None or not (has_room or self._locks(finer) > self._locks(abstraction.spec)):
+                return abstraction
             refined = self._build(finer)
             if refined is None:
-                break
+                return abstraction
             abstraction = refined
-        return abstraction
+
+    @property
+    def _room(self) -> int:
+        """States of an abstraction at most."""
+        return HARD_STATES if self._is_hard else EASY_STATES
+
+    def _locks(self, spec: PatternSpec) -> int:
+        """The number of locked doors that are kept."""
+        return sum(self._task.is_locked(door) for door in spec.gates)
 
     def _needed(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Blockers and gates to begin with: boxes that the task is about and could destroy, and doors that it names."""
@@ -131,10 +150,10 @@ class SceneGuide:
         """The abstraction of a specification; None if it has too many states, unless it cannot be coarser."""
         pattern = make_pattern(self._task, spec)
         dense = pattern.combinations
-        if (dense > MOST_COMBINATIONS or self._most_states(pattern) > 2 * MOST_STATES) and not spec.is_coarsest:
+        if (dense > MOST_COMBINATIONS or self._most_states(pattern) > 2 * self._room) and not spec.is_coarsest:
             return None
         start = pattern.index(self._task.start, self._task.automaton_state)
-        most = dense if spec.is_coarsest else MOST_STATES
+        most = dense if spec.is_coarsest else self._room
         number_of, sources, targets, prices, count = explore_pattern(pattern.table, start, dense, most)
         if count == 0:
             return None
