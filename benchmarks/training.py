@@ -22,12 +22,10 @@ from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
-from wfairl.core.costs.cost_model import ACTIVATIONS
-from wfairl.core.costs.epochs import one_torch_thread
-from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
+from wfairl.core.costs.gradient import step_losses, trace_paths
 from wfairl.core.costs.scene import TrainingScene, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.trainer import train_cost
+from wfairl.core.costs.training import train_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.shortest_path import cost_to_go
@@ -35,6 +33,8 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_costs import PaperCost
 from wfairl.minigrid.grid_view import GridView, view_states
+from wfairl.networks.cost_network import OUTPUTS
+from wfairl.networks.epochs import one_torch_thread
 
 TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024
@@ -96,7 +96,7 @@ def measure_parts(model: Any, scenes: tuple[TrainingScene, ...]) -> dict[str, fl
     clock = Clock()
     for scene in scenes:
         product = scene.product
-        view = model.view(product, needed(scene))
+        view = model.view(model.inputs_of(product), needed(scene))
         costs = clock.time("network on all transitions that matter", lambda v=view: model.table(v))
         solution = clock.time("search", lambda p=product, c=costs: cost_to_go(p.graph, c))
         paths = clock.time("paths", lambda s=scene, o=solution: trace_paths(s.product.successors, o, s.nodes))
@@ -112,8 +112,10 @@ def needed(scene: TrainingScene) -> NDArray[np.int64]:
 
 
 def ours(model: Any, scene: TrainingScene, view: Any, paths: Any) -> Tensor:
-    Q = control_cost_to_go(model(view, paths.transitions), paths)
-    return -log_likelihood(Q, torch.from_numpy(scene.controls), TEMPERATURE).mean()
+    """A sum of costs whose gradient is that of the loss."""
+    _, by_Q = step_losses(paths.control_cost_to_go, scene.controls, TEMPERATURE)
+    costs = model.costs(view, paths.transitions)
+    return costs @ torch.from_numpy(paths.weights(by_Q / len(by_Q))).to(costs.dtype)
 
 
 def compare(model: PaperCost, scenes: tuple[TrainingScene, ...], of: int) -> dict[str, Any]:
@@ -121,7 +123,7 @@ def compare(model: PaperCost, scenes: tuple[TrainingScene, ...], of: int) -> dic
     model = perturbed(model)
     clock, apart = Clock(), 0.0
     for scene in scenes:
-        view = model.view(scene.product, needed(scene))  # ours makes it once for all epochs
+        view = model.view(model.inputs_of(scene.product), needed(scene))  # ours makes it once for all epochs
 
         def fast(s: TrainingScene = scene, v: Any = view) -> tuple[Tensor, ...]:
             solution = cost_to_go(s.product.graph, model.table(v))
@@ -168,7 +170,7 @@ def straightforward_loss(model: PaperCost, scene: TrainingScene) -> Tensor:
             path = walk(product.successors, best, int(node), control)
             sums.append(path_cost(model, view, path) if path else torch.tensor(torch.inf))
     Q = torch.stack(sums).reshape(len(scene.nodes), -1)
-    return -log_likelihood(Q, torch.from_numpy(scene.controls), TEMPERATURE).mean()
+    return -torch.log_softmax(-Q / TEMPERATURE, dim=1)[torch.arange(len(Q)), torch.from_numpy(scene.controls)].mean()
 
 
 def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
     repeated = [part.repeat_interleave(controls, dim=0) for part in embedded]
     control = model.control(torch.arange(controls).repeat(len(nodes)))
     raw = model.head.from_hidden(model.dense(torch.cat([*repeated, control], dim=1)))
-    return ACTIVATIONS[model.activation](raw, model.floor).reshape(len(nodes), controls)
+    return OUTPUTS[model.activation](raw, model.floor).reshape(len(nodes), controls)
 
 
 def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> Tensor:
@@ -188,7 +190,7 @@ def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> 
     embeddings = (model.convolution, model.position, model.direction, model.carried, model.control)
     inputs = (*gather(view, nodes), torch.from_numpy(controls))
     hidden = model.dense(torch.cat([embed(one) for embed, one in zip(embeddings, inputs, strict=True)], dim=1))
-    return ACTIVATIONS[model.activation](model.head.from_hidden(hidden), model.floor).sum()
+    return OUTPUTS[model.activation](model.head.from_hidden(hidden), model.floor).sum()
 
 
 def gather(view: GridView, nodes: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

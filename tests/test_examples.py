@@ -25,8 +25,7 @@ from wfairl import (
     unit_cost,
     visit_in_order,
 )
-from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.storage import COST_MODELS
+from wfairl.core.costs.cost_model import COST_MODELS, CostModel
 from wfairl.core.demonstrations.learners import LEARNERS, TaskLearner
 from wfairl.core.planning.planner import Planner, Solution
 from wfairl.core.runs.methods import METHODS, Method

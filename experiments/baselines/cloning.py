@@ -41,10 +41,8 @@ from experiments.baselines.network import (
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, finished_run, run_config
 from experiments.baselines.validation import best_temperature, draw_by_inversion, validate, validation_seeds
 from experiments.baselines.vector_environment import compile_scenes
-from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
-from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
+from wfairl.core.costs.training import EpochMetrics
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
@@ -52,6 +50,8 @@ from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
+from wfairl.networks.adam import Adam
+from wfairl.networks.epochs import Checkpoint, DivergedError, half_cosine, one_torch_thread, run_epochs
 
 METHOD = "bc"
 

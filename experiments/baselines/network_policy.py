@@ -25,7 +25,7 @@ from torch import Tensor
 
 from experiments.baselines.network import GridEncoder, GridNetwork
 from wfairl.core.automata.automaton import Label
-from wfairl.core.costs.checkpoint import METRICS
+from wfairl.core.costs.training import METRICS
 from wfairl.core.planning.agent import Status
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.runs.run_directory import (
@@ -39,10 +39,10 @@ from wfairl.core.runs.run_directory import (
 )
 from wfairl.core.support.documents import parse, write_lines
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import read_tensors, write_tensors
+from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 from wfairl.core.worlds.world import World
 
-FORMAT = "wfairl-policy"
+FORMAT, VERSION = "wfairl-policy", 1
 POLICY = "policy.safetensors"
 
 
@@ -159,20 +159,20 @@ def load_network_run(directory: Path) -> NetworkRun:
 def save_policy(networks: Sequence[GridNetwork], encoder: GridEncoder, path: Path) -> None:
     """Write a policy's networks, atomically."""
     parts = [network.state_dict() for network in networks]
-    tensors = {f"{i}.{name}": tensor for i, part in enumerate(parts) for name, tensor in part.items()}
-    write_tensors(path, FORMAT, tensors, {"encoder": asdict(encoder)})
+    arrays = {f"{i}.{name}": tensor.numpy() for i, part in enumerate(parts) for name, tensor in part.items()}
+    write_arrays(path, FORMAT, VERSION, {"encoder": asdict(encoder)}, arrays)
 
 
 def load_policy_file(path: Path) -> tuple[tuple[GridNetwork, ...], GridEncoder]:
     """Read a policy's networks and their encoder."""
-    tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
+    header, arrays = read_arrays(path, FORMAT, VERSION, BrokenPolicyError)
     try:
         encoder = parse(GridEncoder, header["encoder"])
         parts: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
+        for name, array in arrays.items():
             which, _, rest = name.partition(".")
-            parts.setdefault(int(which), {})[rest] = tensor
-            if not tensor.isfinite().all():
+            parts.setdefault(int(which), {})[rest] = torch.from_numpy(array)
+            if not np.isfinite(array).all():
                 raise ValueError(f"{name} holds numbers that are not finite")
         with torch.random.fork_rng(devices=[]):  # the initial weights, which are replaced, draw from it
             networks = tuple(encoder.make_network(len(encoder.controls)) for _ in parts)

@@ -19,7 +19,7 @@ from experiments.method_comparison.training import (
     learn_automaton,
     train_and_test,
 )
-from wfairl.core.costs.storage import find_cost_model
+from wfairl.core.costs.cost_model import find_cost_model
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES

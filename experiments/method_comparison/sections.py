@@ -151,7 +151,7 @@ class ComparisonFigures:
 
         def draw(name: str) -> CaptionedFigure:
             task, run = find_task(name), self.run(name)
-            automaton, cost = run.task_model.finite, run.cost.as_cost()
+            automaton, cost = run.task_model.finite, run.cost
             check_preference(task, self.protocol.test_seeds, automaton, cost)
             maps = draw_cost_maps(task, self.protocol.test_seeds[0], automaton, cost, name=f"costs-{name}")
             return replace(maps, caption=f"{maps.caption} Automaton and cost were learned from")

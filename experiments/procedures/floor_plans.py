@@ -77,7 +77,7 @@ def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outc
     train("wfa-irl", dataset, directory / "run", task_model=model, n_jobs=1, resume=(directory / "run").exists())
     cost = load_run(directory / "run").cost
     assert isinstance(cost, PricesCost)
-    policy, kept, ratios, seconds = CautiousPolicy("plan", model, cost.as_cost(), 0.0), [], [], 0.0
+    policy, kept, ratios, seconds = CautiousPolicy("plan", model, cost, 0.0), [], [], 0.0
     tests = [workshop(test, workshop_roadmap(PLANNED_ON)) for test in scenes(quick)]
     for scene in tests:
         begun = time.process_time()

@@ -19,7 +19,6 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import having, mean_table, measure_policy, scenes
 from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
-from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import ExactPlanner, PlannedPolicy, roll_out
@@ -68,7 +67,6 @@ def cells(options: Options) -> list[Cell]:
     return listed
 
 
-@one_torch_thread()
 def learn_cost(cost: str, seed: int, quick: bool) -> Outcome:
     """True costs of the agents' episodes in `doorkey`, for one seed of demonstrations and training."""
     task, hidden_cost = find_task("doorkey"), HIDDEN_COSTS[cost]
@@ -79,7 +77,7 @@ def learn_cost(cost: str, seed: int, quick: bool) -> Outcome:
     trained = train_cost(training.make_model([scene.product for scene in shown]), shown, training, n_jobs=1)
     seeds = scenes(quick, MOST_SCENES)
     optimal = [ExactPlanner().solve(task.make_world(one), task.rule, hidden_cost).plan().cost for one in seeds]
-    agents = {"unit cost": unit_cost, "learned": trained.model.as_cost()}
+    agents = {"unit cost": unit_cost, "learned": trained.model}
     found = {
         name: true_costs(task, hidden_cost, PlannedPolicy(name, model.finite, one, 0.0), seeds)
         for name, one in agents.items()
@@ -103,7 +101,7 @@ def learn_both(seed: int, quick: bool) -> Outcome:
     task = find_task(CROWDED)
     dataset = Dataset(task.name, collect(task, SUCCESSES, 0, TEMPERATURE, seed, n_jobs=1).demonstrations)
     explained = learn_logic_and_cost(dataset, task, CostSettings(epochs=5 if quick else 50), n_jobs=1)
-    cost = unit_cost if explained.cost is None else explained.cost.as_cost()
+    cost = unit_cost if explained.cost is None else explained.cost
     policy = CautiousPolicy("both", explained.model, cost, 0.0, horizon=task.horizon)
     return Outcome([measure_policy(task, policy, scenes(quick))])
 

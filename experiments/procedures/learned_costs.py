@@ -21,7 +21,6 @@ from experiments.procedures.unseen_scenes import having, mean_table
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
-from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
@@ -74,7 +73,6 @@ def task_of(name: str) -> Task:
     return task
 
 
-@one_torch_thread()
 def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
     """One collection: the regret in new scenes, and whether a preference is claimed."""
     demonstrated = task_of(task)
@@ -86,7 +84,7 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
         for scene in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
             product = build_product(tested.make_world(scene), rule_of(tested))
             truth = true_cost(tested)(product)
-            plan = find_plan(product, model.as_cost()(product))
+            plan = find_plan(product, model(product))
             node = 0
             for control in plan.path.controls:
                 paid += truth[node, control]
@@ -96,15 +94,14 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
             {
                 "tested": name,
                 "regret": paid / least - 1,
-                "claimed": float(float(model.unit) < CLAIMED),
-                "unit": float(model.unit),
+                "claimed": float(float(model.unit[0]) < CLAIMED),
+                "unit": float(model.unit[0]),
                 "seconds": seconds,
             }
         )
     return Outcome(rows)
 
 
-@one_torch_thread()
 def measure_interval(task: str, seed: int, known: bool) -> Outcome:
     """One collection of 16: does the interval of a known price hold it? Optimal demonstrators give a bound."""
     name, price = PRICES[task]
@@ -128,7 +125,6 @@ def measure_interval(task: str, seed: int, known: bool) -> Outcome:
     return Outcome(rows)
 
 
-@one_torch_thread()
 def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     """One problem of a family of priced worlds."""
     problem = PricedProblem(family, draw)
@@ -139,7 +135,7 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
         product = build_product(task.make_world(seed), rule_of(task))
         scene, rule = problem.scene(seed), problem.rule
-        spent += judge(scene, rule, find_plan(product, model.as_cost()(product)).path.controls)
+        spent += judge(scene, rule, find_plan(product, model(product)).path.controls)
         blind += judge(scene, rule, find_plan(product, unit_cost(product)).path.controls)
         best += judge(scene, rule, cheapest(scene, rule))
     claims = {one.name: one for one in term_costs(model, scenes[0].product.world)}
@@ -148,7 +144,7 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
         "held out": FAMILIES[family].held_out,
         "regret": spent / best - 1,
         "regret of unit cost": blind / best - 1,
-        "claimed": float(float(model.unit) < CLAIMED),
+        "claimed": float(float(model.unit[0]) < CLAIMED),
         "holds": sum(one.holds(price) for one, price in truths) / len(truths) if truths else None,
         "seconds": seconds,
     }

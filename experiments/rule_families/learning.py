@@ -24,7 +24,6 @@ from experiments.rule_families.families import FAMILIES, RULES, Problem, make_pr
 from experiments.rule_families.rules import cheapest, judge
 from experiments.rule_families.scenes import breaks_blindly
 from wfairl.core.automata.minimisation import canonical_table, to_table
-from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning import ExactPlanner
@@ -66,7 +65,6 @@ def cells(options: Options) -> list[Cell]:
     ]
 
 
-@one_torch_thread()
 def learn(family: str, rule: int, demonstrations: int, scenes: int, collection: int = 0) -> Outcome:
     """What is learned from some demonstrations of one rule, and what becomes of plans in new scenes."""
     problem = make_problem(family, rule)
@@ -75,7 +73,7 @@ def learn(family: str, rule: int, demonstrations: int, scenes: int, collection: 
     begun = time.process_time()
     explained = explain(problem, dataset)
     seconds = time.process_time() - begun
-    cost = unit_cost if explained.cost is None else explained.cost.as_cost()
+    cost = unit_cost if explained.cost is None else explained.cost
     plans = list(plans_in_new_scenes(problem, explained, cost, scenes))
     frame = pd.DataFrame(plans)
     row = {

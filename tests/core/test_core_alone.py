@@ -12,7 +12,15 @@ import wfairl
 PACKAGE = Path(wfairl.__file__).parent
 NEIGHBOURS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "core")
 ROOMS = sorted(path.parent.name for path in (PACKAGE / "core").glob("*/__init__.py"))
-FOREIGN = ("matplotlib", "PIL", "pygame", "minigrid", "experiments", *(f"wfairl.{name}" for name in NEIGHBOURS))
+FOREIGN = (
+    "matplotlib",
+    "PIL",
+    "pygame",
+    "minigrid",
+    "torch",
+    "experiments",
+    *(f"wfairl.{name}" for name in NEIGHBOURS),
+)
 
 
 def test_there_are_rooms_and_neighbours():

@@ -14,10 +14,10 @@ import experiments.baselines  # noqa: F401 - registers bc and gail
 from experiments.baselines.network_policy import load_network_run
 from wfairl.cli import train as train_command
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.checkpoint import OtherConfigurationError
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.planning import roll_out
-from wfairl.core.runs.methods import UnknownSettingError, find_method, load_policy, train
+from wfairl.core.runs.methods import find_method, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
@@ -97,7 +97,7 @@ def test_a_finished_run_that_is_resumed_tells_the_same(runs, dataset):
 
 @pytest.mark.parametrize(("method", "foreign"), [("bc", "cost"), ("gail", "held_out")])
 def test_settings_that_a_method_does_not_have_are_refused(dataset, tmp_path, method, foreign):
-    with pytest.raises(UnknownSettingError, match=f"{method} has no setting {foreign}; it has .*epochs"):
+    with pytest.raises(BadInputError, match=f"{method} has no setting {foreign}; it has .*epochs"):
         train(method, dataset, tmp_path / "run", {foreign: 1})
     with pytest.raises(BadInputError, match="no use for a task model"):
         train(method, dataset, tmp_path / "run", task_model=TaskModel.of_automaton(TASK.rule, "by hand"))

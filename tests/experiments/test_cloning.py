@@ -11,8 +11,8 @@ from experiments.baselines import cloning
 from experiments.baselines.cloning import CloningConfig, encode_demonstrations, split_fold, train_cloning
 from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import load_network_run, mean_log_probabilities
-from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.runs.run_directory import RunExistsError

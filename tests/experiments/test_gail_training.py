@@ -16,7 +16,7 @@ from experiments.baselines.network import GridEncoder, Observations
 from experiments.baselines.network_policy import BrokenPolicyError
 from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.checkpoint import OtherConfigurationError
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.policies import expert_policy
 from wfairl.core.runs import evaluate

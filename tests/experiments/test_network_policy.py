@@ -27,7 +27,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, load_run, write_config
-from wfairl.core.support.safetensors_files import write_tensors
+from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridTask
 from wfairl.minigrid.physics import HANDS, WALL
@@ -113,7 +113,7 @@ def test_broken_policies_are_named(networks, tmp_path):
         path.write_bytes(broken)
         with pytest.raises(BrokenPolicyError, match=r"policy\.safetensors"):
             load_policy_file(path)
-    tensors = {f"0.{name}": tensor for name, tensor in networks[0].state_dict().items()}
+    tensors = {f"0.{name}": tensor.numpy() for name, tensor in networks[0].state_dict().items()}
     documents = (
         {"kind": "grid", "encoder": {"radius": 5}},
         {"kind": "grid", "encoder": {"radius": 900}},
@@ -121,11 +121,11 @@ def test_broken_policies_are_named(networks, tmp_path):
         {},
     )
     for document in documents:
-        write_tensors(path, "wfairl-policy", tensors, document)
+        write_arrays(path, "wfairl-policy", 1, document, tensors)
         with pytest.raises(BrokenPolicyError, match="broken policy"):
             load_policy_file(path)
-    tensors["0.dense.bias"] = torch.full_like(tensors["0.dense.bias"], torch.nan)
-    write_tensors(path, "wfairl-policy", tensors, {"kind": "grid", "encoder": {"radius": 4}})
+    tensors["0.dense.bias"] = np.full_like(tensors["0.dense.bias"], np.nan)
+    write_arrays(path, "wfairl-policy", 1, {"kind": "grid", "encoder": {"radius": 4}}, tensors)
     with pytest.raises(BrokenPolicyError, match="not finite"):
         load_policy_file(path)
 

@@ -134,7 +134,7 @@ def test_truth_and_chosen_automaton_have_the_same_posterior_where_they_are_the_s
     problem = make_problem("building", 0)
     dataset = collect(problem.task, 8, 0, TEMPERATURE, 0, n_jobs=1)
     explained = explain(problem, dataset)
-    cost = unit_cost if explained.cost is None else explained.cost.as_cost()
+    cost = unit_cost if explained.cost is None else explained.cost
     compared = compare_with_truth(problem, dataset, explained, cost)
     assert posterior_of(explained.model) is not None
     assert compared["is exact"]

@@ -14,6 +14,7 @@ from fuzz import json_mutations, tensor_mutations
 from fuzz.json_mutations import change_value, rearrange
 from fuzz.tensor_mutations import change_array, split_safetensors
 from fuzz.text_mutations import Mutation
+from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.support.documents import DIGEST, Form
 from wfairl.core.support.safetensors_files import ENTRY, write_arrays
 
@@ -99,6 +100,8 @@ def plain(value: Any) -> Any:
     """A value as plain data that can be compared, whatever it is made of."""
     if is_dataclass(value) and not isinstance(value, type):
         return [(one.name, plain(getattr(value, one.name))) for one in fields(value) if one.compare and one.repr]
+    if isinstance(value, CostModel):
+        return plain([value.settings, value.arrays])
     if isinstance(value, torch.nn.Module):
         return plain(value.state_dict())
     if isinstance(value, torch.Tensor):

@@ -14,17 +14,9 @@ from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
-from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import (
-    Checkpoint,
-    EpochMetrics,
-    read_checkpoint,
-    read_metrics,
-    write_checkpoint,
-    write_metrics,
-)
+from wfairl.core.costs.cost_model import load_cost, save_cost
 from wfairl.core.costs.feature_costs import PricesCost
-from wfairl.core.costs.storage import load_cost, save_cost
+from wfairl.core.costs.training import EpochMetrics, write_metrics
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.runs import Evaluation, run_directory
@@ -35,6 +27,9 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.networks.adam import Adam
+from wfairl.networks.epochs import Checkpoint, read_checkpoint, write_checkpoint
+from wfairl.pages.run_files import read_metrics
 from wfairl.questions.answer_files import read_answers, write_answers
 from wfairl.recordings.log import read_log, read_recordings
 from wfairl.recordings.minari_exchange import export_minari, import_minari
@@ -110,14 +105,14 @@ def dataset() -> Dataset:
 
 
 def write_checkpoint_file(path: Path) -> None:
-    model = PricesCost(3)
+    model = torch.nn.Linear(3, 1)
     checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[0], None)
     write_checkpoint(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
 
 
 def read_checkpoint_file(path: Path) -> Any:
     """As --resume does."""
-    model = PricesCost(3)
+    model = torch.nn.Linear(3, 1)
     adam = Adam(model, 0.01)
     checkpoint = read_checkpoint(path, "a fingerprint")
     if checkpoint is None:  # where there is none, a run begins anew

@@ -7,11 +7,12 @@ import torch
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.trainer import _log_likelihoods, _view_scenes, train_cost
+from wfairl.core.costs.training import CostTraining, train_cost
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused.solver import FocusedSolver
 from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.networks.cost_training import NetworkLoss
 
 
 def random_model(kind, products):
@@ -31,14 +32,23 @@ def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
     found = []
     for planner in ("exact", "own"):
         scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, planner).scenes
-        model = random_model(kind, [scene.product for scene in scenes])
-        likelihoods = _log_likelihoods(model, _view_scenes(model, scenes), 0.5, n_jobs=1)
-        gradients = torch.autograd.grad(likelihoods.sum(), list(model.parameters()))
-        found.append((likelihoods.detach().numpy(), [gradient.numpy() for gradient in gradients]))
+        found.append(loss_and_gradients(kind, scenes))
     (exact, exact_gradients), (focused, focused_gradients) = found
     np.testing.assert_allclose(focused, exact, rtol=1e-9)
     for one, other in zip(focused_gradients, exact_gradients, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def loss_and_gradients(kind, scenes):
+    products, settings = [scene.product for scene in scenes], CostSettings(temperature=0.5)
+    if kind is PricesCost:
+        model = PricesCost.for_products(products)
+        weight = 0.3 * np.random.default_rng(0).normal(size=len(model.weight))
+        loss, gradient = model.objective(CostTraining(model, scenes, settings, n_jobs=1), weight)
+        return loss, [gradient]
+    model = random_model(kind, products)
+    loss, differentiable = NetworkLoss(model, CostTraining(model, scenes, settings, n_jobs=1)).differentiable(scenes)
+    return loss, [one.numpy() for one in torch.autograd.grad(differentiable, list(model.parameters()))]
 
 
 def test_what_is_too_hard_to_prove_is_differentiated_along_the_best_path_found():

@@ -8,7 +8,7 @@ from corridors import Corridor, DrawnCorridor, corridor_task, muddy_cost
 from oracles_report import frames_of, numbers_in, player_data, read_page
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.storage import load_cost
+from wfairl.core.costs.cost_model import load_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import expert_policy

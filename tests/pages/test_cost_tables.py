@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from corridors import Corridor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
@@ -19,12 +17,9 @@ from wfairl.pages.cost_tables import cost_tables, weights_of
 seeds = st.integers(0, 2**31)
 
 
-def randomised(kind: type[CostModel], product: Product, seed: int, activation: str = "softplus") -> CostModel:
-    model = kind.for_products([product], activation=activation).double()
-    rng = np.random.default_rng(seed)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.from_numpy(rng.normal(size=tuple(parameter.shape))))
+def randomised(product: Product, seed: int) -> PricesCost:
+    model = PricesCost.for_products([product])
+    model.weight = np.random.default_rng(seed).normal(size=len(model.weight))
     return model
 
 
@@ -40,9 +35,9 @@ def transitions_of(product: Product):
 @settings(max_examples=20)
 def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_features(seed):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
-    model = randomised(PricesCost, product, seed)
+    model = randomised(product, seed)
     (table,) = weights_of(model, product.world)
-    costs, document = model.as_cost()(product), table.to_document()
+    costs, document = model(product), table.to_document()
     for node, control, features in transitions_of(product):
         expected = document["one"] * features[0] + document["enters mud"] * features[1]
         assert costs[node, control] == pytest.approx(expected)
@@ -52,9 +47,9 @@ def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_featu
 @settings(max_examples=20)
 def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
-    model = randomised(PricesCost, product, seed)
+    model = randomised(product, seed)
     shown = next(table for table in cost_tables(model, product.world) if table.name == "transition costs").to_document()
-    costs = model.as_cost()(product)
+    costs = model(product)
     for node, control, (_, mud) in transitions_of(product):
         assert costs[node, control] == pytest.approx(shown["one, enters mud" if mud else "one"])
 

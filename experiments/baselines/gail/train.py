@@ -43,15 +43,14 @@ from experiments.baselines.validation import (
     validation_seeds,
 )
 from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool, compile_scenes
-from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import Tensors, copied
-from wfairl.core.costs.epochs import DivergedError, one_torch_thread
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.task import Task
+from wfairl.networks.adam import Adam
+from wfairl.networks.epochs import DivergedError, Tensors, copied, one_torch_thread
 
 METHOD = "gail"
 

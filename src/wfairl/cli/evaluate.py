@@ -110,7 +110,7 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")
-    from wfairl.core.runs.run_directory import read_config  # torch is slow to import
+    from wfairl.core.runs.run_directory import read_config  # it is slow to import
 
     trained_for = read_config(Path(policy)).task
     if trained_for != task:
@@ -139,11 +139,9 @@ def _evaluate(task: Task, name: str, policy: Policy, scenes: Sequence[int], rng_
     """Evaluate a reference policy, or that of a run with its learned cost."""
     if name in REFERENCES:
         return evaluate(task, policy, scenes, rng_seed, jobs)
-    from wfairl.core.costs.epochs import one_torch_thread
     from wfairl.core.runs.methods import method_of
 
-    with one_torch_thread():  # so that results do not depend on the number of cores
-        return evaluate(task, policy, scenes, rng_seed, jobs, method_of(Path(name))[1].learned_cost(Path(name)))
+    return evaluate(task, policy, scenes, rng_seed, jobs, method_of(Path(name))[1].learned_cost(Path(name)))
 
 
 def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:
@@ -153,7 +151,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.core.runs.methods import check_unseen, load_policy  # torch is slow to import
+        from wfairl.core.runs.methods import check_unseen, load_policy  # it is slow to import
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)

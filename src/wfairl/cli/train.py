@@ -103,8 +103,8 @@ def learned_cost_tables(method: Method, world: World[Any], directory: Path) -> "
     """The learned cost of a run in tables, for a world of its task; none for a network, or if no cost was learned."""
     if not method.learns_cost:
         return ()
-    from wfairl.core.costs.storage import load_cost
-    from wfairl.core.runs.run_directory import COST  # here, because torch is slow to import
+    from wfairl.core.costs.cost_model import load_cost
+    from wfairl.core.runs.run_directory import COST  # here, because it is slow to import
     from wfairl.pages.cost_tables import cost_tables
 
     return cost_tables(load_cost(directory / COST), world)

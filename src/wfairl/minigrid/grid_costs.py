@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, NodeInputs
+from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR
 from wfairl.core.planning.cost import CostScope
 from wfairl.core.planning.product import Product
 from wfairl.minigrid.grid_network import (
@@ -31,9 +31,10 @@ from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
 from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 from wfairl.minigrid.world import MiniGridWorld
+from wfairl.networks.cost_network import CostNetwork, NodeInputs
 
 
-class PaperCost(CostModel):
+class PaperCost(CostNetwork):
     """The network of the paper's appendix, for maps of one size.
 
     Inputs: the distinct grids [grids, height, width], and for each number its grid, its position and direction
@@ -43,7 +44,7 @@ class PaperCost(CostModel):
     kind = "paper"
     scope = CostScope.GLOBAL
 
-    def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+    def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
         super().__init__(floor, activation)
         self.height, self.width = height, width
         self.settings |= {"height": height, "width": width}
@@ -78,7 +79,7 @@ class PaperCost(CostModel):
         columns, of_node = _distinct((view.grid_numbers, view.cells * HEADINGS + view.directions, view.carried), sizes)
         return NodeInputs(of_node, len(CONTROLS), (torch.from_numpy(view.grids), columns))
 
-    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
         grids, columns = inputs.parts
         grid, pose, carried = columns[rows // len(CONTROLS)].long().T
         needed, grid = compacted(grid, len(grids))
@@ -91,7 +92,7 @@ class PaperCost(CostModel):
         return self.head(tables, (grid, pose, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
 
 
-class LocalCost(CostModel):
+class LocalCost(CostNetwork):
     """Depends only on the situation of a state and the control, so that it fits any map; see `situations`.
 
     Inputs: what is under and ahead of the agent and in its hand, and the colours of the floor under and ahead of it;
@@ -100,7 +101,7 @@ class LocalCost(CostModel):
 
     kind = "local"
 
-    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
         super().__init__(floor, activation)
         # A dense layer on one-hot parts is a sum of rows of tables, so the tables are the parameters.
         self.under = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
@@ -125,7 +126,7 @@ class LocalCost(CostModel):
         columns, of_node = _distinct((under, ahead, hand, floor_under, floor_ahead), sizes)
         return NodeInputs(of_node, len(CONTROLS), (columns,))
 
-    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
         (columns,) = inputs.parts
         under, ahead, carried, floor_under, floor_ahead = columns[rows // len(CONTROLS)].long().T
         no_floor = self.floor_under.new_zeros(1, HIDDEN[0])

@@ -31,7 +31,7 @@ def report(
 
         wfairl report runs/doorkey
     """
-    from wfairl.pages.run_page import write_run_report  # here, because torch is slow to import
+    from wfairl.pages.run_page import write_run_report  # here, because it is slow to import
 
     path = write_run_report(run, output, scenes)
     if as_json:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.checkpoint import METRICS, read_metrics
-from wfairl.core.costs.cost_model import CostModel
+from wfairl.core.costs.cost_model import CostModel, load_cost
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, training_temperature
-from wfairl.core.costs.storage import load_cost
+from wfairl.core.costs.training import METRICS
 from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.runs.evaluation import Evaluation, read_evaluations
@@ -27,8 +26,18 @@ from wfairl.core.runs.run_directory import (
     read_config,
     unfinished,
 )
+from wfairl.core.support.bounds import Whole
+from wfairl.core.support.documents import read_lines
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task, loaded_sources
+
+_LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
+"""The metrics of an epoch or an iteration of any method."""
+
+
+class BrokenMetricsError(BadInputError):
+    """A file does not hold the metrics of a training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +116,18 @@ def read_run_files(directory: Path) -> RunFiles:
         metrics=read_metrics(directory) if (directory / METRICS).exists() else (),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
     )
+
+
+def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
+    """The lines of the metrics of a run of any method.
+
+    Raises:
+        BrokenMetricsError: names the file and what is wrong with it.
+    """
+    lines: tuple[dict[str, Any], ...] = read_lines(directory / METRICS, _LINE, BrokenMetricsError)
+    if not lines:
+        raise BrokenMetricsError(f"{directory / METRICS}: this file is empty")
+    return lines
 
 
 def command_line(*arguments: str) -> str:

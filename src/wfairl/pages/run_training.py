@@ -5,12 +5,12 @@ from collections import Counter
 from statistics import fmean
 from typing import Any, TypeGuard
 
-from wfairl.core.costs.checkpoint import METRICS
-from wfairl.core.costs.cost_model import CostModel, Estimator
+from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.cost_words import CLAIMED
-from wfairl.core.costs.feature_costs import SampledCost
-from wfairl.core.costs.trainer import is_falling
+from wfairl.core.costs.feature_costs import CostOverFeatures, SampledCost
+from wfairl.core.costs.training import METRICS
 from wfairl.core.support.errors import WfairlError
+from wfairl.networks.cost_training import is_falling
 from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import draw_lines
@@ -36,7 +36,7 @@ def training_section(run: RunFiles) -> Section:
     curves, cost = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),), run.cost
     if cost is None:
         return Section("Training", curves)
-    if cost.estimator is not Estimator.ADAM:
+    if isinstance(cost, CostOverFeatures):
         curves = ()  # it has no epochs
     return Section(
         "How the cost was learned",
@@ -96,12 +96,12 @@ def cost_maps(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
     scenes, is_known = run.scenes(SCENES), None
     try:
         if isinstance(cost, SampledCost):
-            if float(cost.unit) >= CLAIMED:
+            if float(cost.unit[0]) >= CLAIMED:
                 return (prose("There are no maps of the cost: the demonstrations do not show a preference."),)
             is_known = cost.is_known
         else:
-            check_preference(run.task, scenes, run.task_model.finite, cost.as_cost())
-        return (draw_cost_maps(run.task, scenes[0], run.task_model.finite, cost.as_cost(), is_known=is_known),)
+            check_preference(run.task, scenes, run.task_model.finite, cost)
+        return (draw_cost_maps(run.task, scenes[0], run.task_model.finite, cost, is_known=is_known),)
     except NoPreferenceError as error:
         text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."
         if is_falling([entry.get("held_out_loss") for entry in run.metrics]):
@@ -118,14 +118,14 @@ def _cost_facts(run: RunFiles, model: CostModel) -> tuple[Block, ...]:
             " in the interval. A plain step, the most common kind, is the unit."
         )
         return (prose(note),)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    parameters = sum(array.size for array in model.arrays.values())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),
         ("Minimum cost of a transition", brief_number(float(run.config.settings["floor"]))),
     ]
-    if model.estimator is not Estimator.ADAM:
+    if isinstance(model, CostOverFeatures):
         note = "The most likely weights, from all demonstrations. Before training, every control costs 1."
         return (prose(note), Facts(tuple(entries)))
     entries.append(("Epochs", number(max(len(run.metrics) - 1, 0))))

@@ -15,7 +15,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
@@ -56,7 +55,7 @@ def find_cost_question(
         return None
     ways = [one for one in map_in_threads(lambda seed: _ways(cost, automaton, task, seed), seeds, n_jobs) if one]
     kept = np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int)
-    temperatures = cost.temperatures.numpy()[kept]
+    temperatures = cost.temperatures[kept]
     now = _least_mean(ways, np.full(len(kept), 1 / len(kept)))
     best: tuple[float, float, float, _Ways, int, int] | None = None
     for one in ways:
@@ -83,21 +82,20 @@ def _ways(cost: SampledCost, automaton: Automaton, task: Task, seed: int) -> _Wa
     """The plans that are best under some sample, or under the mean."""
     world = task.make_world(seed)
     product = build_product(world, automaton)
-    view = cost.view(product)
     plans: dict[tuple[int, ...], None] = {}
     samples = np.linspace(0, len(cost.weights) - 1, PLANNED_SAMPLES).astype(int)
     try:
         for model in (cost, *(cost.sample(i) for i in samples)):
-            plans.setdefault(tuple(find_plan(product, model.table(view)).path.controls))
+            plans.setdefault(tuple(find_plan(product, model(product)).path.controls))
     except UnsatisfiableTaskError:
         return None
     costs = []
-    kept = torch.from_numpy(np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int))
+    kept = np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int)
     for controls in plans:
         states = states_alone(world, follow(world, controls, automaton).states[:-1])
-        inputs = cost.inputs_of(states)
-        rows = torch.from_numpy(inputs.rows(np.arange(len(controls)) * len(world.controls) + np.array(controls)))
-        costs.append(cost.sampled_costs(inputs, rows)[:, kept].sum(dim=0).numpy())
+        row, under_samples = cost.under_samples(states)
+        steps = row[np.arange(len(controls)) * len(world.controls) + np.array(controls)]
+        costs.append(under_samples[steps][:, kept].sum(axis=0))
     return _Ways(seed, tuple(plans), np.array(costs))
 
 

@@ -72,9 +72,9 @@ class SessionSnapshot:
         """The learned cost; without one, the task's nominal cost."""
         if self.run is None:
             return nominal_cost(self.spec.task)
-        from wfairl.core.runs.run_directory import load_run  # torch is slow to import
+        from wfairl.core.runs.run_directory import load_run  # it is slow to import
 
-        return load_run(self.run).cost.as_cost()
+        return load_run(self.run).cost
 
 
 def learn(
@@ -252,7 +252,7 @@ def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
 
 def learn_cost(snapshot: SessionSnapshot, directory: Path) -> str:
     """Learn the cost, as a run that other commands read; returns a one-line summary."""
-    from wfairl.core.runs.methods import TrainingRequest, find_method  # torch is slow to import
+    from wfairl.core.runs.methods import TrainingRequest, find_method  # it is slow to import
 
     new = directory.with_name(f".{directory.name}.new")
     shutil.rmtree(new, ignore_errors=True)

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_learning import loss_of_steps, path_by_walking
 from strategies_learning import TwoPaths, scenes
 from strategies_planning import Graph, graphs
 
-from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_paths
+from wfairl.core.costs.gradient import OptimalPaths, step_losses, trace_paths
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
 
 seeds = st.integers(0, 2**32 - 1)
@@ -20,10 +19,14 @@ def paths_of(graph: Graph, costs: np.ndarray, nodes: np.ndarray) -> OptimalPaths
 def loss_gradient(successors, costs, nodes, controls, temperature) -> np.ndarray:
     """dL/dc of every transition by Proposition 1, shape [nodes, controls]."""
     paths = trace_paths(successors, cost_to_go(reverse_graph(successors), costs), nodes)
-    c = torch.from_numpy(costs).clone().requires_grad_()
-    Q = control_cost_to_go(c.reshape(-1)[torch.from_numpy(paths.transitions)], paths)
-    (-log_likelihood(Q, torch.from_numpy(controls), temperature).mean()).backward()
-    return c.grad.numpy()
+    _, by_Q = step_losses(paths.control_cost_to_go, controls, temperature)
+    return on_transitions(paths, by_Q / len(controls), costs.shape)
+
+
+def on_transitions(paths: OptimalPaths, by_Q: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    gradient = np.zeros(shape)
+    np.add.at(gradient.reshape(-1), paths.transitions, paths.weights(by_Q))
+    return gradient
 
 
 @settings(max_examples=60)
@@ -41,9 +44,9 @@ def test_the_derivative_of_q_counts_the_visits_of_the_optimal_path(graph, seed):
             visits = np.zeros(graph.successors.shape)
             for transition in path_by_walking(graph.successors, solution.best_control, int(node), control):
                 visits[transition] += 1
-            c = torch.from_numpy(graph.costs).clone().requires_grad_()
-            control_cost_to_go(c.reshape(-1)[torch.from_numpy(paths.transitions)], paths)[i, control].backward()
-            assert np.array_equal(c.grad.numpy(), visits)
+            one = np.zeros(paths.control_cost_to_go.shape)
+            one[i, control] = 1.0
+            assert np.array_equal(on_transitions(paths, one, graph.costs.shape), visits)
             assert (visits * graph.costs).sum() == pytest.approx(q)  # Q is homogeneous in the costs
 
 
@@ -68,24 +71,27 @@ def test_the_gradient_equals_finite_differences_where_the_optimum_is_unique(scen
 @given(seeds, st.floats(0.05, 5))
 def test_the_log_likelihood_has_the_derivative_of_equation_6_with_the_sign_put_right(seed, temperature):
     rng = np.random.default_rng(seed)
-    Q = torch.from_numpy(rng.uniform(1, 5, (1, 4))).requires_grad_()
-    control = int(rng.integers(4))
-    log_likelihood(Q, torch.tensor([control]), temperature).sum().backward()
-    weights = np.exp(-Q.detach().numpy()[0] / temperature)
-    expected = -((np.arange(4) == control) - weights / weights.sum()) / temperature
-    assert Q.grad.numpy()[0] == pytest.approx(expected, abs=1e-12)
+    Q = rng.uniform(1, 5, (1, 4))
+    control = rng.integers(4, size=1)
+    (loss,), derivative = step_losses(Q, control, temperature)
+    weights = np.exp(-Q[0] / temperature)
+    assert loss == pytest.approx(-np.log(weights[control[0]] / weights.sum()))
+    expected = ((np.arange(4) == control) - weights / weights.sum()) / temperature
+    assert derivative[0] == pytest.approx(expected, abs=1e-12)
+    for u in range(4):
+        ahead, behind = (step_losses(Q + move * np.eye(4)[u], control, temperature)[0][0] for move in (1e-6, -1e-6))
+        assert derivative[0, u] == pytest.approx((ahead - behind) / 2e-6, abs=1e-6)
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 3))
 def test_a_control_that_leads_nowhere_has_probability_0_and_no_gradient(dead):
-    Q = torch.tensor([[1.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
-    Q[0, dead] = torch.inf
-    Q.requires_grad_()
-    chosen = (dead + 1) % 4
-    log_likelihood(Q, torch.tensor([chosen]), 0.5).sum().backward()
-    assert Q.grad.isfinite().all()
-    assert Q.grad[0, dead] == 0
+    Q = np.array([[1.0, 2.0, 3.0, 4.0]])
+    Q[0, dead] = np.inf
+    loss, derivative = step_losses(Q, np.array([(dead + 1) % 4]), 0.5)
+    assert np.isfinite(loss).all()
+    assert np.isfinite(derivative).all()
+    assert derivative[0, dead] == 0
 
 
 def two_path_loss(costs, temperature=0.5):
@@ -100,8 +106,8 @@ def test_the_loss_of_two_paths_has_its_closed_form(costs):
     product = TwoPaths().product()
     table = np.array(costs).reshape(2, 2)
     solution = cost_to_go(product.graph, table)
-    Q = torch.from_numpy(solution.control_cost_to_go[[0]])
-    assert -log_likelihood(Q, torch.tensor([0]), 0.5).item() == pytest.approx(two_path_loss(costs))
+    (loss,), _ = step_losses(solution.control_cost_to_go[[0]], np.array([0]), 0.5)
+    assert loss == pytest.approx(two_path_loss(costs))
 
 
 @settings(max_examples=60)

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-import torch
 from experts import solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles_learning import loss_of_steps
 from strategies_continuous import random_walk, small_roadmap
+from strategies_learning import TwoPaths, doorkey_scene, scenes
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.feature_costs import PricesCost
+from wfairl.core.costs.cost_model import load_cost, save_cost
+from wfairl.core.costs.feature_costs import WEIGHT_SPREAD, PricesCost, SampledCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.storage import load_cost, save_cost
-from wfairl.core.costs.trainer import train_cost
+from wfairl.core.costs.training import CostTraining, train_cost
 from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.planning.path import nodes_along
@@ -37,34 +38,31 @@ def test_costs_are_amounts_times_prices(seed):
     rng = np.random.default_rng(seed)
     features = rng.uniform(0, 3, (5, 2)) + 0.01
     model = PricesCost(2)
-    with torch.no_grad():
-        model.weight.copy_(torch.from_numpy(rng.normal(size=2)))
+    model.weight[:] = rng.normal(size=2)
     product = product_of(features)
-    expected = features @ (model.floor + np.log1p(np.expm1(1 - model.floor) * np.exp(model.weight.detach().numpy())))
-    assert model.as_cost()(product)[:, 0] == pytest.approx(expected[: len(product)], rel=1e-5)
+    expected = features @ (model.floor + np.log1p(np.expm1(1 - model.floor) * np.exp(model.weight)))
+    assert model(product)[:, 0] == pytest.approx(expected[: len(product)], rel=1e-5)
 
 
 def test_every_price_starts_at_one_and_is_kept_in_a_file(tmp_path):
     model = PricesCost(3)
     assert model.prices == pytest.approx(np.ones(3))
-    with torch.no_grad():
-        model.weight.copy_(torch.tensor([0.5, -1.0, 3.0]))
+    model.weight[:] = 0.5, -1.0, 3.0
     save_cost(model, tmp_path / "cost.safetensors")
     assert load_cost(tmp_path / "cost.safetensors").prices == pytest.approx(model.prices)
 
 
 def test_a_path_cut_into_more_transitions_costs_the_same():
     model = PricesCost(2)
-    with torch.no_grad():
-        model.weight.copy_(torch.tensor([0.3, 2.0]))
-    whole, cut = (model.as_cost()(product_of(rows)) for rows in ([[2, 1], [1, 1]], [[1, 0.5], [1, 0.5], [1, 1]]))
+    model.weight[:] = 0.3, 2.0
+    whole, cut = (model(product_of(rows)) for rows in ([[2, 1], [1, 1]], [[1, 0.5], [1, 0.5], [1, 1]]))
     assert whole[0, 0] == pytest.approx(cut[0, 0] + cut[1, 0])
 
 
 @pytest.mark.parametrize("features", [[[1, -0.1], [1, 1]], [[0, 0], [1, 1]]])
 def test_features_that_are_no_amounts_are_refused(features):
     with pytest.raises(BadInputError, match="needs features that are amounts"):
-        PricesCost(2).as_cost()(product_of(features))
+        PricesCost(2)(product_of(features))
 
 
 def test_prices_are_learned_from_the_ways_that_were_chosen():
@@ -85,3 +83,29 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
     dry, wet = train_cost(model, scenes, settings, n_jobs=1).model.prices
     assert dry == pytest.approx(1, rel=0.25)
     assert wet / dry == pytest.approx(4, rel=0.4)
+
+
+@settings(max_examples=25)
+@given(scene=scenes(), seed=st.integers(0, 2**31))
+def test_the_gradient_by_the_weights_equals_finite_differences(scene, seed):
+    rng = np.random.default_rng(seed)
+    model = PricesCost.for_products([scene.product])
+    training = CostTraining(model, [scene], CostSettings(temperature=0.5), n_jobs=1)
+    weight, step = 0.5 * rng.normal(size=3), 1e-6
+    value, gradient = model.objective(training, weight)
+    model.weight = weight
+    loss = loss_of_steps(scene.product.successors, model(scene.product), scene.nodes, scene.controls, 0.5)
+    assert value == pytest.approx(loss + (weight @ weight) / (2 * WEIGHT_SPREAD**2 * len(scene.controls)))
+    for _ in range(3):
+        direction = rng.normal(size=3)
+        ahead, behind = (model.objective(training, weight + sign * step * direction)[0] for sign in (1, -1))
+        assert gradient @ direction == pytest.approx((ahead - behind) / (2 * step), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", [PricesCost, SampledCost])
+def test_costs_over_features_refuse_other_features_and_other_outputs(kind):
+    scene = doorkey_scene(0, np.random.default_rng(0))
+    with pytest.raises(BadInputError, match="features"):
+        kind.for_products([TwoPaths().product()])(scene.product)
+    with pytest.raises(BadInputError, match="default activation"):
+        kind.for_products([scene.product], activation="relu")

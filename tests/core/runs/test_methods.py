@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from experts import solve
 
-from wfairl.core.costs.checkpoint import OtherConfigurationError
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import roll_out
-from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, load_policy, train
+from wfairl.core.runs.methods import METHODS, check_unseen, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
@@ -73,7 +73,7 @@ def test_a_run_is_not_resumed_as_one_of_another_method(runs, dataset, task_model
 def test_settings_that_a_method_does_not_have_are_refused(method, dataset, task_model, tmp_path):
     foreign = {"wfa-irl": "networks", "no-automaton": "rewards"}[method]
     model = task_model if METHODS[method].needs_task_model else None
-    with pytest.raises(UnknownSettingError, match=f"{method} has no setting {foreign}; it has .*epochs"):
+    with pytest.raises(BadInputError, match=f"{method} has no setting {foreign}; it has .*epochs"):
         train(method, dataset, tmp_path / "run", {foreign: 1}, task_model=model)
     assert not (tmp_path / "run").exists()
 

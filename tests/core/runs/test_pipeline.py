@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.settings import CostSettings, training_temperature
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.learners import Reading

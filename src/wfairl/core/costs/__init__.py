@@ -5,21 +5,16 @@ from wfairl.core.support.imports import load_lazily
 _MODULES = {
     "CostModel": "cost_model",
     "CostSettings": "settings",
-    "Estimator": "cost_model",
-    "NodeInputs": "cost_model",
     "PricesCost": "feature_costs",
     "SampledCost": "feature_costs",
-    "TrainingResult": "trainer",
+    "TrainingResult": "training",
     "TrainingScene": "scene",
-    "TransitionInputs": "cost_model",
-    "control_cost_to_go": "gradient",
-    "load_cost": "storage",
-    "log_likelihood": "gradient",
+    "load_cost": "cost_model",
     "prepare_scenes": "scene",
-    "register_cost_model": "storage",
-    "save_cost": "storage",
+    "register_cost_model": "cost_model",
+    "save_cost": "cost_model",
     "trace_paths": "gradient",
-    "train_cost": "trainer",
+    "train_cost": "training",
 }
 
 __all__ = [*_MODULES]

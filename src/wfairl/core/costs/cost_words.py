@@ -11,12 +11,17 @@ said.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wfairl.core.costs.feature_costs import ABOUT_PLAIN, SampledCost
 from wfairl.core.worlds.world import World, feature_names
+
+if TYPE_CHECKING:
+    from wfairl.core.costs.feature_costs import SampledCost
+
+ABOUT_PLAIN, CLEARLY = 1.1, 1.5
+"""Costs that are about those of a plain step, and clearly other ones, as factors."""
 
 CLAIMED = 0.05
 """The probability of unit cost below which a preference counts as shown."""
@@ -62,10 +67,10 @@ class TermCost:
         return f"{self.name}: about {cost} ({interval})"
 
 
-def term_costs(model: SampledCost, world: World[Any]) -> tuple[TermCost, ...]:
+def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
     """The terms that matter with a probability of at least `SHOWN`, the dearest first; none if costs are all 1."""
-    weights, plain, extreme = model.weights.numpy(), model.plain.numpy(), model.extreme.numpy()
-    names = (*feature_names(world, model.settings["features"]), *world.controls)
+    weights, plain, extreme = model.weights, model.plain, model.extreme
+    names = (*feature_names(world, model.features), *world.controls)
     probabilities = (weights != 0).mean(axis=0)
     found = []
     for column in np.flatnonzero(probabilities >= SHOWN):
@@ -78,9 +83,9 @@ def term_costs(model: SampledCost, world: World[Any]) -> tuple[TermCost, ...]:
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
-def verdict(model: SampledCost) -> str:
+def verdict(model: "SampledCost") -> str:
     """Whether the demonstrations show a preference, as a sentence."""
-    unit = float(model.unit)
+    unit = float(model.unit[0])
     if not model.weights.any():
         return f"1 everywhere: the demonstrations show no preference (none is {unit:.0%} likely)"
     if unit < CLAIMED:
@@ -88,7 +93,7 @@ def verdict(model: SampledCost) -> str:
     return f"a preference is possible but not shown (none is {unit:.0%} likely); more demonstrations would tell"
 
 
-def cost_sentences(model: SampledCost, world: World[Any]) -> Sequence[str]:
+def cost_sentences(model: "SampledCost", world: World[Any]) -> Sequence[str]:
     """The verdict, and each term that matters."""
     return (verdict(model), *(str(one) for one in term_costs(model, world)))
 

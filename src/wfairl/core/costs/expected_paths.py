@@ -21,18 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.costs.gradient import Paths
 from wfairl.core.planning.shortest_path import CostToGo
 from wfairl.core.worlds.chances import Chances
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedPaths:
-    """What the best policy does from some nodes under every control, in expectation.
+class ExpectedPaths(Paths):
+    """What the best policy does: the effects of every start node in turn, then those of every node it can come to.
 
     Attributes:
-        transitions: node * effects + effect: first every effect of every start node in turn, then every effect of
-            every node that the policy can come to; shape [starts * effects + nodes * effects].
-        control_cost_to_go: Q of the start nodes, shape [starts, controls].
         lotteries: P(e | x, u) of the start nodes, 0 where Q is inf; shape [starts, controls, effects].
         entry: which node an effect of a start leads to, sparse, shape [starts * effects, nodes].
         policy: P(e | x, pi(x)), shape [nodes, effects].
@@ -41,8 +39,6 @@ class ExpectedPaths:
         failure: the price of a failure.
     """
 
-    transitions: NDArray[np.int64]
-    control_cost_to_go: NDArray[np.float64]
     lotteries: NDArray[np.float64]
     entry: Any
     policy: NDArray[np.float64]
@@ -51,7 +47,6 @@ class ExpectedPaths:
     failure: float
 
     def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """dL/dc of `transitions` for dL/dQ of the start nodes, shape [starts, controls]."""
         first = np.einsum("su,sue->se", weights, self.lotteries).reshape(-1)
         if self.system is None:
             return first
@@ -59,7 +54,6 @@ class ExpectedPaths:
         return np.concatenate([first, (passing[:, None] * self.policy).reshape(-1)])
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Expected sums of values of `transitions`, [transitions, columns]; shape [starts, controls, columns]."""
         starts, _, effects = self.lotteries.shape
         ahead = values[: starts * effects]
         if self.system is not None:
@@ -69,21 +63,13 @@ class ExpectedPaths:
 
     @property
     def failures(self) -> NDArray[np.float64]:
-        """The expected price of failures, shape [starts, controls]."""
         return self.failure * self.sums(self.fails[:, None].astype(np.float64))[:, :, 0]
 
 
 def expect_paths(
     successors: NDArray[np.int32], chances: Chances, solution: CostToGo, nodes: NDArray[np.int64]
 ) -> ExpectedPaths:
-    """The best policy from some nodes under every control.
-
-    Args:
-        successors: of the product, shape [nodes, effects].
-        chances: of its effects.
-        solution: its cost-to-go.
-        nodes: where it starts, shape [starts].
-    """
+    """The best policy from some nodes under every control; arguments as in `trace_paths`."""
     from scipy.sparse import csc_matrix, csr_matrix, eye
     from scipy.sparse.linalg import splu
 

@@ -2,86 +2,189 @@
 
 prices   c = sum_i p_i phi_i, the price p of a unit of each feature, above the floor
 auto     the mean of c over samples of the posterior of a few weights, of features and of controls
+
+Both are estimated from all demonstrations at once.
 """
 
+import math
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from wfairl.core.costs.cost_model import (
-    ACTIVATIONS,
-    DEFAULT_ACTIVATION,
-    DEFAULT_FLOOR,
-    CostModel,
-    Estimator,
-    Inputs,
-    TransitionInputs,
+from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, Arrays, CostModel, check_output
+from wfairl.core.costs.cost_words import ABOUT_PLAIN, CLEARLY, cost_sentences
+from wfairl.core.costs.gradient import step_losses
+from wfairl.core.costs.most_likely import most_likely
+from wfairl.core.costs.posterior import sample_costs
+from wfairl.core.costs.scene import solve_scenes
+from wfairl.core.costs.training import (
+    CHECKPOINT,
+    CostTraining,
+    EpochMetrics,
+    TrainingResult,
+    write_checkpoint,
+    write_metrics,
 )
-from wfairl.core.costs.posterior import CostSamples
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.world import World
+
+WEIGHT_SPREAD = 3.0
+"""Standard deviation of the prior of a weight."""
+
+PLANNED_WITH = 0.9
+"""The probability of unit cost from which on nothing else is planned with. Below, the mean over the samples weighs a
+preference by how likely it is, which costs next to nothing where there is none (`python -m experiments
+learned-cost`)."""
 
 
-class PricesCost(CostModel):
-    """The amount of each feature in a transition, times the price of a unit of it; whatever the control.
+class CostOverFeatures(CostModel):
+    """A cost with few weights, estimated from all demonstrations."""
+
+    array_names: ClassVar[tuple[str, ...]]
+
+    def __init__(self, floor: float, activation: str, **sizes: int):
+        check_output(floor, activation)
+        if activation != ACTIVATIONS[0]:
+            raise BadInputError(f"a cost of the kind {self.kind!r} has the default activation; leave it out")
+        self.floor, self.settings = floor, {"floor": floor, "activation": activation, **sizes}
+
+    @property
+    def arrays(self) -> Arrays:
+        return {name: getattr(self, name) for name in self.array_names}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, **settings: Any) -> Self:
+        model = cls(**settings)
+        shapes = [{name: array.shape for name, array in one.items()} for one in (model.arrays, arrays)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"arrays of the shapes {shapes[1]}, not {shapes[0]}")
+        for name, array in arrays.items():
+            getattr(model, name)[:] = array
+        return model
+
+    @abstractmethod
+    def estimate(self, training: CostTraining) -> Self:
+        """A model that explains demonstrations."""
+
+    @abstractmethod
+    def sentences(self, world: World[Any]) -> Sequence[str]:
+        """What was learned, for people."""
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether the cost is 1 everywhere, after it was learned."""
+        return False
+
+    def learn(self, training: CostTraining) -> TrainingResult:
+        """See `CostModel`; a resumed run estimates again: the checkpoint only tells what from."""
+        model, history = self, [EpochMetrics(0, 0.0, training.loss(self), None)]
+        lines = [("cost", f"{self.kind}, 1 everywhere: not trained")]
+        if training.settings.epochs:
+            model = self.estimate(training)
+            history.append(EpochMetrics(1, 0.0, training.loss(model), None))
+            sentences = model.sentences(training.scenes[0].product.world)
+            lines = [("" if i else "cost", text) for i, text in enumerate(sentences)]
+            before, after = (metrics.train_loss for metrics in history)
+            lines.append(("loss per step", f"{after:.4f} (at unit cost {before:.4f})"))
+        chosen = 0 if model.is_unit else len(history) - 1
+        if training.directory is not None:
+            write_checkpoint(training.directory / CHECKPOINT, training.fingerprint, {}, {})
+            write_metrics(history, training.directory)
+        return TrainingResult(model, chosen, tuple(history), lines)
+
+
+class PricesCost(CostOverFeatures):
+    """The amount of each feature in a transition, times the price of a unit of it.
 
     For features that are amounts, not below zero, such as metres on different ground: a transition of twice the length
-    costs twice as much, so that the cost does not depend on where a path is cut into transitions. Every price starts
-    at 1. Inputs: the features, shape [rows, features].
+    costs twice as much, so that the cost does not depend on where a path is cut into transitions. A price is
+
+        p = floor + log(1 + exp(w + b)),   b such that w = 0 costs 1,
+
+    and the most likely weights w under a normal prior are found by L-BFGS. A subclass may take other amounts.
     """
 
     kind = "prices"
-    estimator = Estimator.MOST_LIKELY
+    array_names = ("weight",)
 
-    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
-        super().__init__(floor, activation)
-        self.settings |= {"features": features}
-        self.weight = nn.Parameter(torch.zeros(features))
+    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
+        super().__init__(floor, activation, features=features)
+        self.weight = np.zeros(features, np.float32)
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(_width(products[0]), **settings)
+        return cls(cls.features_of(products[0])[1].shape[1], **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
         return {"weight": (sizes["features"],)}
 
+    @classmethod
+    def features_of(cls, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The row of each transition, shape [nodes * controls], and the amounts of the rows, [rows, features]."""
+        return _distinct_features(product)
+
     @property
     def prices(self) -> NDArray[np.float64]:
         """The price of a unit of each feature, shape [features]."""
-        return self._prices().detach().double().numpy()
+        return self._prices(self.weight.astype(np.float64))[0]
 
-    def inputs_of(self, product: Product) -> TransitionInputs:
-        """See `CostModel`.
+    def sentences(self, world: World[Any]) -> Sequence[str]:  # noqa: ARG002 - a table has the prices
+        return [f"{self.kind}, the most likely of its kind"]
+
+    def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """`features_of` a product, checked.
 
         Raises:
-            BadInputError: a feature is below zero, or all of a transition's are zero.
+            BadInputError: a feature is below zero, all of a transition's are zero, or there are more or fewer.
         """
-        numbers, features = _distinct_features(product, len(self.weight))
+        rows, features = self.features_of(product)
+        _check_width(features, len(self.weight))
         if not ((features >= 0).all() and features.any(axis=1).all()):
             raise BadInputError(
                 f"a cost of the kind {self.kind!r} needs features that are amounts: none below zero, and in every"
                 " transition one above"
             )
-        return TransitionInputs(numbers, (torch.from_numpy(features),))
+        return rows, features
 
-    def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        (features,) = inputs.parts
-        return features[rows].to(self.weight.dtype) @ self._prices()
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        rows, features = self.inputs(product)
+        return (features @ self.prices)[rows].reshape(product.successors.shape)
 
-    def _prices(self) -> Tensor:
-        return ACTIVATIONS[self.activation](self.weight, self.floor)
+    def estimate(self, training: CostTraining) -> Self:
+        best = most_likely(partial(self.objective, training), self.weight.astype(np.float64))
+        return self.from_arrays({"weight": best}, **self.settings)
+
+    def objective(self, training: CostTraining, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The loss per step under some weights, less the log of their prior; and its gradient, shape [features]."""
+        prices, slopes = self._prices(weight)
+        tables = {
+            product: (features @ prices)[rows].reshape(product.successors.shape)
+            for product, (rows, features) in training.inputs.items()
+        }
+        loss, by_price, steps = 0.0, np.zeros(len(weight)), 0
+        solved = solve_scenes(training.scenes, tables.__getitem__, training.n_jobs)
+        for scene, paths in zip(training.scenes, solved, strict=True):
+            rows, features = training.inputs[scene.product]
+            losses, by_Q = step_losses(paths.control_cost_to_go, scene.controls, training.temperature)
+            loss, steps = loss + losses.sum(), steps + len(losses)
+            by_price += paths.weights(by_Q) @ features[rows[paths.transitions]]
+        precision = 1 / (WEIGHT_SPREAD**2 * steps)
+        value = loss / steps + precision / 2 * float(weight @ weight)
+        return value, by_price * slopes / steps + precision * weight
+
+    def _prices(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The prices of some weights, and their derivatives."""
+        shifted = weight + math.log(math.expm1(1 - self.floor))
+        return self.floor + np.logaddexp(0.0, shifted), np.exp(-np.logaddexp(0.0, -shifted))
 
 
-ABOUT_PLAIN, CLEARLY = 1.1, 1.5
-"""Costs that are about those of a plain step, and clearly other ones, as factors."""
-
-
-class SampledCost(CostModel):
+class SampledCost(CostOverFeatures):
     """The mean cost over samples of weights of features and controls, most of which are zero: see `posterior`.
 
     A plan of least mean cost is the best one under what is known. Before training, one sample costs 1 everywhere.
@@ -98,15 +201,7 @@ class SampledCost(CostModel):
     """
 
     kind = "auto"
-    estimator = Estimator.POSTERIOR
-    constant: Tensor
-    weight: Tensor
-    weights: Tensor
-    temperatures: Tensor
-    unit: Tensor
-    plain: Tensor
-    extreme: Tensor
-    open_end: Tensor
+    array_names = ("constant", "weights", "temperatures", "unit", "weight", "plain", "extreme", "open_end")
 
     def __init__(
         self,
@@ -114,104 +209,95 @@ class SampledCost(CostModel):
         controls: int,
         samples: int = 1,
         floor: float = DEFAULT_FLOOR,
-        activation: str = DEFAULT_ACTIVATION,
+        activation: str = ACTIVATIONS[0],
     ):
-        super().__init__(floor, activation)
-        if (floor, activation) != (DEFAULT_FLOOR, DEFAULT_ACTIVATION):
-            raise BadInputError(
-                f"a cost of the kind {self.kind!r} has the default floor and activation; leave them out"
-            )
-        self.settings |= {"features": features, "controls": controls, "samples": samples}
-        self.register_buffer("constant", torch.ones(1, dtype=torch.float64))
-        self.register_buffer("weights", torch.zeros(samples, features + controls, dtype=torch.float64))
-        self.register_buffer("temperatures", torch.ones(samples, dtype=torch.float64))
-        self.register_buffer("unit", torch.ones(1, dtype=torch.float64))
-        for name in ("weight", "plain", "extreme", "open_end"):
-            self.register_buffer(name, torch.zeros(features + controls, dtype=torch.float64))
+        super().__init__(floor, activation, features=features, controls=controls, samples=samples)
+        if floor != DEFAULT_FLOOR:
+            raise BadInputError(f"a cost of the kind {self.kind!r} has the default floor; leave it out")
+        self.features, self.controls, width = features, controls, features + controls
+        self.constant, self.unit, self.temperatures = np.ones(1), np.ones(1), np.ones(samples)
+        self.weights = np.zeros((samples, width))
+        self.weight, self.plain, self.extreme, self.open_end = np.zeros((4, width))
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(_width(products[0]), products[0].successors.shape[1], **settings)
+        product = products[0]
+        _, features = product.transition_features(np.flatnonzero(product.available)[:1])
+        return cls(features.shape[1], product.successors.shape[1], **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        samples = (sizes["samples"],)
-        return {
-            "weights": (*samples, sizes["features"] + sizes["controls"]),
-            "temperatures": samples,
-        }
+        width = sizes["features"] + sizes["controls"]
+        return {"weights": (sizes["samples"], width), "temperatures": (sizes["samples"],)}
 
-    def with_samples(self, samples: CostSamples, planned_with: float) -> "SampledCost":
-        """A model of these samples; of unit cost alone if that has at least the given probability."""
-        unit = samples.unit_probability
-        count = len(samples.weights) if unit < planned_with else 1
-        model = SampledCost(self.settings["features"], self.settings["controls"], count)
-        if count > 1:
-            for name in ("constant", "weight", "weights", "plain", "extreme", "open_end"):
-                getattr(model, name).copy_(torch.from_numpy(getattr(samples, name)))
-        model.temperatures.copy_(torch.from_numpy(samples.temperatures[:count]))
-        model.unit.fill_(unit)
-        return model
+    @property
+    def is_unit(self) -> bool:
+        return not self.weights.any()
 
-    def inputs_of(self, product: Product) -> TransitionInputs:
-        return _features_by_control(product, self.settings["features"], self.settings["controls"])
+    def sentences(self, world: World[Any]) -> Sequence[str]:
+        return cost_sentences(self, world)
 
-    def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        return self._costs(inputs, rows, self.constant, self.weight[None])[:, 0]
+    def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The row of each transition's features, shape [nodes * controls], and the rows [rows, features]."""
+        rows, features = _distinct_features(product)
+        _check_width(features, self.features)
+        if product.successors.shape[1] != self.controls:
+            raise BadInputError(
+                f"this cost is for {self.controls} controls, but the world has {product.successors.shape[1]}"
+            )
+        return rows, features
 
-    def sampled_costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """The cost of each row under each sample, shape [rows, samples]."""
-        return self._costs(inputs, rows, 1.0 - self.weights @ self.plain, self.weights)
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        row, costs = self._costs(product, self.constant, self.weight[None])
+        return costs[row, 0].reshape(product.successors.shape)
+
+    def under_samples(self, product: Product) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The row of each transition, shape [nodes * controls], and its cost under each sample, [rows, samples]."""
+        return self._costs(product, 1.0 - self.weights @ self.plain, self.weights)
 
     def is_known(self, product: Product) -> NDArray[np.bool_]:
         """Whether the samples agree that a transition is plain, dearer or cheaper; shape [nodes, controls]."""
-        view = self.view(product)
-        low, high = torch.quantile(
-            self.sampled_costs(view.inputs, view.rows), torch.tensor([0.05, 0.95], dtype=torch.float64), dim=1
-        )
+        row, costs = self.under_samples(product)
+        low, high = np.quantile(costs, (0.05, 0.95), axis=1)
         is_open = (low < ABOUT_PLAIN) & (high > CLEARLY) | (high > 1 / ABOUT_PLAIN) & (low < 1 / CLEARLY)
-        table = np.ones(view.shape, bool)
-        table.reshape(-1)[view.transitions] = ~is_open.numpy()[view.row_of]
-        return table
+        return ~(is_open[row].reshape(product.successors.shape) & product.available)
 
     def sample(self, number: int) -> "SampledCost":
         """The cost of one sample."""
-        model = SampledCost(self.settings["features"], self.settings["controls"])
-        model.weight.copy_(self.weights[number])
-        model.constant.copy_(1.0 - self.weights[number] @ self.plain)
+        model = SampledCost(self.features, self.controls)
+        model.weight[:] = self.weights[number]
+        model.constant[:] = 1.0 - self.weights[number] @ self.plain
         return model
 
-    def _costs(self, inputs: Inputs, rows: Tensor, constants: Tensor, weights: Tensor) -> Tensor:
-        features, control = (part[rows] for part in inputs.parts)
-        by_feature, by_control = weights.split([self.settings["features"], self.settings["controls"]], dim=1)
-        return (constants + features.double() @ by_feature.T + by_control.T[control]).clamp_min(self.floor)
+    def estimate(self, training: CostTraining) -> Self:
+        """Samples of the posterior, or unit cost if that is next to sure."""
+        settings, rng = training.settings, np.random.default_rng(training.settings.seed)
+        samples = sample_costs(training.scenes, settings.temperature, rng, training.n_jobs, training.comparisons)
+        unit = (samples["weights"] == 0).all(axis=1).mean(keepdims=True)
+        if unit[0] >= PLANNED_WITH:
+            samples = {**type(self)(self.features, self.controls).arrays, "temperatures": samples["temperatures"][:1]}
+        sizes = {**self.settings, "samples": len(samples["weights"])}
+        return self.from_arrays({**samples, "unit": unit}, **sizes)
+
+    def _costs(
+        self, product: Product, constants: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `under_samples`; row = number of the features * controls + control."""
+        numbers, features = self.inputs(product)
+        by_feature, by_control = weights[:, : self.features].T, weights[:, self.features :].T
+        costs = np.maximum((constants + features @ by_feature)[:, None] + by_control, self.floor)
+        row = numbers.astype(np.int64) * self.controls + np.arange(len(numbers)) % self.controls
+        return row, costs.reshape(-1, len(weights))
 
 
-def _width(product: Product) -> int:
-    _, features = product.transition_features(np.flatnonzero(product.available)[:1])
-    return features.shape[1]
-
-
-def _distinct_features(product: Product, width: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The number of each transition's features, shape [nodes * controls], and the distinct ones [rows, features].
-
-    Raises:
-        BadInputError: the world has another number of features than the cost was made for.
-    """
+def _distinct_features(product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The number of each transition's features, shape [nodes * controls], and the distinct ones [rows, features]."""
     transitions = np.flatnonzero(product.available)
-    feature_numbers, features = product.transition_features(transitions)
-    if features.shape[1] != width:
-        raise BadInputError(f"this cost is over {width} features, but the world has {features.shape[1]}")
     numbers = np.zeros(product.successors.size, np.int32)
-    numbers[transitions] = feature_numbers
+    numbers[transitions], features = product.transition_features(transitions)
     return numbers, features
 
 
-def _features_by_control(product: Product, width: int, controls: int) -> TransitionInputs:
-    """Rows for pairs of distinct features and a control: row = number of the features * controls + control."""
-    numbers, features = _distinct_features(product, width)
-    if product.successors.shape[1] != controls:
-        raise BadInputError(f"this cost is for {controls} controls, but the world has {product.successors.shape[1]}")
-    control = np.arange(len(numbers)) % controls
-    parts = torch.from_numpy(np.repeat(features, controls, axis=0)), torch.arange(len(features) * controls) % controls
-    return TransitionInputs((numbers * controls + control).astype(np.int32), parts)
+def _check_width(features: NDArray[np.float64], width: int) -> None:
+    if features.shape[1] != width:
+        raise BadInputError(f"this cost is over {width} features, but the world has {features.shape[1]}")

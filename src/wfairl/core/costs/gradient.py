@@ -12,17 +12,14 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 
     d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
 
-which is the gradient of `log_likelihood`.
+which `step_losses` gives; `Paths.weights` does the rest.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import CostToGo
@@ -32,65 +29,52 @@ END = -1
 """In the tree of optimal paths: acceptance comes next, or there is no path."""
 
 
-class Paths(Protocol):
+@dataclass(frozen=True, eq=False)
+class Paths(ABC):
     """The optimal paths from some nodes under every control, expected where the world slips (`expected_paths`).
 
     Attributes:
         transitions: node * controls + control of everything on the paths, where one may occur twice.
         control_cost_to_go: Q of the start nodes, shape [starts, controls].
-        failures: the expected price of failures, shape [starts, controls].
     """
 
-    @property
-    def transitions(self) -> NDArray[np.int64]: ...
+    transitions: NDArray[np.int64]
+    control_cost_to_go: NDArray[np.float64]
 
     @property
-    def control_cost_to_go(self) -> NDArray[np.float64]: ...
+    def failures(self) -> NDArray[np.float64]:
+        """The expected price of failures, shape [starts, controls]."""
+        return np.zeros(self.control_cost_to_go.shape)
 
-    @property
-    def failures(self) -> NDArray[np.float64]: ...
-
+    @abstractmethod
     def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """dL/dc of `transitions`, for dL/dQ of the start nodes, 0 where Q is inf; shape [starts, controls]."""
-        ...
 
+    @abstractmethod
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums of values of `transitions`, [transitions, columns], along the paths; costs add up to Q less failures.
 
         Shape [starts, controls, columns]; for a control that leads nowhere, its own values.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
-class OptimalPaths:
-    """The optimal paths from some nodes under every control.
+class OptimalPaths(Paths):
+    """A tree of paths: every control of every start node in turn, then the best control of every node of the tree.
 
     Attributes:
-        transitions: node * controls + control of everything on the paths: first every control of every
-            start node in turn, then the best control of every node of the tree; shape [starts * controls + tree].
         entry: node of the tree at which each of the first transitions arrives, or `END`; shape [starts * controls].
         following: next node of the tree, which always has a lower number, or `END`; shape [tree].
-        control_cost_to_go: Q of the start nodes, shape [starts, controls].
     """
 
-    transitions: NDArray[np.int64]
     entry: NDArray[np.int64]
     following: NDArray[np.int64]
-    control_cost_to_go: NDArray[np.float64]
-
-    @property
-    def failures(self) -> NDArray[np.float64]:
-        """None."""
-        return np.zeros(self.control_cost_to_go.shape)
 
     def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Paths`."""
         first = np.ascontiguousarray(weights, np.float64).reshape(-1)
         return np.concatenate([first, _accumulate_weights(first, self.entry, self.following)])
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Paths`."""
         starts, controls = self.control_cost_to_go.shape
         tree = _accumulate_sums(values[starts * controls :], self.following)
         padded = np.append(tree, np.zeros_like(values[:1]), axis=0)
@@ -116,46 +100,27 @@ def trace_best(
     controls = successors.shape[1]
     entry, tree, following = _trace(successors, best, nodes)
     first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
-    return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
+    return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), Q, entry, following)
 
 
-def control_cost_to_go(costs: Tensor, paths: Paths) -> Tensor:
-    """Q of the start nodes as a differentiable function of the costs along their optimal paths.
-
-    Args:
-        costs: c of `paths.transitions`, shape [transitions].
-        paths: the optimal paths under these costs.
-
-    Returns:
-        Q, inf for a control that leads nowhere; shape [starts, controls] of float64.
-    """
-    return _ControlCostToGo.apply(costs, paths)
-
-
-def log_likelihood(control_cost_to_go: Tensor, controls: Tensor, temperature: float) -> Tensor:
-    """log pi(u_t | s_t) under the Boltzmann policy of equation (3), shape [steps].
+def step_losses(
+    Q: NDArray[np.float64], controls: NDArray[np.int64], temperature: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """-log pi(u_t | s_t) under the Boltzmann policy of equation (3), and its derivative by Q(s_t, u').
 
     Args:
-        control_cost_to_go: Q(s_t, u), shape [steps, controls].
+        Q: control cost-to-go, shape [steps, controls].
         controls: the demonstrated u_t, none of which has Q = inf; shape [steps].
         temperature: eta, above zero: at zero there is nothing to differentiate.
+
+    Returns:
+        Shapes [steps] and [steps, controls].
     """
-    log_policy = torch.log_softmax(-control_cost_to_go / temperature, dim=1)
-    return log_policy.gather(1, controls[:, None]).squeeze(1)
-
-
-class _ControlCostToGo(torch.autograd.Function):
-    """Differentiates a Q that the planner has already computed."""
-
-    @staticmethod
-    def forward(ctx: Any, costs: Tensor, paths: Paths) -> Tensor:
-        ctx.paths, ctx.dtype = paths, costs.dtype
-        return torch.from_numpy(paths.control_cost_to_go)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return torch.from_numpy(ctx.paths.weights(gradients[0].numpy())).to(ctx.dtype), None
+    above_best = (Q - Q.min(axis=1, keepdims=True)) / temperature
+    policy = np.exp(-above_best)
+    mass = policy.sum(axis=1, keepdims=True)
+    is_chosen = np.arange(Q.shape[1]) == controls[:, None]
+    return above_best[is_chosen] + np.log(mass[:, 0]), (is_chosen - policy / mass) / temperature
 
 
 @njit(cache=True, nogil=True, exact=True)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 Objective = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 """From weights to minus the log-likelihood per step, less the log of a prior, and its gradient; or inf."""
@@ -30,6 +29,8 @@ def most_likely(
         tolerance: stop when an iteration gains less.
         most_iterations: of L-BFGS.
     """
+    from scipy.optimize import minimize  # here, because it is slow to import
+
     least, best = math.inf, start
 
     def evaluate(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

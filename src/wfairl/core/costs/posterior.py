@@ -17,15 +17,13 @@ the set, and the logarithm of the temperature, relative to the stated one.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.comparisons import Comparison
-from wfairl.core.costs.cost_model import DEFAULT_FLOOR, DEFAULT_TRAINING_TEMPERATURE
-from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.cost_model import DEFAULT_FLOOR
+from wfairl.core.costs.scene import Comparison, TrainingScene
+from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
 from wfairl.core.costs.terms import Decisions, KnownPaths, Terms
 from wfairl.core.support.compiling import njit
 
@@ -69,49 +67,20 @@ KEPT = 200
 """Samples that are kept."""
 
 
-@dataclass(frozen=True, eq=False)
-class CostSamples:
-    """Samples of the posterior.
-
-    Attributes:
-        constant, weight: the posterior mean of a cost's constant, and of the weights of features and controls; shapes
-            [1] and [features + controls].
-        weights: of the features and controls, 0 for those outside the set; shape [samples, features + controls].
-        temperatures: shape [samples].
-        plain, extreme, open_end: see `SampledCost`; shape [features + controls].
-        searches: of all scenes.
-    """
-
-    constant: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    temperatures: NDArray[np.float64]
-    plain: NDArray[np.float64]
-    extreme: NDArray[np.float64]
-    open_end: NDArray[np.float64]
-    searches: int
-
-    @cached_property
-    def unit_probability(self) -> float:
-        """The posterior probability that all transitions cost the same."""
-        return float((self.weights == 0).all(axis=1).mean())
-
-
 def sample_costs(
     scenes: Sequence[TrainingScene],
     temperature: float | None,
     rng: np.random.Generator,
     n_jobs: int = 2,
     comparisons: Sequence[Comparison] = (),
-) -> CostSamples:
-    """Samples of the cost of the demonstrators.
+) -> dict[str, NDArray[np.float64]]:
+    """Samples of the cost of the demonstrators: the arrays of a `SampledCost` but for `unit`.
 
     Args:
-        scenes: the demonstrations on their products.
+        scenes, comparisons: what the demonstrators did, and would rather do.
         temperature: of the demonstrators, as stated; 0 for optimal ones, None if unknown.
         rng: draws the samples.
         n_jobs: scenes to search at once; it changes nothing in the result.
-        comparisons: of paths, by the demonstrators.
     """
     terms = Terms([*(one.product for one in scenes), *(one.product for one in comparisons)])
     paths = KnownPaths(scenes, terms, n_jobs, comparisons)
@@ -125,16 +94,15 @@ def sample_costs(
     states, log_likelihoods = (one[len(one) // 5 :] for one in chain.run(1.0))
     kept = np.linspace(0, len(states) - 1, KEPT).astype(int)
     constant, weight = terms.to_features(np.expm1(states[:, :-1]).mean(axis=0, keepdims=True))
-    return CostSamples(
-        constant,
-        weight[0],
-        terms.to_features(np.expm1(states[kept, :-1]))[1],
-        chain.temperature * np.exp(states[kept, -1]),
-        terms.spread(terms.shifts),
-        terms.spread(terms.shifts + terms.scales),
-        terms.spread(chain.open_ends(states[kept], log_likelihoods[kept])),
-        paths.searches,
-    )
+    return {
+        "constant": constant,
+        "weight": weight[0],
+        "weights": terms.to_features(np.expm1(states[kept, :-1]))[1],
+        "temperatures": chain.temperature * np.exp(states[kept, -1]),
+        "plain": terms.spread(terms.shifts),
+        "extreme": terms.spread(terms.shifts + terms.scales),
+        "open_end": terms.spread(chain.open_ends(states[kept], log_likelihoods[kept])),
+    }
 
 
 class _Chain:
@@ -184,7 +152,8 @@ class _Chain:
             (term, 1.0 if (costs[:, term] > 0).mean() >= 0.5 else -1.0)
             for term in np.flatnonzero((costs != 0).mean(axis=0) >= 0.5).tolist()
         ]
-        changed = [_replaced(states, term, limits[end]) for term, end in asked]
+        columns = np.arange(states.shape[1])
+        changed = [np.where(columns == term, limits[end], states) for term, end in asked]
         self.paths.search([np.expm1(np.median(one[:, :-1], axis=0)) for one in changed])
         decisions, kinds = self.paths.decisions(), self.terms.kinds
         likely = np.argsort(-log_likelihoods)[:LIKELIEST]
@@ -195,13 +164,14 @@ class _Chain:
         return ends
 
     def _log_likelihood(self, decisions: Decisions, state: NDArray[np.float64]) -> float:
-        return float(_log_likelihood_of(*decisions, state[:-1], self.temperature * math.exp(state[-1])))
+        return log_likelihood_of(decisions, state[:-1], self.temperature * math.exp(state[-1]))
 
 
-def _replaced(states: NDArray[np.float64], term: int, log_cost: float) -> NDArray[np.float64]:
-    replaced = states.copy()
-    replaced[:, term] = log_cost
-    return replaced
+def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temperature: float) -> float:
+    """Of demonstrated steps and comparisons, under costs of terms."""
+    Q = np.full(decisions.counts.shape, np.inf)
+    _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, Q)
+    return float(_log_likelihood(Q, decisions.counts, temperature))
 
 
 @njit(cache=True, nogil=True)
@@ -378,21 +348,6 @@ def _cost_to_go(
         for path in range(first[i] + 1, first[i + 1]):
             least = min(least, costs[path])
         flat[pairs[i]] = least
-
-
-@njit(cache=True, nogil=True)
-def _log_likelihood_of(
-    counts: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    first: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    log_costs: NDArray[np.float64],
-    temperature: float,
-) -> float:
-    """Of `Decisions` under costs of terms."""
-    Q = np.full(counts.shape, np.inf)
-    _cost_to_go(sums, first, pairs, log_costs, Q)
-    return _log_likelihood(Q, counts, temperature)
 
 
 @njit(cache=True, nogil=True)

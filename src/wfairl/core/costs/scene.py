@@ -1,10 +1,14 @@
-"""Demonstrations on their products: the training examples.
+"""Demonstrations on their products, and comparisons of paths: the evidence about a cost.
 
-Only a demonstration that the automaton accepts is one: otherwise its controls have probability 0 under every cost.
+Only a demonstration that the automaton accepts is evidence: otherwise its controls have probability 0 under every cost.
 The others are left out and reported.
+
+Answers to "which would you rather?" count by Bradley and Terry, at the temperature of the demonstrators:
+
+    p(one rather than the other) = 1 / (1 + exp((c(one) - c(other)) / temperature)),   c the cost of a whole path.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,16 +20,18 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.core.automata.words import format_label
 from wfairl.core.costs.expected_paths import expect_paths
 from wfairl.core.costs.gradient import Paths, trace_paths
+from wfairl.core.demonstrations.answers import Answer, BrokenAnswersError
 from wfairl.core.demonstrations.demonstration import Demonstration
+from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
 from wfairl.core.planning.path import SurpriseError
 from wfairl.core.planning.planner import own_planning, planning_of_large_world
-from wfairl.core.planning.product import Product, build_product
+from wfairl.core.planning.product import Product, build_product, states_alone
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
-from wfairl.core.worlds.world import World
+from wfairl.core.worlds.world import World, available_controls
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to its world."""
@@ -58,12 +64,7 @@ class Solver(Protocol):
         ...
 
     def solve(self, costs: NDArray[np.float64], scenes: "Sequence[TrainingScene]") -> Sequence[Paths]:
-        """The optimal paths from the nodes of each scene.
-
-        Args:
-            costs: of the product, shape [nodes, controls].
-            scenes: demonstrations on this product.
-        """
+        """The optimal paths from the nodes of each scene on this product, for its costs [nodes, controls]."""
         ...
 
 
@@ -120,41 +121,29 @@ WORTH_THREADS = 200_000
 """Transitions of all products from which on threads save more time than they cost."""
 
 
-def solve_scenes(
-    scenes: Sequence[TrainingScene], costs_of: Callable[[Product], NDArray[np.float64]], n_jobs: int = 2
-) -> list[Paths]:
-    """The optimal paths from the nodes of each scene, by one search for each product.
+def solve_scenes(scenes: Sequence[TrainingScene], costs_of: Cost, n_jobs: int = 2) -> list[Paths]:
+    """The optimal paths from the nodes of each scene, by one search for each product; `n_jobs` products at once."""
+    grouped = by_product(scenes)
 
-    Args:
-        scenes: in any order.
-        costs_of: the costs of a product, shape [nodes, controls].
-        n_jobs: products to solve at once; it changes nothing in the result.
-    """
-    numbers: dict[Product, list[int]] = {}
-    for number, scene in enumerate(scenes):
-        numbers.setdefault(scene.product, []).append(number)
+    def solve(product: Product) -> Iterator[Paths]:
+        return iter(grouped[product][0].solver.solve(costs_of(product), grouped[product]))
 
-    def solve(product: Product) -> Sequence[Paths]:
-        on_product = [scenes[number] for number in numbers[product]]
-        return on_product[0].solver.solve(costs_of(product), on_product)
+    worth_threads = sum(product.successors.size for product in grouped) >= WORTH_THREADS
+    solved = dict(zip(grouped, map_in_threads(solve, grouped, n_jobs if worth_threads else 1), strict=True))
+    return [next(solved[scene.product]) for scene in scenes]
 
-    worth_threads = sum(product.successors.size for product in numbers) >= WORTH_THREADS
-    solved = map_in_threads(solve, numbers, n_jobs if worth_threads else 1)
-    found = dict(
-        pair for group, paths in zip(numbers.values(), solved, strict=True) for pair in zip(group, paths, strict=True)
-    )
-    return [found[number] for number in range(len(scenes))]
+
+def by_product(scenes: Sequence[TrainingScene]) -> dict[Product, list[TrainingScene]]:
+    """The scenes of each product, in their order."""
+    grouped: dict[Product, list[TrainingScene]] = {}
+    for scene in scenes:
+        grouped.setdefault(scene.product, []).append(scene)
+    return grouped
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A successful demonstration that the automaton does not accept.
-
-    Attributes:
-        number: of the demonstration, from 0.
-        seed: of its scene.
-        reason: why, as text.
-    """
+    """A successful demonstration that the automaton does not accept: its number, its scene, and why."""
 
     number: int
     seed: int
@@ -254,3 +243,40 @@ def _follow(demonstration: Demonstration, solver: Solver) -> TrainingScene | str
         name, label = solver.product.world.controls[controls[-1]], format_label(demonstration.labels[steps - 1])
         return f"after '{name}' at step {steps - 1}, with the label '{label}', nothing can be accepted"
     return f"its word is not accepted: after {steps} steps something is still missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two ways through a scene, of which somebody would rather take the first.
+
+    Attributes:
+        product: the states of both, without an automaton.
+        preferred, other: node * controls + control of each step.
+    """
+
+    product: Product
+    preferred: NDArray[np.int64]
+    other: NDArray[np.int64]
+
+
+def comparisons_of(answers: Sequence[Answer], make_world: MakeWorld) -> tuple[Comparison, ...]:
+    """The comparisons among some answers.
+
+    Raises:
+        BrokenAnswersError: a path cannot be taken in its scene.
+    """
+    return tuple(compare(make_world(one.seed), one.controls, one.than) for one in answers if one.than)
+
+
+def compare(world: World[Any], preferred: Sequence[int], other: Sequence[int]) -> Comparison:
+    """The comparison of two paths from the initial state of a world, each given by its controls."""
+    states: list[Any] = []
+    for controls in (preferred, other):
+        state = world.initial_state
+        for control in controls:
+            if control >= len(world.controls) or not available_controls(world, state)[control]:
+                raise BrokenAnswersError(f"an answer compares paths of which one has the impossible control {control}")
+            states.append(state)
+            state = world.step(state, control)
+    transitions = np.arange(len(states)) * len(world.controls) + np.array([*preferred, *other], np.int64)
+    return Comparison(states_alone(world, states), transitions[: len(preferred)], transitions[len(preferred) :])

@@ -5,19 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-import torch
-
-from wfairl.core.costs.cost_model import (
-    DEFAULT_ACTIVATION,
-    DEFAULT_FLOOR,
-    DEFAULT_TRAINING_TEMPERATURE,
-    CostModel,
-    check_output,
-)
-from wfairl.core.costs.storage import find_cost_model
+from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, CostModel, check_output, find_cost_model
 from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
+
+DEFAULT_TRAINING_TEMPERATURE = 0.5
+"""For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
+everywhere; at the initial costs of all models, 0.5 makes a detour of one step seven times less likely."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +23,7 @@ class CostSettings:
         cost: kind of cost model: auto or prices; in MiniGrid also the networks local and paper. The task's own unless
             given, which is auto for most.
         floor: least cost of a transition.
-        activation: output of the cost model: softplus, or relu as in the paper.
+        activation: output of a network: softplus, or relu as in the paper.
         epochs: passes over the demonstrations, of a network; 0 keeps any model as it is, 1 everywhere.
         batch_size: scenes per Adam step.
         learning_rate: initial learning rate of Adam, with cosine decay to zero.
@@ -41,7 +36,7 @@ class CostSettings:
 
     cost: str | None = None
     floor: float = DEFAULT_FLOOR
-    activation: str = DEFAULT_ACTIVATION
+    activation: str = ACTIVATIONS[0]
     epochs: AtLeastZero = 50
     batch_size: AtLeastOne = 8
     learning_rate: Positive = 1e-3
@@ -67,13 +62,10 @@ class CostSettings:
         return self if self.temperature is not None else replace(self, temperature=temperature)
 
     def make_model(self, products: Sequence[Product]) -> CostModel:
-        """An untrained cost model, the same for the same seed; torch's global generator stays as it is."""
+        """An untrained cost model, the same for the same seed."""
         if self.cost is None:
             raise BadInputError("no cost model is named: give `cost`, or the task's own by `complete`")
-        kind = find_cost_model(self.cost)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            return kind.for_products(products, floor=self.floor, activation=self.activation)
+        return find_cost_model(self.cost).untrained(products, self)
 
 
 def training_temperature(temperature: float | None) -> float:

@@ -22,9 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.comparisons import Comparison
 from wfairl.core.costs.cost_model import DEFAULT_FLOOR
-from wfairl.core.costs.scene import TrainingScene, solve_scenes
+from wfairl.core.costs.scene import Comparison, TrainingScene, solve_scenes
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 
@@ -55,7 +54,7 @@ class Terms:
         for product in dict.fromkeys(products):
             transitions = np.flatnonzero(product.available)
             numbers, features = product.transition_features(transitions)
-            check_features(features)
+            _check_finite(features)
             for one in features + 0.0:
                 if rows.setdefault(one.tobytes(), len(rows)) == len(distinct):
                     distinct.append(one)
@@ -88,8 +87,7 @@ class Terms:
         return 1.0 - (weights / self.scales) @ self.shifts, self.spread(weights / self.scales)
 
 
-def check_features(features: NDArray[np.float64]) -> None:
-    """Refuse features that no cost can be learned over, with a `BadInputError`."""
+def _check_finite(features: NDArray[np.float64]) -> None:
     bad = np.argwhere(~np.isfinite(features))
     if len(bad):
         raise BadInputError(
@@ -171,13 +169,12 @@ class KnownPaths:
     Attributes:
         controls: demonstrated, shape [steps].
         width: number of controls.
-        searches: of all scenes, so far.
     """
 
     def __init__(
         self, scenes: Sequence[TrainingScene], terms: Terms, n_jobs: int, comparisons: Sequence[Comparison] = ()
     ):
-        self.scenes, self.terms, self.n_jobs, self.searches = scenes, terms, n_jobs, 0
+        self.scenes, self.terms, self.n_jobs = scenes, terms, n_jobs
         self.width = len(scenes[0].product.world.controls)
         self.controls = np.concatenate([scene.controls for scene in scenes])
         self.values = np.concatenate([np.ones((len(terms.design), 1)), terms.design], axis=1)
@@ -197,7 +194,6 @@ class KnownPaths:
         """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
         pairs, sums = [self.pairs], [self.sums]
         for one in weights:
-            self.searches += 1
             costs = np.maximum(1.0 + self.terms.design @ one, DEFAULT_FLOOR)
             solved = solve_scenes(self.scenes, partial(self._costs_of, costs), self.n_jobs)
             first = 0

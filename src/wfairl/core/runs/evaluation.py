@@ -78,18 +78,9 @@ class Episode:
         )
 
     def to_document(self) -> dict[str, Any]:
-        """The episode as a JSON object."""
-        return {
-            "seed": self.seed,
-            "steps": self.steps,
-            "success": self.success,
-            "return": self.episode_return,
-            "word": [sorted(label) for label in self.word],
-            "controls": list(self.controls),
-            "outcome": self.outcome,
-            "cost": self.cost,
-            "learned_cost": self.learned_cost,
-        }
+        """The episode as a JSON object, with `return`, a word that Python keeps for itself."""
+        content = {**vars(self), "word": [sorted(label) for label in self.word], "controls": list(self.controls)}
+        return {"return" if name == "episode_return" else name: value for name, value in content.items()}
 
 
 @dataclass(frozen=True)
@@ -129,27 +120,18 @@ class Evaluation:
 
     def to_document(self) -> dict[str, Any]:
         """The evaluation as one JSON object."""
-        return {
-            "task": self.task,
-            "policy": self.policy,
-            "horizon": self.horizon,
-            "episodes": [episode.to_document() for episode in self.episodes],
-            "mean_return": self.mean_return,
-            "standard_error": self.standard_error,
-            "success_rate": self.success_rate,
-            "mean_cost": self.mean_cost,
-            "mean_learned_cost": self.mean_learned_cost,
-        }
+        means = ("mean_return", "standard_error", "success_rate", "mean_cost", "mean_learned_cost")
+        episodes = [episode.to_document() for episode in self.episodes]
+        return {**vars(self), "episodes": episodes, **{name: getattr(self, name) for name in means}}
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
         """Read an evaluation; its means are computed from the episodes."""
         try:
             content = {one.name: document[one.name] for one in fields(cls)}
-            # An episode on disk has `return`, a word that Python keeps for itself.
-            names = {"return": "episode_return"}
             content["episodes"] = [
-                {names.get(name, name): value for name, value in one.items()} for one in content["episodes"]
+                {"episode_return" if name == "return" else name: value for name, value in one.items()}
+                for one in content["episodes"]
             ]
             return cast(Self, parse(cls, content))
         except (BadInputError, KeyError, TypeError, AttributeError) as error:
@@ -171,8 +153,7 @@ def evaluate(
     """Run a policy once in each scene.
 
     Args:
-        task: the task.
-        policy: the policy.
+        task, policy: what to act in, and how.
         seeds: the scenes; below `FIRST_TRAINING_SEED`, which are never used for training.
         rng_seed: for the draws of the policy; with the scene it determines the episode.
         n_jobs: episodes to run at once; it changes nothing in the result.

@@ -8,15 +8,15 @@ only expensive.
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.comparisons import comparisons_of
 from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.scene import prepare_scenes
+from wfairl.core.costs.scene import LeftOut, comparisons_of, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.trainer import TrainingResult, train_cost
+from wfairl.core.costs.training import CostTraining, TrainingResult
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import TaskLearner
 from wfairl.core.rational.rational_learner import RationalLearner
@@ -91,7 +91,7 @@ def learn_logic_and_cost(
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
-    model = learner.learn(dataset, task, None if cost is None else cost.as_cost(), n_jobs)
+    model = learner.learn(dataset, task, None if cost is None else cost, n_jobs)
     posterior = posterior_of(model)
     return Explanation(model, cost, -np.inf if posterior is None else posterior.log_posterior)
 
@@ -100,11 +100,26 @@ def learn_cost(
     dataset: Dataset, task: Task, model: TaskModel, settings: CostSettings, n_jobs: int = 2
 ) -> TrainingResult:
     """The cost under an automaton; nothing is written."""
-    scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs).scenes
-    cost = settings.make_model([scene.product for scene in scenes])
+    training, _ = prepare_training(dataset, task, model, settings, n_jobs)
+    return training.model.learn(training)
+
+
+def prepare_training(
+    dataset: Dataset,
+    task: Task,
+    model: TaskModel,
+    settings: CostSettings,
+    n_jobs: int = 2,
+    directory: Path | None = None,
+    resume: bool = False,
+) -> tuple[CostTraining, tuple[LeftOut, ...]]:
+    """The training of a cost under an automaton, and the demonstrations that the automaton rejects."""
+    prepared = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs)
+    cost = settings.make_model([scene.product for scene in prepared.scenes])
     compared = comparisons_of(dataset.answers, task.make_world)
     settings = settings.for_demonstrations(dataset.temperature)
-    return train_cost(cost, scenes, settings, n_jobs=n_jobs, comparisons=compared)
+    training = CostTraining(cost, prepared.scenes, settings, directory, resume, n_jobs, compared)
+    return training, prepared.left_out
 
 
 def _gain(training: TrainingResult) -> float:

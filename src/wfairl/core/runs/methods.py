@@ -25,17 +25,12 @@ CHOSEN, GREEDY = "chosen", "greedy"
 """How a policy acts: at the temperature that its method has chosen, or greedily."""
 
 
-class UnknownSettingError(BadInputError):
-    """A method is asked for with a setting that it does not have."""
-
-
 @dataclass(frozen=True)
 class TrainingRequest:
     """What to train, and where.
 
     Attributes:
-        task: of the demonstrations.
-        dataset: the demonstrations.
+        task, dataset: the demonstrations.
         directory: where the run goes.
         settings: the method's own, by name; the others have their defaults.
         task_model: what was learned of the task, for a method that plans with it.
@@ -101,15 +96,9 @@ class Method(ABC):
 
     @abstractmethod
     def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
-        """The policy of a finished run.
+        """The policy of a finished run, to act in a task; one for other worlds than the task's is a `BadInputError`.
 
-        Args:
-            directory: where the run is.
-            task: the task to act in.
-            temperature: 0 for greedy; None for the one that the demonstrations had or the method has chosen.
-
-        Raises:
-            BadInputError: the run is not finished, or was trained for other worlds than this task's.
+        The temperature is 0 for greedy, None for the one that the demonstrations had or the method has chosen.
         """
 
     def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
@@ -127,16 +116,12 @@ class Method(ABC):
         """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
         return plain_settings(self.settings_type()())
 
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Refuse settings that the method does not have, or whose values are out of range."""
+    def make_settings(self, settings: Mapping[str, Any]) -> Any:
+        """Its settings as their own record; those that it does not have, or out of range, are a `BadInputError`."""
         names = [one.name for one in fields(self.settings_type())]
         foreign = [name for name in settings if name not in names]
         if foreign:
-            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(names)}")
-        self.make_settings(settings)
-
-    def make_settings(self, settings: Mapping[str, Any]) -> Any:
-        """Its settings as their own record."""
+            raise BadInputError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(names)}")
         tuples = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
         try:
             return self.settings_type()(**tuples)
@@ -186,7 +171,7 @@ def train(
         OtherConfigurationError: the existing run has another method, configuration or data set.
     """
     chosen = find_method(method)
-    chosen.check_settings(settings or {})
+    chosen.make_settings(settings or {})
     check_task_model(chosen, task_model is not None)
     chosen.check_available()
     task, directory = find_task(dataset.task), Path(directory)

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.checkpoint import OtherConfigurationError
-from wfairl.core.costs.epochs import one_torch_thread
+from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
-from wfairl.core.planning.policies import REFERENCES, Policy
+from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.product import states_alone
 from wfairl.core.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
@@ -72,7 +71,7 @@ class PipelineConfig:
     def __post_init__(self) -> None:
         # Refuse bad settings now, not after hours of collecting.
         check_bounds(self)
-        find_method(METHOD).check_settings(self.settings)
+        find_method(METHOD).make_settings(self.settings)
         find_learner(self.learner)
         if self.temperature is not None and not 0 <= self.temperature < float("inf"):
             raise BadInputError(
@@ -98,7 +97,6 @@ class Result:
     evaluations: tuple[Evaluation, ...]
 
 
-@one_torch_thread()
 def run_pipeline(
     config: PipelineConfig,
     directory: Path,
@@ -193,18 +191,14 @@ class _Pipeline:
             if expected is not None and tuple(expected) != stored.answers:
                 raise OtherConfigurationError(f"{directory}: a run with other answers. Choose another directory")
             return stored
-        dataset = given or self._collect(answers or ())
+        if given is None:
+            assert config.temperature is not None
+            numbers = config.successes, config.failures, config.temperature, config.seed
+            given = replace(collect(self.task, *numbers, n_jobs=self.n_jobs), answers=tuple(answers or ()))
         # The configuration first: a run without demonstrations may still be started with another one.
         CONFIGURATION.write(directory / EXPERIMENT, asdict(config))
-        save(dataset, path)
-        return dataset
-
-    def _collect(self, answers: Sequence[Answer]) -> Dataset:
-        """Demonstrations of the built-in expert, with answers."""
-        config = self.config
-        assert config.temperature is not None
-        numbers = config.successes, config.failures, config.temperature, config.seed
-        return replace(collect(self.task, *numbers, n_jobs=self.n_jobs), answers=tuple(answers))
+        save(given, path)
+        return given
 
     def learn_task(self, dataset: Dataset) -> TaskModel:
         """The automaton of the demonstrations."""
@@ -225,16 +219,7 @@ class _Pipeline:
         return find_method(METHOD).train(request)
 
     def evaluate_policies(self) -> tuple[Evaluation, ...]:
-        """The references and the learned policies in new scenes."""
-        learned = find_method(METHOD).learned_cost(self.directory)
-        seeds = self.config.test_seeds
-        return tuple(
-            replace(evaluate(self.task, policy, seeds, n_jobs=self.n_jobs, learned=learned), policy=name)
-            for name, policy in self._policies().items()
-        )
-
-    def _policies(self) -> dict[str, Policy]:
-        """By name: the references, the greedy learned policy, and the learned one at the expert's temperature.
+        """In new scenes: the references, the greedy learned policy, and the learned one at the expert's temperature.
 
         Where the expert is optimal or unknown, there is neither an expert nor a learned policy at its temperature.
         """
@@ -243,4 +228,8 @@ class _Pipeline:
         policies = {name: REFERENCES[name](self.task, temperature or 0.0) for name in references}
         for one in (0.0, temperature) if temperature else (0.0,):
             policies[learned_name(acting_mode(one))] = method.load(self.directory, self.task, one)
-        return policies
+        learned, seeds = method.learned_cost(self.directory), self.config.test_seeds
+        return tuple(
+            replace(evaluate(self.task, policy, seeds, n_jobs=self.n_jobs, learned=learned), policy=name)
+            for name, policy in policies.items()
+        )

@@ -1,29 +1,27 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.comparisons import comparisons_of
-from wfairl.core.costs.cost_model import Estimator
-from wfairl.core.costs.cost_words import cost_sentences
+from wfairl.core.costs.cost_model import save_cost
 from wfairl.core.costs.feature_costs import SampledCost
-from wfairl.core.costs.scene import TrainingScenes, prepare_scenes
+from wfairl.core.costs.scene import LeftOut
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
-from wfairl.core.costs.storage import save_cost
-from wfairl.core.costs.trainer import CostTraining, TrainingResult
+from wfairl.core.costs.training import TrainingResult
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.runs.logic_with_cost import prepare_training
 from wfairl.core.runs.methods import Method, Trained, TrainingRequest, acting_mode, plain_settings
 from wfairl.core.runs.run_directory import (
     COST,
     TASK_MODEL,
-    Run,
     RunConfig,
     check_free,
     load_run,
@@ -59,20 +57,18 @@ class PlanningMethod(Method):
         )
         check_free(directory, config, request.resume)
         task = self.task_model(request)
-        make_world, n_jobs = request.task.make_world, request.n_jobs
-        prepared = prepare_scenes(dataset.demonstrations, make_world, task.finite, task.threshold, n_jobs)
-        model = settings.make_model([scene.product for scene in prepared.scenes])
-        to_train = settings.for_demonstrations(dataset.temperature)
-        compared = comparisons_of(dataset.answers, make_world)
-        training = CostTraining(model, prepared.scenes, to_train, directory, request.resume, compared)
+        training, left_out = prepare_training(
+            dataset, request.task, task, settings, request.n_jobs, directory, request.resume
+        )
         # Nothing is written before here, so that a refused request leaves the directory as it was.
         write_config(directory, config)
         task.save(directory / TASK_MODEL)
-        result = training.run(n_jobs)
+        result = training.model.learn(training)
         save_cost(result.model, directory / COST)
-        return describe(task, settings, result, prepared)
+        return describe(task, result, left_out)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
+        """See `Method`; the policy is cautious if the task model has a posterior."""
         run = load_run(directory)
         foreign = run.task_model.finite.propositions - set(task.propositions)
         if foreign:
@@ -80,14 +76,19 @@ class PlanningMethod(Method):
                 f"{directory}: a run of the task {run.config.task!r}, whose automaton reads"
                 f" {', '.join(sorted(foreign))}; the task {task.name!r} does not have that"
             )
-        return policy_of(run, task, temperature, str(directory))
+        if temperature is None:
+            temperature = run.config.temperature
+        acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
+        if posterior_of(run.task_model) is not None:
+            return CautiousPolicy(str(directory), run.task_model, run.cost, acts_at, horizon=task.horizon)
+        return PlannedPolicy(str(directory), run.task_model.finite, run.cost, acts_at)
 
     def acting_temperatures(self, temperature: float) -> dict[str, float | None]:
         """Greedy where the demonstrator was, as in the paper; else at its temperature, and greedy for comparison."""
         return {acting_mode(one): one for one in dict.fromkeys((temperature, 0.0))}
 
     def learned_cost(self, directory: Path) -> Cost | None:
-        return load_run(directory).cost.as_cost()
+        return load_run(directory).cost
 
 
 class WfaIrl(PlanningMethod):
@@ -120,63 +121,27 @@ class NoAutomaton(PlanningMethod):
 WFA_IRL, NO_AUTOMATON = WfaIrl(), NoAutomaton()
 
 
-def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
-    """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
-
-    It is cautious if the task model has a posterior.
-    """
-    if temperature is None:
-        temperature = run.config.temperature
-    acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
-    if posterior_of(run.task_model) is not None:
-        return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at, horizon=task.horizon)
-    return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
-
-
-def describe(model: TaskModel, settings: CostSettings, training: TrainingResult, prepared: TrainingScenes) -> Trained:
+def describe(model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut]) -> Trained:
     """The outcome of training a cost, as facts and lines."""
-    history, chosen = training.history, training.epoch
-    kind, last, left_out = settings.cost, len(history) - 1, prepared.left_out
-    is_network = training.model.estimator is Estimator.ADAM
-    before, after = history[0].held_out_loss, history[chosen].held_out_loss
-    rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
-    lines = [("automaton", f"{rank}{model.finite.states} states"), ("rule", model.sentence)]
-    if last == 0:
-        lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
-    elif isinstance(training.model, SampledCost):
-        sentences = cost_sentences(training.model, prepared.scenes[0].product.world)
-        lines += [("cost" if i == 0 else "", text) for i, text in enumerate(sentences)]
-    elif not is_network:
-        lines.append(("cost", f"{kind}, the most likely of its kind"))
-    elif chosen == 0:
-        lines.append(("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely"))
-        lines.append(("", "(right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"))
-    else:
-        lines.append(("cost", f"{kind}, of epoch {chosen} of {last}"))
-    if before is not None and after is not None:
-        lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
-    elif last > 0 and not is_network:
-        lines.append(("loss per step", f"{history[-1].train_loss:.4f} (at unit cost {history[0].train_loss:.4f})"))
-    elif last > 0:
-        lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
-    lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in left_out]
-    warnings = []
-    if training.is_cut_short:
-        warnings.append(
-            f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
-            f" or faster (--learning-rate, now {settings.learning_rate:g})"
-        )
+    summary, history = model.summary, training.history
+    rank = "" if summary.rank is None else f"rank {summary.rank}, "
+    lines = [
+        ("automaton", f"{rank}{model.finite.states} states"),
+        ("rule", model.sentence),
+        *training.lines,
+        *(("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in left_out),
+    ]
     facts: dict[str, Any] = {
-        "rank": model.summary.rank,
-        "rows": model.summary.rows,
-        "cols": model.summary.cols,
+        "rank": summary.rank,
+        "rows": summary.rows,
+        "cols": summary.cols,
         "states": model.finite.states,
-        "epoch": chosen,
-        "epochs": last,
-        "held_out_loss": after,
-        "held_out_loss_before": before,
+        "epoch": training.epoch,
+        "epochs": len(history) - 1,
+        "held_out_loss": history[training.epoch].held_out_loss,
+        "held_out_loss_before": history[0].held_out_loss,
         "left_out": [asdict(one) for one in left_out],
     }
     if isinstance(training.model, SampledCost):
-        facts["no_preference"] = float(training.model.unit)
-    return Trained(facts, lines, warnings)
+        facts["no_preference"] = float(training.model.unit[0])
+    return Trained(facts, lines, training.warnings)

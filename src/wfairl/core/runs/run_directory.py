@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.checkpoint import CHECKPOINT, OtherConfigurationError
-from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.storage import load_cost
+from wfairl.core.costs.cost_model import CostModel, load_cost
+from wfairl.core.costs.training import CHECKPOINT, OtherConfigurationError
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.bounds import Count, Name
@@ -99,12 +98,7 @@ def read_config(directory: Path) -> RunConfig:
 
 
 FORM = Form(
-    "wfairl-run",
-    "the configuration of a run",
-    3,
-    RunConfig,
-    BrokenRunError,
-    "train it again, in another directory",
+    "wfairl-run", "the configuration of a run", 3, RunConfig, BrokenRunError, "train it again, in another directory"
 )
 
 
@@ -128,11 +122,10 @@ def seen_tests(dataset: Dataset) -> tuple[int, ...]:
 
 def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
     """See `check_resumable`; what training has `found` does not count."""
-
-    def compared(one: RunConfig) -> dict[str, Any]:
-        return asdict(replace(one, found={}))
-
-    check_resumable(directory, (CONFIG, CHECKPOINT), resume, lambda: compared(read_config(directory)), compared(config))
+    new = asdict(replace(config, found={}))
+    check_resumable(
+        directory, (CONFIG, CHECKPOINT), resume, lambda: asdict(replace(read_config(directory), found={})), new
+    )
 
 
 def check_resumable(
@@ -142,14 +135,13 @@ def check_resumable(
     read: Callable[[], dict[str, Any]],
     config: dict[str, Any],
 ) -> None:
-    """Check that a directory holds no run yet, or one of the same configuration to resume.
+    """Check that a directory holds none of the files of a run yet, or a run of the same configuration to resume.
 
     Args:
         directory: where the run goes.
         files: a run exists if one of them does.
         resume: resume an existing run.
-        read: reads the configuration of the existing run.
-        config: the configuration of the new one.
+        read: reads the configuration of the existing run, to be compared with that of the new one.
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.

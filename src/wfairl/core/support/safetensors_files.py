@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,7 @@ from safetensors.numpy import save as to_bytes
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import NotJsonError, parse_json, read_bytes, seems, write_atomically
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 ENTRY = "wfairl"
-
-TENSORS_VERSION = 1
-"""The version of all formats that hold tensors."""
 
 DTYPES = frozenset({"BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "F16", "F32", "F64"})
 """The types that NumPy supports, too."""
@@ -67,21 +61,6 @@ def read_arrays(
     if not isinstance(header, dict) or _digest(header, arrays) != metadata.get("digest"):
         raise error(f"{path}: damaged: its content does not match its digest")
     return header, arrays
-
-
-def write_tensors(path: Path, form: str, tensors: "Mapping[str, Tensor]", header: dict[str, Any]) -> None:
-    """Write tensors and a header, atomically; equal content gives equal bytes."""
-    arrays = {name: tensor.detach().numpy() for name, tensor in tensors.items()}
-    write_arrays(path, form, TENSORS_VERSION, header, arrays)
-
-
-def read_tensors(path: Path, form: str, error: type[BadInputError]) -> "tuple[dict[str, Tensor], dict[str, Any]]":
-    """The tensors and the header of a file that `write_tensors` wrote; errors as in `read_arrays`."""
-    import torch  # here, because most readers of arrays need no torch, and its import takes a second
-
-    header, arrays = read_arrays(path, form, TENSORS_VERSION, error)
-    # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
-    return {name: torch.from_numpy(array).clone() for name, array in arrays.items()}, header
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:

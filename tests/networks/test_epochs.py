@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import EpochMetrics
-from wfairl.core.costs.epochs import half_cosine, run_epochs
+from wfairl.core.costs.training import EpochMetrics
+from wfairl.networks.adam import Adam
+from wfairl.networks.epochs import half_cosine, run_epochs
 
 LOSSES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 

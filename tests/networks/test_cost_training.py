@@ -12,18 +12,17 @@ from strategies_learning import TwoPaths, doorkey_scene, doorkey_world, goal_rul
 
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.costs import scene as scene_module
-from wfairl.core.costs import trainer
-from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
-from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.scene import ExactSolver, TrainingScene
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.trainer import train_cost
+from wfairl.core.costs.training import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError, train_cost
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.grid_costs import LocalCost, PaperCost
+from wfairl.networks import cost_training
+from wfairl.networks.adam import Adam
+from wfairl.networks.epochs import DivergedError
 
 QUICK = CostSettings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 
@@ -70,7 +69,7 @@ def test_what_the_demonstrator_avoids_becomes_expensive():
     scene = walk(product, 0.0, np.random.default_rng(0), cost=lambda _: np.array([[5.0, 1.0], [1.0, 1.0]]))
     assert scene.controls[0] == 1
     result = train_cost(SampledCost.for_products([product]), [scene] * 32, CostSettings(temperature=0.5))
-    costs = result.model.as_cost()(product)
+    costs = result.model(product)
     assert costs[0, 0] > costs[0, 1] + costs[1].min()
 
 
@@ -87,7 +86,7 @@ def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
     assert result.epoch > 0
     before, after = result.history[0].held_out_loss, result.history[result.epoch].held_out_loss
     unseen = doorkey_scene(100, np.random.default_rng(0))
-    costs = result.model.as_cost()(unseen.product)
+    costs = result.model(unseen.product)
     moves = unseen.product.successors != np.arange(len(unseen.product))[:, None]
     assert after < before - 0.1
     assert np.median(costs[:, 0]) > 1.5 * np.median(costs[moves[:, 2], 2])
@@ -190,7 +189,7 @@ def whole_run(request, tmp_path_factory):
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run, write, survived, late):
     """Killed before or after one of its writes, the run goes on and ends as if nothing had happened."""
     model, scenes, whole, directory = whole_run
-    real, calls = getattr(trainer, write), []
+    real, calls = getattr(cost_training, write), []
 
     def deadly(*arguments):
         calls.append(arguments)
@@ -200,7 +199,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run,
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(trainer, write, deadly)
+        patch.setattr(cost_training, write, deadly)
         with pytest.raises(Killed):
             train_cost(model, scenes, QUICK, tmp_path / "killed")
     resumed = train_cost(model, scenes, QUICK, tmp_path / "killed", resume=True)

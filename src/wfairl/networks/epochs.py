@@ -1,29 +1,31 @@
-"""The checkpoint of a training: one file, written whole after every epoch, and the metrics beside it.
+"""The epochs of a training, and their checkpoints: the one loop of every network that is trained with our Adam.
 
-Its header holds the history of losses, and the fingerprint of model, data and settings.
+    for checkpoint in run_epochs(module, adam, run_epoch, epochs=50):
+        write_checkpoint(checkpoint, path, fingerprint)
+    module.load_state_dict(checkpoint.best)
+
+If all random numbers of `run_epoch` follow from a seed and the epoch, a run resumed from any checkpoint ends as if it
+had never stopped, bit for bit.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import numpy as np
 import torch
 from annotated_types import MinLen
 from torch import Tensor, nn
 
-from wfairl.core.costs.adam import Adam
-from wfairl.core.support.bounds import Count, Whole
-from wfairl.core.support.documents import parse, read_lines, write_lines
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import read_tensors, write_tensors
+from wfairl.core.costs import training
+from wfairl.core.costs.training import BrokenCheckpointError, EpochMetrics
+from wfairl.core.support.bounds import Count
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import FailedRunError
+from wfairl.networks.adam import Adam
 
-FORMAT = "wfairl-checkpoint"
-METRICS = "metrics.jsonl"
-CHECKPOINT = Path("checkpoint", "last.safetensors")
 GROUPS = ("model", "best", "first", "second")
 """The tensors of a `Checkpoint`, by the names of its fields."""
 
@@ -31,42 +33,9 @@ Tensors = dict[str, Tensor]
 
 Parsed = TypeVar("Parsed")
 
-_LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
-"""The metrics of an epoch or an iteration of any method."""
 
-
-class BrokenMetricsError(BadInputError):
-    """A file does not hold the metrics of a training."""
-
-
-class BrokenCheckpointError(BadInputError):
-    """A file is not a checkpoint, or a truncated or changed one."""
-
-
-class OtherConfigurationError(BadInputError):
-    """The checkpoint is of other settings, another model or other data."""
-
-
-@dataclass(frozen=True)
-class EpochMetrics:
-    """How an epoch went.
-
-    Attributes:
-        epoch: from 0, before any training.
-        learning_rate: of Adam.
-        train_loss: mean negative log-likelihood per step, each batch before its Adam step.
-        held_out_loss: the same on held-out demonstrations at the end of the epoch; None if there are none.
-    """
-
-    epoch: Count
-    learning_rate: float
-    train_loss: float
-    held_out_loss: float | None
-
-    @property
-    def criterion(self) -> tuple[float, ...] | None:
-        """What the best epoch minimises, the first of equals; None if nothing is held out."""
-        return None if self.held_out_loss is None else (self.held_out_loss,)
+class DivergedError(FailedRunError):
+    """A loss, a cost, a gradient or a weight is no longer a finite number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +85,36 @@ class Checkpoint:
         adam.first, adam.second, adam.steps = copied(self.first), copied(self.second), self.steps
 
 
+def run_epochs(
+    module: nn.Module,
+    adam: Adam,
+    run_epoch: Callable[[int], EpochMetrics],
+    epochs: int,
+    patience: float = math.inf,
+    resumed: Checkpoint | None = None,
+) -> Iterator[Checkpoint]:
+    """Train a module to the last epoch, or until patience is over.
+
+    Args:
+        module: what to train; at the end it is that of the last epoch, not of the best.
+        adam: the optimizer of its parameters.
+        run_epoch: trains for the epoch of that number, from 1, and measures; at 0 it only measures.
+        epochs: number of the last epoch.
+        patience: epochs without a better criterion (`EpochMetrics`) after which training stops.
+        resumed: where to resume; None to begin.
+
+    Yields:
+        The checkpoint at the beginning, at epoch 0 or where the training resumes, and one after each epoch.
+    """
+    if resumed is not None:
+        resumed.restore(module, adam)
+    checkpoint = resumed or Checkpoint.capture(module, adam, run_epoch(0), None)
+    yield checkpoint
+    while checkpoint.epoch < epochs and checkpoint.epoch - checkpoint.best_epoch < patience:
+        checkpoint = Checkpoint.capture(module, adam, run_epoch(checkpoint.epoch + 1), checkpoint)
+        yield checkpoint
+
+
 def kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
     """The shape and type of each tensor."""
     return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
@@ -124,18 +123,6 @@ def kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dt
 def copied(tensors: Mapping[str, Tensor]) -> Tensors:
     """Copies of tensors."""
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
-
-
-def feed(digest: "hashlib._Hash", *parts: Any) -> None:
-    """Add arrays and JSON documents, each after its shape and type, so that no two sequences have the same bytes."""
-    for part in parts:
-        if isinstance(part, np.ndarray | Tensor):
-            array = np.ascontiguousarray(part)
-            digest.update(f"{array.dtype.str}{array.shape}:".encode())
-            digest.update(array.data)
-        else:
-            text = json.dumps(part, sort_keys=True).encode()
-            digest.update(f"json({len(text)}):".encode() + text)
 
 
 def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
@@ -162,8 +149,8 @@ def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = E
 def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
     """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON."""
     # A tensor of two groups is stored twice: safetensors refuses shared memory.
-    tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
-    write_tensors(path, FORMAT, tensors, {"fingerprint": fingerprint, **header})
+    arrays = {f"{group}.{name}": one.numpy().copy() for group, part in groups.items() for name, one in part.items()}
+    training.write_checkpoint(path, fingerprint, header, arrays)
 
 
 def read_groups(
@@ -177,19 +164,15 @@ def read_groups(
         OtherConfigurationError: it is of other settings, another model or other data.
         BrokenCheckpointError: it cannot be read.
     """
-    if not path.exists():
+    stored = training.read_checkpoint(path, fingerprint)
+    if stored is None:
         return None
-    tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
-    if header.get("fingerprint") != fingerprint:
-        raise OtherConfigurationError(
-            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
-            " or other demonstrations). Resume with the same, or start a new run in another directory"
-        )
+    header, arrays = stored
     groups: dict[str, Tensors] = {name: {} for name in names}
     try:
-        for name, tensor in tensors.items():
+        for name, array in arrays.items():
             group, _, rest = name.partition(".")
-            groups[group][rest] = tensor
+            groups[group][rest] = tensor = torch.from_numpy(array).clone()  # aligned memory: kernels round alike there
             if not tensor.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
         return parse(groups, header)
@@ -197,18 +180,21 @@ def read_groups(
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
 
 
-def write_metrics(history: Sequence[EpochMetrics], directory: Path) -> None:
-    """Write the history as JSONL, one epoch per line."""
-    write_lines(directory / METRICS, [asdict(metrics) for metrics in history])
+def half_cosine(learning_rate: float, epoch: int, epochs: int) -> float:
+    """The learning rate of an epoch: along half a cosine, from the first to the one after the last; 0 at epoch 0."""
+    return learning_rate * (1 + math.cos(math.pi * (epoch - 1) / epochs)) / 2 if epoch else 0.0
 
 
-def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
-    """The lines of the metrics of a run of any method.
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Let torch use one thread, in this thread and those started within, and then as many as before.
 
-    Raises:
-        BrokenMetricsError: names the file and what is wrong with it.
+    Scenes run in parallel, each on one core. And a sum that is split between two threads is rounded differently: with
+    one thread, a run gives the same bits on any number of cores.
     """
-    lines: tuple[dict[str, Any], ...] = read_lines(directory / METRICS, _LINE, BrokenMetricsError)
-    if not lines:
-        raise BrokenMetricsError(f"{directory / METRICS}: this file is empty")
-    return lines
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,162 @@
+"""The contract of a cost network: which transitions are alike to it, and one number for each kind.
+
+A network defines how it is made and two things more:
+
+    inputs_of(product)            its input for each node; equal inputs share a row
+    preactivation(inputs, rows)   one unbounded number z for each row, differentiably
+
+The cost is bounded below, so that every transition costs something:
+
+    c_theta = floor + softplus(z + b),   b such that z = 0 costs 1       (the safer default)
+    c_theta = floor + relu(z + 1 - floor)                                (the paper's output)
+
+A network starts with z = 0 everywhere: before training, all controls cost 1.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, Arrays, CostModel, check_output
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.training import CostTraining, TrainingResult
+from wfairl.core.planning.product import Product
+from wfairl.networks.epochs import one_torch_thread
+
+OUTPUTS: dict[str, Callable[[Tensor, float], Tensor]] = {
+    "softplus": lambda z, floor: floor + functional.softplus(z + math.log(math.expm1(1 - floor))),
+    "relu": lambda z, floor: floor + functional.relu(z + 1 - floor),
+}
+"""From z and the floor to costs, by the name of the activation."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeInputs:
+    """The input of a network for the transitions of a product: row = number of the node * controls + control.
+
+    Attributes:
+        numbers: the number of each node, the same for equal inputs; shape [nodes] of int32.
+        controls: how many there are.
+        parts: tensors with one row for each number; each network defines them.
+    """
+
+    numbers: NDArray[np.int32]
+    controls: int
+    parts: tuple[Tensor, ...]
+
+    def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The row of each transition node * controls + control, shape [transitions]."""
+        return self.numbers[transitions // self.controls].astype(np.int64) * self.controls + transitions % self.controls
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A product as input of a network, and the transitions whose cost a search needs. Made once, used often.
+
+    Attributes:
+        inputs: of the network.
+        shape: nodes and controls of the product.
+        transitions: node * controls + control of what a search needs, shape [transitions] of int32.
+        rows: the distinct rows among them, shape [rows] of int64.
+        row_of: index into `rows`, shape [transitions] of int32.
+    """
+
+    inputs: NodeInputs
+    shape: tuple[int, int]
+    transitions: NDArray[np.int32]
+    rows: Tensor
+    row_of: NDArray[np.int32]
+
+
+class CostNetwork(nn.Module, CostModel):
+    """A cost that torch differentiates by its parameters."""
+
+    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
+        super().__init__()
+        check_output(floor, activation)
+        self.floor, self.activation = floor, activation
+        self.settings = {"floor": floor, "activation": activation}
+
+    @abstractmethod
+    def inputs_of(self, product: Product) -> NodeInputs:
+        """The input for the transitions of a product; a `BadInputError` if the network does not apply to its world."""
+
+    @abstractmethod
+    def preactivation(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
+        """z of each row, unbounded, shape [rows]; 0 means a cost of 1."""
+
+    @classmethod
+    def untrained(cls, products: Sequence[Product], settings: CostSettings) -> Self:
+        with _own_generator(settings.seed):
+            return super().untrained(products, settings)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, **settings: Any) -> Self:
+        with _own_generator():  # for the initial parameters, which are then replaced
+            model = cls(**settings)
+        model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()}, strict=True)
+        return model
+
+    @property
+    def arrays(self) -> Arrays:
+        return {name: tensor.detach().numpy() for name, tensor in self.state_dict().items()}
+
+    def inputs(self, product: Product) -> tuple[NDArray[Any], ...]:
+        inputs = self.inputs_of(product)
+        return inputs.numbers, *(part.numpy() for part in inputs.parts)
+
+    def learn(self, training: CostTraining) -> TrainingResult:
+        from wfairl.networks.cost_training import train_network
+
+        return train_network(self, training)
+
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        with one_torch_thread():
+            return self.table(self.view(self.inputs_of(product), np.flatnonzero(product.available)))
+
+    def view(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> View:
+        """What `table` and `costs` need of a product; `transitions` are those whose cost `table` gives."""
+        rows, row_of = _distinct(inputs.rows(transitions))
+        # A run keeps the views of all its scenes: half the bytes matter.
+        small = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
+        return View(inputs, (len(inputs.numbers), inputs.controls), *small)
+
+    def costs(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
+        """The cost of these transitions, differentiably; shape [transitions]."""
+        rows, row_of = _distinct(view.inputs.rows(transitions))
+        return self._of_rows(view.inputs, torch.from_numpy(rows))[torch.from_numpy(row_of)]
+
+    @torch.no_grad()
+    def table(self, view: View) -> NDArray[np.float64]:
+        """The costs for a search, shape [nodes, controls]; 1 for transitions that are not in the view."""
+        table = np.ones(view.shape)
+        table.reshape(-1)[view.transitions] = self._of_rows(view.inputs, view.rows).double().numpy()[view.row_of]
+        return table
+
+    def _of_rows(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
+        return OUTPUTS[self.activation](self.preactivation(inputs, rows), self.floor)
+
+
+@contextmanager
+def _own_generator(seed: int | None = None) -> Iterator[None]:
+    """Leave torch's global generator as it is."""
+    with torch.random.fork_rng(devices=[]):
+        if seed is not None:
+            torch.manual_seed(seed)
+        yield
+
+
+def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows in ascending order, and the index of each row among them; without sorting."""
+    occurs = np.zeros(rows.max(initial=-1) + 1, bool)
+    occurs[rows] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows]

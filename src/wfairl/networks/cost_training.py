@@ -1,0 +1,201 @@
+"""The training of a cost network by epochs of Adam, through the planner.
+
+For each scene of a batch the planner computes the cost-to-go under the current cost, and Proposition 1 gives dL/dc of
+the few transitions that the loss depends on (`core.costs.gradient`). The network is differentiated on those alone. The
+result is the cost of the epoch, counting from 0 before any training, at which held-out demonstrations were most likely.
+
+No random state lasts beyond an epoch: the order of the scenes follows from the seed and the epoch. So a resumed run
+ends as if it had never stopped, bit for bit.
+"""
+
+import copy
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wfairl.core.costs.gradient import Paths, step_losses
+from wfairl.core.costs.scene import TrainingScene, by_product, solve_scenes
+from wfairl.core.costs.settings import CostSettings
+from wfairl.core.costs.training import CHECKPOINT, CostTraining, EpochMetrics, TrainingResult, write_metrics
+from wfairl.core.planning.product import Product
+from wfairl.core.support.progress import progress_bar
+from wfairl.networks.adam import Adam
+from wfairl.networks.cost_network import CostNetwork, NodeInputs, View
+from wfairl.networks.epochs import (
+    Checkpoint,
+    DivergedError,
+    half_cosine,
+    one_torch_thread,
+    read_checkpoint,
+    run_epochs,
+    write_checkpoint,
+)
+
+STILL_FALLING = 2e-3
+"""A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
+
+
+@one_torch_thread()
+def train_network(initial: CostNetwork, training: CostTraining) -> TrainingResult:
+    """See `CostModel.learn`.
+
+    Raises:
+        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+    """
+    settings, directory, model = training.settings, training.directory, copy.deepcopy(initial)
+    adam, loss = Adam(model, settings.weight_decay), NetworkLoss(model, training)
+    trained, held_out = _split(training.scenes, settings)
+
+    def run_epoch(epoch: int) -> EpochMetrics:
+        rate = half_cosine(settings.learning_rate, epoch, settings.epochs)
+        train_loss = _descend(loss, adam, _batches(trained, settings, epoch), rate) if epoch else loss.mean(trained)
+        return EpochMetrics(epoch, rate, train_loss, loss.mean(held_out) if held_out else None)
+
+    resumed = None
+    if directory is not None and training.resume:
+        resumed = read_checkpoint(directory / CHECKPOINT, training.fingerprint)
+    with progress_bar() as bar:
+        meter = bar.add_task("cost", total=settings.epochs)
+        for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=resumed):
+            if directory is not None:
+                write_checkpoint(checkpoint, directory / CHECKPOINT, training.fingerprint)
+                write_metrics(checkpoint.history, directory)
+            bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
+    model.load_state_dict(checkpoint.best)
+    lines, warnings = _lines(model.kind, checkpoint), _warnings(checkpoint, settings)
+    return TrainingResult(model, checkpoint.best_epoch, checkpoint.history, lines, warnings)
+
+
+class NetworkLoss:
+    """The loss of scenes under the current cost of a network, and its gradient.
+
+    Attributes:
+        views: of each product, of the transitions that searches and demonstrations can reach.
+    """
+
+    def __init__(self, model: CostNetwork, training: CostTraining):
+        self.model, self.temperature, self.n_jobs = model, training.temperature, training.n_jobs
+        self.views: dict[Product, View] = {}
+        for product, scenes in by_product(training.scenes).items():
+            numbers, *parts = training.inputs[product]
+            inputs = NodeInputs(numbers, product.successors.shape[1], tuple(map(torch.from_numpy, parts)))
+            self.views[product] = model.view(inputs, np.flatnonzero(scenes[0].solver.needed(scenes)))
+
+    def mean(self, scenes: Sequence[TrainingScene]) -> float:
+        """The loss per step."""
+        losses = [losses for _, losses, _ in self._solve(scenes)]
+        return _finite(float(np.concatenate(losses).mean()), "loss")
+
+    def differentiable(self, scenes: Sequence[TrainingScene]) -> tuple[float, Tensor]:
+        """The loss per step, and a sum of costs c, each times dL/dc: its gradient is that of the loss."""
+        solved = self._solve(scenes)
+        steps = sum(len(scene.controls) for scene in scenes)
+        loss = _finite(sum(losses.sum() for _, losses, _ in solved) / steps, "loss")
+        total = torch.zeros(())
+        for scene, (paths, _, by_Q) in zip(scenes, solved, strict=True):
+            costs = self.model.costs(self.views[scene.product], paths.transitions)
+            total = total + costs @ torch.from_numpy(paths.weights(by_Q / steps)).to(costs.dtype)
+        return loss, total
+
+    def _solve(self, scenes: Sequence[TrainingScene]) -> list[tuple[Paths, NDArray[np.float64], NDArray[np.float64]]]:
+        """The optimal paths from the nodes of each demonstration, and its `step_losses`."""
+        solved = solve_scenes(scenes, self._table, self.n_jobs)
+        return [
+            (paths, *step_losses(paths.control_cost_to_go, scene.controls, self.temperature))
+            for scene, paths in zip(scenes, solved, strict=True)
+        ]
+
+    def _table(self, product: Product) -> NDArray[np.float64]:
+        table = self.model.table(self.views[product])
+        _finite(float(table.sum()), "cost of a transition")
+        return table
+
+
+def _split(scenes: Sequence[TrainingScene], settings: CostSettings) -> tuple[list[TrainingScene], list[TrainingScene]]:
+    """The scenes to train on, at least one, and those that choose the epoch."""
+    count = min(len(scenes) - 1, math.ceil(settings.held_out * len(scenes)))
+    held_out = np.zeros(len(scenes), bool)
+    held_out[np.random.default_rng(settings.seed).permutation(len(scenes))[:count]] = True
+    return (
+        [scene for scene, is_held_out in zip(scenes, held_out, strict=True) if not is_held_out],
+        [scene for scene, is_held_out in zip(scenes, held_out, strict=True) if is_held_out],
+    )
+
+
+def _batches(scenes: Sequence[TrainingScene], settings: CostSettings, epoch: int) -> list[list[TrainingScene]]:
+    """The scenes of an epoch, in the order of the epoch."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(scenes))
+    firsts = range(0, len(order), settings.batch_size)
+    return [[scenes[i] for i in order[first : first + settings.batch_size]] for first in firsts]
+
+
+def _descend(loss: NetworkLoss, adam: Adam, batches: Sequence[Sequence[TrainingScene]], learning_rate: float) -> float:
+    """An Adam step for each batch; the loss per step of a demonstration, each batch before its Adam step."""
+    total, steps = 0.0, 0
+    for batch in batches:
+        value, differentiable = loss.differentiable(batch)
+        gradients = adam.gradients(differentiable)
+        for name, gradient in gradients.items():
+            _finite(gradient.sum().item(), f"gradient of {name}")
+        adam.step(gradients, learning_rate)
+        of_batch = sum(len(scene.controls) for scene in batch)
+        total += value * of_batch
+        steps += of_batch
+    return total / steps
+
+
+def is_falling(losses: Sequence[float | None]) -> bool:
+    """Whether the last of the epochs' held-out losses is the least, and clearly below that of a quarter before."""
+    last = len(losses) - 1
+    measured = [loss for loss in losses if loss is not None]
+    if last < 2 or len(measured) < len(losses) or measured[-1] > min(measured):
+        return False
+    return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
+
+
+def _lines(kind: str, checkpoint: Checkpoint) -> list[tuple[str, str]]:
+    """What was learned, for people."""
+    history, chosen = checkpoint.history, checkpoint.best_epoch
+    before, after = history[0].held_out_loss, history[chosen].held_out_loss
+    if checkpoint.epoch == 0:
+        lines = [("cost", f"{kind}, 1 everywhere: not trained")]
+    elif chosen == 0:
+        lines = [
+            ("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely"),
+            ("", "(right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"),
+        ]
+    else:
+        lines = [("cost", f"{kind}, of epoch {chosen} of {checkpoint.epoch}")]
+    if before is not None and after is not None:
+        lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
+    elif checkpoint.epoch > 0:
+        lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
+    return lines
+
+
+def _warnings(checkpoint: Checkpoint, settings: CostSettings) -> list[str]:
+    last = checkpoint.epoch
+    if checkpoint.best_epoch < last or not is_falling([one.held_out_loss for one in checkpoint.history]):
+        return []
+    return [
+        f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
+        f" or faster (--learning-rate, now {settings.learning_rate:g})"
+    ]
+
+
+def _describe(metrics: EpochMetrics) -> str:
+    held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
+    return f"cost: loss {metrics.train_loss:.4f}{held_out}"
+
+
+def _finite(number: float, noun: str) -> float:
+    if not math.isfinite(number):
+        raise DivergedError(
+            f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch remains;"
+            " lower the learning rate, or raise the training temperature"
+        )
+    return number

@@ -1,0 +1,96 @@
+"""The files of cost models."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from strategies_learning import doorkey_scene
+
+from wfairl.core.costs.cost_model import COST_MODELS, BrokenCostError, load_cost, save_cost
+from wfairl.core.support.safetensors_files import write_arrays
+from wfairl.minigrid.grid_costs import LocalCost
+
+
+@pytest.mark.parametrize("kind", sorted(COST_MODELS))
+def test_a_cost_survives_its_file(kind, tmp_path):
+    scene = doorkey_scene(4, np.random.default_rng(4))
+    made = COST_MODELS[kind].for_products([scene.product])
+    rng = np.random.default_rng(4)
+    arrays = {name: 0.3 * np.abs(rng.normal(size=one.shape)).astype(one.dtype) for name, one in made.arrays.items()}
+    model = made.from_arrays(arrays, **made.settings)
+    save_cost(model, tmp_path / "cost.safetensors")
+    again = load_cost(tmp_path / "cost.safetensors")
+    assert type(again) is type(model)
+    assert np.array_equal(again(scene.product), model(scene.product))
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from wfairl.core.costs import PricesCost, load_cost, save_cost
+from wfairl.core.costs.training import read_checkpoint, train_cost, write_checkpoint
+from wfairl.core.runs.pipeline import run_pipeline
+model = PricesCost(3)
+save_cost(model, Path("cost.safetensors"))
+load_cost(Path("cost.safetensors"))
+write_checkpoint(Path("last.safetensors"), "fingerprint", {}, {})
+read_checkpoint(Path("last.safetensors"), "fingerprint")
+print({"minigrid", "pygame", "torch"} & set(sys.modules))
+"""
+
+
+def test_a_cost_over_features_and_its_checkpoint_are_written_and_read_without_minigrid_and_torch(tmp_path):
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "name"),
+    [
+        ("paper", {"height": 2000, "width": 2000}, "position.weight"),
+        ("paper", {"height": 25, "width": 4}, "position.weight"),
+        ("prices", {"features": 2000}, "weight"),
+        ("auto", {"features": 2000}, "weights"),
+    ],
+)
+def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything_is_made(
+    kind, sizes, name, tmp_path, monkeypatch
+):
+    model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
+    padding = {"padding": np.zeros(2000)}
+    header = {"kind": kind, "settings": {**model.settings, **sizes}}
+    write_arrays(tmp_path / "cost.safetensors", "wfairl-cost", 1, header, {**model.arrays, **padding})
+    monkeypatch.setattr(COST_MODELS[kind], "__init__", None)  # whoever makes one fails
+    with pytest.raises(BrokenCostError, match=rf"broken cost model \({name} has the shape"):
+        load_cost(tmp_path / "cost.safetensors")
+
+
+@pytest.mark.parametrize("kind", sorted(COST_MODELS))
+def test_every_size_of_a_cost_model_is_held_against_a_shape(kind):
+    """Sizes are the integers among the settings: no two may give the same shapes, or the check would be blind."""
+    model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
+    sizes = {name: value for name, value in model.settings.items() if isinstance(value, int)}
+    shapes = model.shapes(**sizes)
+    for name, shape in shapes.items():
+        assert model.arrays[name].shape == shape
+    for name in sizes:
+        assert model.shapes(**{**sizes, name: sizes[name] + 1}) != shapes
+
+
+def test_a_broken_cost_file_is_named(tmp_path):
+    path = tmp_path / "cost.safetensors"
+    model = LocalCost()
+    save_cost(model, path)
+    content = path.read_bytes()
+    for broken in (b"", content[:100], content[:-8], content.replace(b"local", b"ghost")):
+        path.write_bytes(broken)
+        with pytest.raises(BrokenCostError, match=r"cost\.safetensors"):
+            load_cost(path)
+    with torch.no_grad():
+        model.head.last.bias.fill_(torch.nan)
+    save_cost(model, path)
+    with pytest.raises(BrokenCostError, match="not finite"):
+        load_cost(path)
