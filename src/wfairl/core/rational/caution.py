@@ -48,7 +48,7 @@ from wfairl.core.worlds.world import World
 DEFAULT_PRICE = 1000.0
 """Price of a failure, in mean costs of a step."""
 
-LARGEST_DOUBT = 0.21
+LARGEST_DOUBT = 0.17
 """Plans that fail with a larger probability are refused."""
 
 LEAST_PROBABILITY_OF_REASON = 0.05

@@ -39,8 +39,9 @@ from wfairl.core.rational.constraints import (
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.task_posterior import Support
 
-DEADLY_ODDS, UNSEEN_ODDS = 0.125, 0.1
-"""Prior odds that a proposition ends the task in failure; that one which no demonstration reads requires something."""
+DEADLY_ODDS, UNSEEN_ODDS = 0.125, 0.5
+"""Prior odds that a proposition ends the task in failure; that one which no demonstration reads requires something,
+after one demonstration. After n of them they are an n-th of that: many demonstrations show what matters."""
 
 NEEDED_ODDS, OBLIGATION_ODDS = 0.25, 0.1
 """Prior odds that a demonstrated proposition is needed; that it is needed after another."""
@@ -88,14 +89,15 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     return tuple(sorted(doubts, key=lambda one: -one.probability))
 
 
-def doubts_of_unknown(propositions: Iterable[str]) -> tuple[Doubt, ...]:
+def doubts_of_unknown(propositions: Iterable[str], demonstrations: int) -> tuple[Doubt, ...]:
     """The doubts about propositions that occur in no scene of the demonstrations."""
-    return tuple(Doubt(constraint, odds / (1 + odds)) for p in sorted(propositions) for constraint, odds in _unread(p))
+    found = (one for p in sorted(propositions) for one in _unread(p, demonstrations))
+    return tuple(Doubt(constraint, odds / (1 + odds)) for constraint, odds in found)
 
 
-def _unread(proposition: str) -> Iterator[tuple[Constraint, float]]:
+def _unread(proposition: str, demonstrations: int) -> Iterator[tuple[Constraint, float]]:
     yield Constraint("never", proposition), DEADLY_ODDS
-    yield Constraint("unseen", proposition), UNSEEN_ODDS
+    yield Constraint("unseen", proposition), UNSEEN_ODDS / demonstrations
 
 
 def _phases(automaton: CompactAutomaton) -> list[tuple[str, str]]:
@@ -119,7 +121,7 @@ def _possible(
     `phases` are what begins a state of the automaton and what ends it: times in which something may be deadly.
     """
     for p in sorted(frozenset().union(*evidence.labels).difference(read)):
-        yield from _unread(p)
+        yield from _unread(p, len(evidence.log_uniform))
     for p in read:
         yield Constraint("never", p), DEADLY_ODDS
         yield Constraint("needed", p), NEEDED_ODDS
