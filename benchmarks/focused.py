@@ -30,10 +30,10 @@ from wfairl.core.worlds import find_task
 from wfairl.minigrid.babyai import GO_TO
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
-from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.minigrid.missions import read_mission
 from wfairl.minigrid.world import MiniGridWorld
 from wfairl.networks.cost_training import NetworkLoss
+from wfairl.networks.grid_costs import LocalCost
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)
 PARTS = ("growth", "plans", "training")

@@ -24,7 +24,9 @@ from experiments.baselines.vector_environment import CARRIED, GRID, PLACE, Bank,
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
-from wfairl.minigrid.grid_network import (
+from wfairl.minigrid.grid_view import view_states
+from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, WALL
+from wfairl.networks.grid_network import (
     DIRECTION_SIZE,
     HAND_SIZE,
     HIDDEN,
@@ -34,8 +36,6 @@ from wfairl.minigrid.grid_network import (
     compacted,
     pairs,
 )
-from wfairl.minigrid.grid_view import view_states
-from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, WALL
 
 UP = 3
 MIRRORED_DIRECTION = (2, 1, 0, 3)

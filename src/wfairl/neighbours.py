@@ -34,8 +34,8 @@ OFFERS: dict[str, dict[str, str]] = {
     ),
     "kind of task": {"minigrid": "wfairl.minigrid.documents"},
     "cost model": {
-        "paper": "wfairl.minigrid.grid_costs:PaperCost",
-        "local": "wfairl.minigrid.grid_costs:LocalCost",
+        "paper": "wfairl.networks.grid_costs:PaperCost",
+        "local": "wfairl.networks.grid_costs:LocalCost",
     },
     "learner": {
         "shortest": "wfairl.events.shortest:ShortestLearner",

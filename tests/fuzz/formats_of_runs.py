@@ -26,9 +26,9 @@ from wfairl.core.runs.run_directory import RunConfig, read_config, write_config
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.networks.adam import Adam
 from wfairl.networks.epochs import Checkpoint, read_checkpoint, write_checkpoint
+from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.run_files import read_metrics
 from wfairl.questions.answer_files import read_answers, write_answers
 from wfairl.recordings.log import read_log, read_recordings

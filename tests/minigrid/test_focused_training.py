@@ -11,8 +11,8 @@ from wfairl.core.costs.training import CostTraining, train_cost
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused.solver import FocusedSolver
-from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.networks.cost_training import NetworkLoss
+from wfairl.networks.grid_costs import LocalCost
 
 
 def random_model(kind, products):

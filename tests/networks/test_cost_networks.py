@@ -8,10 +8,10 @@ from wfairl.core.costs.cost_model import ACTIVATIONS
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining
-from wfairl.minigrid.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.minigrid.grid_view import view_states
 from wfairl.networks.cost_network import OUTPUTS, CostNetwork, View
 from wfairl.networks.cost_training import NetworkLoss
+from wfairl.networks.grid_costs import LocalCost, OtherMapError, PaperCost
 
 GRID_MODELS = (PaperCost, LocalCost)
 

@@ -19,10 +19,10 @@ from wfairl.core.costs.training import CHECKPOINT, BrokenCheckpointError, OtherC
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid.grid_costs import LocalCost, PaperCost
 from wfairl.networks import cost_training
 from wfairl.networks.adam import Adam
 from wfairl.networks.epochs import DivergedError
+from wfairl.networks.grid_costs import LocalCost, PaperCost
 
 QUICK = CostSettings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 

@@ -10,7 +10,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.cost_maps import draw_cost_maps, map_costs
 from wfairl.pages.world_drawing import NoRendererError
 

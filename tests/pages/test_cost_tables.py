@@ -11,7 +11,7 @@ from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
-from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.cost_tables import cost_tables, weights_of
 
 seeds = st.integers(0, 2**31)

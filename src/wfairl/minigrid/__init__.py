@@ -9,10 +9,8 @@ _MODULES = {
     "Carrying": "propositions",
     "DoorOpen": "propositions",
     "Facing": "propositions",
-    "LocalCost": "grid_costs",
     "MiniGridTask": "tasks",
     "MiniGridWorld": "world",
-    "PaperCost": "grid_costs",
     "Proposition": "propositions",
     "UnknownPhysicsError": "physics",
 }

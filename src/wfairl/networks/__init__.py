@@ -1,8 +1,19 @@
 """Costs as networks: the contract of a cost network, and its training by epochs of Adam."""
 
+from importlib.util import find_spec
+
+from wfairl.core.support.errors import MissingExtraError
 from wfairl.core.support.imports import load_lazily
 
-_MODULES = {"CostNetwork": "cost_network", "NodeInputs": "cost_network"}
+if find_spec("torch") is None:
+    raise MissingExtraError("PyTorch", "networks")
+
+_MODULES = {
+    "CostNetwork": "cost_network",
+    "LocalCost": "grid_costs",
+    "NodeInputs": "cost_network",
+    "PaperCost": "grid_costs",
+}
 
 __all__ = [*_MODULES]
 __getattr__, __dir__ = load_lazily(__name__, _MODULES)

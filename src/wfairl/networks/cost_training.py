@@ -20,7 +20,14 @@ from torch import Tensor
 from wfairl.core.costs.gradient import Paths, step_losses
 from wfairl.core.costs.scene import TrainingScene, by_product, solve_scenes
 from wfairl.core.costs.settings import CostSettings
-from wfairl.core.costs.training import CHECKPOINT, CostTraining, EpochMetrics, TrainingResult, write_metrics
+from wfairl.core.costs.training import (
+    CHECKPOINT,
+    CostTraining,
+    EpochMetrics,
+    TrainingResult,
+    is_falling,
+    write_metrics,
+)
 from wfairl.core.planning.product import Product
 from wfairl.core.support.progress import progress_bar
 from wfairl.networks.adam import Adam
@@ -34,9 +41,6 @@ from wfairl.networks.epochs import (
     run_epochs,
     write_checkpoint,
 )
-
-STILL_FALLING = 2e-3
-"""A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
 
 
 @one_torch_thread()
@@ -146,15 +150,6 @@ def _descend(loss: NetworkLoss, adam: Adam, batches: Sequence[Sequence[TrainingS
         total += value * of_batch
         steps += of_batch
     return total / steps
-
-
-def is_falling(losses: Sequence[float | None]) -> bool:
-    """Whether the last of the epochs' held-out losses is the least, and clearly below that of a quarter before."""
-    last = len(losses) - 1
-    measured = [loss for loss in losses if loss is not None]
-    if last < 2 or len(measured) < len(losses) or measured[-1] > min(measured):
-        return False
-    return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
 
 
 def _lines(kind: str, checkpoint: Checkpoint) -> list[tuple[str, str]]:

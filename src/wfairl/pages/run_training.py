@@ -8,9 +8,8 @@ from typing import Any, TypeGuard
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.cost_words import CLAIMED
 from wfairl.core.costs.feature_costs import CostOverFeatures, SampledCost
-from wfairl.core.costs.training import METRICS
+from wfairl.core.costs.training import METRICS, is_falling
 from wfairl.core.support.errors import WfairlError
-from wfairl.networks.cost_training import is_falling
 from wfairl.pages.blocks import Column, Facts, Table, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import draw_lines

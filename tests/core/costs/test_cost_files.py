@@ -10,7 +10,7 @@ from strategies_learning import doorkey_scene
 
 from wfairl.core.costs.cost_model import COST_MODELS, BrokenCostError, load_cost, save_cost
 from wfairl.core.support.safetensors_files import write_arrays
-from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.networks.grid_costs import LocalCost
 
 
 @pytest.mark.parametrize("kind", sorted(COST_MODELS))

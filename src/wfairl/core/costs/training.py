@@ -47,6 +47,10 @@ class OtherConfigurationError(BadInputError):
     """The checkpoint is of other settings, another model or other data."""
 
 
+STILL_FALLING = 2e-3
+"""A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
+
+
 @dataclass(frozen=True)
 class EpochMetrics:
     """How an epoch went; an estimation from all demonstrations has two, before and after.
@@ -67,6 +71,15 @@ class EpochMetrics:
     def criterion(self) -> tuple[float, ...] | None:
         """What the best epoch minimises, the first of equals; None if nothing is held out."""
         return None if self.held_out_loss is None else (self.held_out_loss,)
+
+
+def is_falling(losses: Sequence[float | None]) -> bool:
+    """Whether the last of the epochs' held-out losses is the least, and clearly below that of a quarter before."""
+    last = len(losses) - 1
+    measured = [loss for loss in losses if loss is not None]
+    if last < 2 or len(measured) < len(losses) or measured[-1] > min(measured):
+        return False
+    return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@
 Task files are sent with their contents, modules by name: these must be installed on the workers.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -81,9 +82,7 @@ _loaded_files: set[bytes] = set()
 
 def set_up(sources: Sources) -> None:
     """Prepare a worker: one thread, since there are as many workers as cores, and the tasks."""
-    import torch
-
-    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"  # for torch, which reads it where a task imports it
     for source, content in sources:
         if content is None:
             load_tasks(source)

@@ -15,7 +15,12 @@ from torch import Tensor, nn
 from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR
 from wfairl.core.planning.cost import CostScope
 from wfairl.core.planning.product import Product
-from wfairl.minigrid.grid_network import (
+from wfairl.minigrid.grid_view import view_states
+from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
+from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
+from wfairl.minigrid.world import MiniGridWorld
+from wfairl.networks.cost_network import CostNetwork, NodeInputs
+from wfairl.networks.grid_network import (
     CONTROL_SIZE,
     DIRECTION_SIZE,
     HAND_SIZE,
@@ -27,11 +32,6 @@ from wfairl.minigrid.grid_network import (
     compacted,
     pairs,
 )
-from wfairl.minigrid.grid_view import view_states
-from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
-from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
-from wfairl.minigrid.world import MiniGridWorld
-from wfairl.networks.cost_network import CostNetwork, NodeInputs
 
 
 class PaperCost(CostNetwork):
