@@ -15,7 +15,7 @@ from experiments.method_comparison.paper import ENTRIES, FULL, PAPER, TASKS
 from experiments.method_comparison.protocol import Entry
 from experiments.method_comparison.tables import standard_error, summarise, trials_of
 from wfairl.core.runs.methods import CHOSEN, METHODS
-from wfairl.core.runs.planners import NoAutomaton
+from wfairl.core.runs.planning_methods import NoAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.page import Page, Section, page_html
 
