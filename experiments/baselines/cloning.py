@@ -5,7 +5,7 @@
 In MiniGrid pi is the paper's network. Since demonstrations are few, a fair baseline makes the most of them:
 
 - In a grid, the network sees the map around the agent, and half of the demonstrations are mirrored in each epoch
-  (`grid_encoder`).
+  (`GridEncoder`).
 - Steps that changed nothing are not imitated. A demonstrator at temperature 0.5 takes many; they cost it time, but a
   clone that confuses two states may repeat such a step forever.
 - Training uses dropout and weight decay. Held-out demonstrations choose the epoch, counting from 0 before any training,

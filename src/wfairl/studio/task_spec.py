@@ -64,7 +64,7 @@ class TaskSpec:
     Attributes:
         name: of the task.
         environment: the Gymnasium id for an invented task; None for a registered one.
-        propositions: of an invented task, each as in `worlds.documents`.
+        propositions: of an invented task, each as in `minigrid.documents`.
 
     Raises:
         BadInputError: the name is not valid.

@@ -1,7 +1,7 @@
 """FiniteAutomaton: the finite quotient of a weighted automaton that a planner can search.
 
-Words are compressed: consecutive equal labels count once. So a state is the pair (WFA state alpha, last label), and
-reading the last label again leaves it as it is.
+Words are compressed unless repeats are kept: consecutive equal labels count once. So a state is the pair (WFA state
+alpha, last label), and reading the last label again leaves it as it is.
 
 A state u is identified by the values of its continuations, h(u v) for a finite set of suffixes v that tells all WFA
 states apart. States with the same last label are merged when these values agree within a tolerance. A state is live

@@ -1,8 +1,8 @@
 """Many words as arrays: flat symbols with offsets, and the tree of their prefixes.
 
-A corpus is a weighted list of words over one alphabet. All heavy computations of this package go over it level by
-level (all words at position 0, then 1, ...), so that they take the time of sorting the symbols: linear in the words
-up to a logarithm, and without a Python loop over words.
+A corpus is a weighted list of words over one alphabet. Computations on many words go over it level by level (all words
+at position 0, then 1, ...), so that they take the time of sorting the symbols: linear in the words up to a logarithm,
+and without a Python loop over words.
 """
 
 from collections import defaultdict

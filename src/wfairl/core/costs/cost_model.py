@@ -3,6 +3,9 @@
 A cost model is a cost as planners take it: called with a product, it gives the cost of every transition, each at least
 the floor. It brings its own estimator: `learn` takes demonstrations on their products and returns a learned model.
 Before training, all controls cost 1. A file holds the arrays of a model, and in its header the kind and the settings.
+
+To add a cost model, subclass `CostModel`, or `CostOverFeatures` (`feature_costs`) for a few weights that are estimated
+at once, and call `register_cost_model`. `wfairl train --cost KIND` and `wfairl run --cost KIND` then find it.
 """
 
 from abc import ABC, abstractmethod
@@ -46,7 +49,8 @@ class CostModel(ABC):
     Attributes:
         scope: what it depends on.
         kind: its name in files and on the command line.
-        settings: the arguments that make an untrained model of the same shape, as plain JSON.
+        settings: the arguments that make an untrained model of the same shape, as plain JSON. Whole numbers among them
+            are sizes: a file in which one is below 1, or above the number of array elements, is refused.
     """
 
     scope: ClassVar[CostScope] = CostScope.LOCAL
@@ -73,7 +77,7 @@ class CostModel(ABC):
 
     @abstractmethod
     def __call__(self, product: Product) -> NDArray[np.float64]:
-        """The costs of a product, shape [nodes, controls].
+        """The costs of a product, shape [nodes, controls], or [nodes, effects] where the world slips.
 
         Raises:
             BadInputError: the model does not apply to this kind of world.

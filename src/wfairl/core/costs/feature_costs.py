@@ -1,9 +1,9 @@
 """Costs over the features of transitions, for any world.
 
-prices   c = sum_i p_i phi_i, the price p of a unit of each feature, above the floor
-auto     the mean of c over samples of the posterior of a few weights, of features and of controls
+    prices   c = sum_i p_i phi_i, the price p of a unit of each feature, above the floor
+    auto     the mean of c over samples of the posterior of a few weights, of features and of controls
 
-Both are estimated from all demonstrations at once.
+Both are estimated from all demonstrations at once. `CostOverFeatures` is the contract of such a cost.
 """
 
 import math

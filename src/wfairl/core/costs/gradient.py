@@ -12,7 +12,7 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 
     d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
 
-which `step_losses` gives; `Paths.weights` does the rest.
+`step_losses` gives its negative, since the loss is -log pi; `Paths.weights` does the rest.
 """
 
 from abc import ABC, abstractmethod

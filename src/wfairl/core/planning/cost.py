@@ -1,4 +1,7 @@
-"""Costs of transitions: any function from a product to one number above zero for every node and control."""
+"""Costs of transitions: any function from a product to one number above zero for every node and control.
+
+Where the world slips, a cost is that of what happened: the columns are effects (`worlds.chances`), not controls.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

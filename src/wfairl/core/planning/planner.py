@@ -5,8 +5,11 @@
     solution.plan()                                          a cheapest path to acceptance
 
 A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. `ExactPlanner` solves
-the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own. To add a
-planner by name, call `PLANNERS.register(name, factory)`. Training has a contract of its own, `costs.scene.Solver`.
+the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own.
+
+To add a planner by name, call `PLANNERS.register(name, factory)`: `wfairl plan --planner NAME` finds it. A policy takes
+a planner as an argument, `PlannedPolicy(..., planner)`. The policy of a run plans with `AutoPlanner`. Training has a
+contract of its own, `costs.scene.Solver`.
 """
 
 from collections.abc import Callable, Sequence

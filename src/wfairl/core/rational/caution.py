@@ -12,12 +12,13 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
 The price of a failure is in units of the mean cost of a step. The agent also tries to repeat a demonstrated word: what
 was demonstrated is right whatever the task is. The task may also ask what nobody foresees. That probability is the same
-for all plans: it is stated, and not weighed.
+for all plans: it adds to the doubt that is stated, and it is not weighed.
 
 An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
 satisfied in the scene is not the task, and a constraint that no probable automaton can keep there is no doubt. A plan
 that ends within the horizon is preferred to any that does not. If even the best plan is too doubtful, the agent refuses
-to act and gives the reasons.
+to act and gives the reasons. In a world too large to enumerate no doubt is weighed: the agent plans for the most
+probable automaton.
 """
 
 from collections.abc import Iterator, Sequence

@@ -315,7 +315,7 @@ class GraphWorld:
 
     @property
     def rendering(self) -> Rendering | None:
-        """How the source looks. A graph without a source is drawn at its positions; see `wfairl.pages`."""
+        """How the source looks. A graph without a source is drawn at its positions (`pages.world_drawing`)."""
         offered = offered_rendering(self.source)
         return None if offered is None else offered.after(self.name)
 

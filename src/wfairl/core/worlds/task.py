@@ -10,6 +10,9 @@ A task around a world of your own is one value:
         horizon=40,
         scene=lambda seed: Corridor(length=4 + seed % 5),
     )
+
+`register_task(TASK)` registers the task by its name. `wfairl --tasks FILE` finds tasks at the top level of a file
+(`task_registry`).
 """
 
 from collections.abc import Callable, Sequence
