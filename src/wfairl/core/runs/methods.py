@@ -1,7 +1,9 @@
 """The methods, each of which learns a policy from demonstrations: their contract, and how to train and load by name.
 
-train("no-automaton", dataset, "runs/goal", {"epochs": 40})     writes a run
-load_policy("runs/goal", task)                                  the policy that `evaluate` runs
+    train("no-automaton", dataset, "runs/goal", {"epochs": 40})     writes a run
+    load_policy("runs/goal", task)                                  the policy that `evaluate` runs
+
+To add a method, subclass `Method` and call `register_method`.
 """
 
 from abc import ABC, abstractmethod
