@@ -9,14 +9,14 @@ first hold. (`rational`, the default, keeps only those for which the demonstrato
 import numpy as np
 from own_world import TASK
 
-from wfairl import TaskModel, collect, find_learner, unit_cost, visit_in_order
+from wfairl import TaskModel, collect, find_learner, visit_in_order
 from wfairl.core.demonstrations import register_learner
 
 
 class CommonOrder:
     """Visits what all successes share; a `TaskLearner` has one method."""
 
-    def learn(self, dataset, task, cost=unit_cost, n_jobs=2):
+    def learn(self, dataset, task, cost=None, n_jobs=2):
         successes = [first_times(one.labels) for one in dataset if one.is_success]
         common = set.intersection(*(set(times) for times in successes))
         order = sorted(common, key=lambda name: np.mean([times[name] for times in successes]))

@@ -4,8 +4,13 @@ A cost model is a cost as planners take it: called with a product, it gives the 
 the floor. It brings its own estimator: `learn` takes demonstrations on their products and returns a learned model.
 Before training, all controls cost 1. A file holds the arrays of a model, and in its header the kind and the settings.
 
-To add a cost model, subclass `CostModel`, or `CostOverFeatures` (`feature_costs`) for a few weights that are estimated
-at once, and call `register_cost_model`. `wfairl train --cost KIND` and `wfairl run --cost KIND` then find it.
+To add a cost model, subclass one of these and call `register_cost_model`:
+
+    CostModel            any cost
+    CostOverFeatures     a few weights that are estimated from all demonstrations at once (`feature_costs`)
+    PricesCost           prices of amounts of your own (`feature_costs`)
+
+`wfairl train --cost KIND` and `wfairl run --cost KIND` then find it.
 """
 
 from abc import ABC, abstractmethod
