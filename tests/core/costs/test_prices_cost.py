@@ -65,6 +65,12 @@ def test_features_that_are_no_amounts_are_refused(features):
         PricesCost(2)(product_of(features))
 
 
+def test_a_training_on_features_that_are_no_amounts_is_refused_before_it_begins():
+    scene = TrainingScene(ExactSolver(product_of([[1, -0.1], [1, 1]])), np.array([0]), np.array([0]))
+    with pytest.raises(BadInputError, match="needs features that are amounts"):
+        CostTraining(PricesCost(2), [scene], CostSettings())
+
+
 def test_prices_are_learned_from_the_ways_that_were_chosen():
     """Demonstrators on a roadmap to whom a wet metre costs four dry ones."""
     roadmap, rule, temperature = small_roadmap(), visit_in_order("a", "b"), 0.3

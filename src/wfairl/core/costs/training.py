@@ -112,8 +112,9 @@ def train_cost(
     """Fit a cost model to demonstrations; the arguments are explained at `CostTraining`.
 
     Raises:
+        BadInputError: there are no demonstrations, or the model does not apply to their worlds.
         OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
-        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+        DivergedError: numbers of a network are no longer finite; the last good checkpoint stays where it is.
     """
     return model.learn(CostTraining(model, scenes, settings, directory, resume, n_jobs, comparisons))
 
@@ -143,6 +144,7 @@ class CostTraining:
     def __post_init__(self) -> None:
         if not self.scenes:
             raise BadInputError("there are no demonstrations to train on")
+        _ = self.inputs  # a model that does not apply to the scenes refuses them
         if self.directory is not None and self.resume:
             read_checkpoint(self.directory / CHECKPOINT, self.fingerprint)
 
