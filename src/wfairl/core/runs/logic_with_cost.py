@@ -91,7 +91,7 @@ def learn_logic_and_cost(
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
-    model = learner.learn(dataset, task, None if cost is None else cost, n_jobs)
+    model = learner.learn(dataset, task, cost, n_jobs)
     posterior = posterior_of(model)
     return Explanation(model, cost, -np.inf if posterior is None else posterior.log_posterior)
 
