@@ -224,9 +224,9 @@ class FocusedSearch:
             try:
                 if search.cost_to_go(0) == np.inf:
                     return
+                segment, _ = search.best_path(0)
             except TooManyNodesMetError:
                 return
-            segment, _ = search.best_path(0)
             path = follow(product.world, segment, automaton, at)
             at, controls = (path.states[-1], path.automaton_states[-1]), controls + segment
             if automaton.accepting[at[1]]:
