@@ -58,7 +58,8 @@ class GymnasiumWorld:
         """See `World`."""
         if state in self._ended:
             return ((1.0, state),)
-        return check_outcomes(((p, int(after)) for p, after, *_ in self._table[state][control]), lambda: f"at {state}")
+        answer = ((probability, int(after)) for probability, after, *_ in self._table[state][control])
+        return check_outcomes(answer, lambda: f"at state {state} under control {self.controls[control]!r}")
 
     def label(self, state: int, control: int, next_state: int) -> Label:  # noqa: ARG002
         return frozenset(name for name, holds in self._propositions.items() if holds(next_state))
