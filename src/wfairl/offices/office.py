@@ -4,11 +4,12 @@ In the task of the demo, `coffee-and-mail`, nothing in the world forbids plants 
 demonstrations alone, and what a carpet costs can only be told from detours.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
 from wfairl.core.automata.rules import all_of, avoid, then, visit_all, visit_in_order
@@ -133,7 +134,7 @@ def _can_fulfil(world: GraphWorld, rule: Automaton) -> bool:
     return bool((world.explore(rule).successors == ACCEPTED).any())
 
 
-def _with_feature(world: GraphWorld, cells_with_it: Iterable[bool], name: str) -> GraphWorld:
+def _with_feature(world: GraphWorld, cells_with_it: ArrayLike, name: str) -> GraphWorld:
     """The office with a second feature: whether a step leads to one of some cells."""
     table = replace(
         world.table,
