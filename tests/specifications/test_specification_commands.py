@@ -1,7 +1,10 @@
 """The commands that show, exchange, compare and question a task, as a user types them."""
 
 import json
+import os
 import runpy
+import subprocess
+import sys
 
 import pytest
 from PIL import Image
@@ -100,6 +103,20 @@ def test_diff_shows_the_words_and_draws_both(wfairl, task, tmp_path):
     with Image.open(tmp_path / "diff.png") as picture:
         assert picture.width > 500
     assert "lost at label" in wfairl("diff", task, other).stdout
+
+
+def test_diff_lists_the_same_words_for_every_hash_seed(tmp_path):
+    any_order = all_of(*map(visit_in_order, "acd"))
+    for name, rule in {"one": any_order, "other": visit_in_order("a", "c", "d")}.items():
+        word = tuple(map(frozenset, "acd"))
+        TaskModel.of_automaton(rule, "rule", [word], [1.0]).save(tmp_path / f"{name}.json")
+    command = [sys.executable, "-m", "wfairl", "diff", tmp_path / "one.json", tmp_path / "other.json", "--json"]
+    said = {
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=False).stdout
+        for seed in "1234"
+    }
+    assert len(said) == 1
+    assert json.loads(said.pop())["known_labels"]
 
 
 def test_explain_takes_words_as_they_are_printed_and_as_json(wfairl, task):

@@ -232,7 +232,7 @@ def diff(
     if output is not None:
         find_format(None, output, lambda form: form.name in ("svg", "png"))
     models = TaskModel.load(one), TaskModel.load(other)
-    known = {label for model in models for label in model.labels_seen}
+    known = sort_labels({label for model in models for label in model.labels_seen})
     found = compare_automata((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
     if output is not None:
         write_comparison(output, found)
