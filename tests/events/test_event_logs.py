@@ -101,6 +101,14 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path, text, reason):
     assert reason in str(error.value)
 
 
+@pytest.mark.parametrize("attribute", ["days", "days > 1"])
+def test_days_need_the_time_of_every_event(tmp_path, attribute):
+    path = tmp_path / "log.csv"
+    path.write_text("case,event\n1,a\n1,b\n")
+    with pytest.raises(MalformedWordsError, match="'days' needs the time of every event"):
+        read_csv(path, LogColumns(attributes=(attribute,)))
+
+
 def test_traces_are_words_and_only_complete_events_count(tmp_path):
     log = read_xes(write(tmp_path, XES, "log.xes"))
     assert log.words == (word("order", "ship"), ())

@@ -226,6 +226,8 @@ class _Cases:
             raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
         if empty:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
+        if DAYS in self.attributes.names and any(math.isnan(event.days) for event in self.events):
+            raise MalformedWordsError(f"{self.source}: the attribute 'days' needs the time of every event")
         self.attributes.choose(lambda name: (event.values[name] for event in self.events))
         labels: dict[Label, Label] = {}  # equal labels are stored once
         words = tuple(
