@@ -187,7 +187,7 @@ def even(name):
 
 def test_what_counts_has_no_formula_and_the_error_says_why():
     for returning in (even("a"), from_ltlf("G (a -> X[!] b)")):
-        with pytest.raises(NoFormulaError, match=r"returns to states that it has left \(0, 1\), as one that counts"):
+        with pytest.raises(NoFormulaError, match=r"returns to states that it has left \(0, 1\); LTLf expresses"):
             to_ltlf(returning)
     with pytest.raises(NoFormulaError, match="more than 20,000 characters"):
         to_ltlf(then(visit_all(*"abcde"), visit_in_order("f")))
@@ -236,6 +236,9 @@ def test_labels_in_all_their_forms_are_read():
         (HEADER + "--BODY--\nState: 0 [0 U 1] 0\n--END--\n", "no condition on its propositions"),
         (HEADER + "--BODY--\nState: 0 [0 &] 0\n--END--\n", "cannot be read"),
         (HEADER + "--BODY--\nState: 0 [@x] 0\n--END--\n", "'@x' in the HOA is not defined"),
+        (HEADER + "--ABORT--\n--BODY--\n--END--\n", "aborted"),
+        (HEADER + "--END--\n--BODY--\n", "ends before its body"),
+        (HEADER + '--BODY--\nState: "first" 0 [t] 0\n--END--\n', "where a number is needed"),
         (HEADER + "--BODY--\nState: 0 0\n--END--\n", "not one for every label"),
         (HEADER + "--BODY--\nState: 0 State: 0\n--END--\n", "defined twice"),
         (HEADER + "--BODY--\nState: 99999999999999999999\n--END--\n", "where a number is needed"),

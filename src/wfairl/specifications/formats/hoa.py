@@ -125,6 +125,8 @@ def _sections(text: str) -> tuple[list[Item], list[Item]]:
     if not {"--BODY--", "--END--"} <= {*tokens}:
         raise MalformedHoaError("the HOA ends too early; --END-- is missing")
     middle, end = tokens.index("--BODY--"), tokens.index("--END--")
+    if end < middle or "--ABORT--" in tokens[:end]:
+        raise MalformedHoaError("the HOA was aborted, or ends before its body")
     return _items(tokens[2:middle]), _items(tokens[middle + 1 : end])
 
 
@@ -178,13 +180,15 @@ def _expanded(tokens: Sequence[str], aliases: Mapping[str, str]) -> str:
     return text
 
 
-HOA_EDGE = re.compile(r"(?:\[ ([^\[\]{}]*)\] )?(\d{1,9}) (& )?(?:\{ ((?:\d{1,9} )*)\} )?")
-"""A label, a state, and acceptance sets: a state with its own label and sets looks like an edge to it."""
+HOA_EDGE = re.compile(
+    r"""(?:\[ ([^\[\]{}]*)\] )?(\d{1,9}) (?:"(?:[^"\\]|\\.)*" )?(& )?(?:\{ ((?:\d{1,9} )*)\} )?""", re.DOTALL
+)
+"""A label, a state with its name, and acceptance sets: a state with its own label and sets looks like an edge to it."""
 
 
 def _read_state(tokens: Sequence[str]) -> tuple[int, bool, list[tuple[str | None, int]]]:
     """A state, whether it accepts, and label (None if it has none) and target of each of its edges."""
-    text = "".join(f"{token} " for token in tokens if token[0] != '"')
+    text = "".join(f"{token} " for token in tokens)
     found: list[re.Match[str]] = []
     while not found or found[-1].end() < len(text):
         begin = found[-1].end() if found else 0

@@ -195,6 +195,6 @@ def _successors_first(automaton: SymbolicAutomaton) -> Iterable[int]:
     except CycleError as error:
         cycle = ", ".join(map(str, sorted(set(error.args[1]))))
         raise NoFormulaError(
-            f"no formula was found: the automaton returns to states that it has left ({cycle}), as one that counts"
-            " does, which LTLf cannot express; export it as hoa"
+            f"no formula was found: the automaton returns to states that it has left ({cycle}); LTLf expresses only"
+            " some automata that do, and this export none of them; export it as hoa"
         ) from None
