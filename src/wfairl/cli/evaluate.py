@@ -90,7 +90,7 @@ def evaluate_command(
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
-    from wfairl.pages.policy_comparison import compare_costs, compare_evaluations  # SciPy is slow to import
+    from wfairl.pages.policy_comparison import compare_costs, compare_evaluations
 
     found = compare_evaluations(evaluation, other)
     costs = None if task.true_cost is None else compare_costs(evaluation, other)
@@ -189,7 +189,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
 
 
 def _regret(evaluation: Evaluation, optimal: Evaluation) -> str:
-    from wfairl.pages.policy_comparison import regret_of  # SciPy is slow to import
+    from wfairl.pages.policy_comparison import regret_of
 
     regret = regret_of(evaluation, optimal)
     return "" if regret is None else f", {100 * regret.value:+.1f} %"
