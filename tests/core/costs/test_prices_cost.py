@@ -65,6 +65,18 @@ def test_features_that_are_no_amounts_are_refused(features):
         PricesCost(2)(product_of(features))
 
 
+def test_what_is_not_available_costs_one():
+    world = GraphWorld.from_edges(
+        [(0, 1), (0, 2), (1, 2), (2, 0)], start=0, features=np.array([[2.0], [3.0], [4.0], [5.0]]), marks={2: "end"}
+    )
+    product, model = build_product(world, visit_in_order("end")), SampledCost(1, len(world.controls))
+    model.weight[0] = 1.0
+    for cost in (PricesCost(1), model):
+        assert not product.available.all()
+        assert (cost(product)[~product.available] == 1.0).all()
+        assert (cost(product)[product.available] > 1.0).all()
+
+
 def test_a_training_on_features_that_are_no_amounts_is_refused_before_it_begins():
     scene = TrainingScene(ExactSolver(product_of([[1, -0.1], [1, 1]])), np.array([0]), np.array([0]))
     with pytest.raises(BadInputError, match="needs features that are amounts"):

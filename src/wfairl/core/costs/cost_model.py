@@ -84,6 +84,8 @@ class CostModel(ABC):
     def __call__(self, product: Product) -> NDArray[np.float64]:
         """The costs of a product, shape [nodes, controls], or [nodes, effects] where the world slips.
 
+        A transition that is not available costs 1: it counts in the mean cost of a step (`caution`).
+
         Raises:
             BadInputError: the model does not apply to this kind of world.
         """

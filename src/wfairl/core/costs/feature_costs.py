@@ -154,7 +154,7 @@ class PricesCost(CostOverFeatures):
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         rows, features = self.inputs(product)
-        return (features @ self.prices)[rows].reshape(product.successors.shape)
+        return np.where(product.available, (features @ self.prices)[rows].reshape(product.successors.shape), 1.0)
 
     def estimate(self, training: CostTraining) -> Self:
         best = most_likely(partial(self.objective, training), self.weight.astype(np.float64))
@@ -249,7 +249,7 @@ class SampledCost(CostOverFeatures):
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         row, costs = self._costs(product, self.constant, self.weight[None])
-        return costs[row, 0].reshape(product.successors.shape)
+        return np.where(product.available, costs[row, 0].reshape(product.successors.shape), 1.0)
 
     def under_samples(self, product: Product) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The row of each transition, shape [nodes * controls], and its cost under each sample, [rows, samples]."""
