@@ -125,13 +125,22 @@ class Cell:
             places["directory"] = directory / self.path
         outcome = self.work(**places, **self.settings)
         write_json(directory / self.path / TIMING, {"seconds": time.process_time() - begun})
-        FORM.write(directory / self.path / RESULT, {"key": self.key, **vars(outcome)})
+        self.save(outcome, directory)
+
+    def save(self, outcome: Outcome, directory: Path) -> None:
+        """Store the outcome; `result.json` is written last."""
+        fields = {"key": self.key, "rows": outcome.rows, "facts": outcome.facts}
+        FORM.write(directory / self.path / RESULT, fields)
 
     def stored(self, directory: Path) -> Outcome | None:
         """The outcome, None if it has not been computed."""
-        path = directory / self.path / RESULT
-        stored = FORM.read(path) if path.exists() else None
-        return None if stored is None or stored.key != self.key else Outcome(stored.rows, stored.facts)
+        place = directory / self.path
+        if not (place / RESULT).exists():
+            return None
+        stored = FORM.read(place / RESULT)
+        if stored.key != self.key:
+            return None
+        return Outcome(stored.rows, stored.facts)
 
 
 @dataclass(frozen=True)
