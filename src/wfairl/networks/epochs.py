@@ -9,11 +9,11 @@ had never stopped, bit for bit.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import torch
 from annotated_types import MinLen
@@ -30,8 +30,6 @@ GROUPS = ("model", "best", "first", "second")
 """The tensors of a `Checkpoint`, by the names of its fields."""
 
 Tensors = dict[str, Tensor]
-
-Parsed = TypeVar("Parsed")
 
 
 class DivergedError(FailedRunError):
@@ -128,37 +126,15 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
 def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
     """Replace a checkpoint, atomically."""
     groups = {name: getattr(checkpoint, name) for name in GROUPS}
-    history = [asdict(metrics) for metrics in checkpoint.history]
-    header = {"best_epoch": checkpoint.best_epoch, "steps": checkpoint.steps, "history": history}
-    write_groups(path, fingerprint, groups, header)
-
-
-def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
-    """A checkpoint whose history consists of `epochs`, None if there is none yet; errors as in `read_groups`."""
-
-    def make(groups: dict[str, Tensors], header: dict[str, Any]) -> Checkpoint:
-        history = parse(Annotated[tuple[epochs, ...], MinLen(1)], header["history"], finite=False)  # type: ignore[valid-type]
-        steps, best_epoch = parse(tuple[Count, Count], [header["steps"], header["best_epoch"]])
-        if best_epoch >= len(history) or [one.epoch for one in history] != list(range(len(history))):
-            raise ValueError(f"{len(history)} epochs, of which {best_epoch} is the best")
-        return Checkpoint(**groups, best_epoch=best_epoch, steps=steps, history=history)
-
-    return read_groups(path, fingerprint, GROUPS, make)
-
-
-def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
-    """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON."""
     # A tensor of two groups is stored twice: safetensors refuses shared memory.
     arrays = {f"{group}.{name}": one.numpy().copy() for group, part in groups.items() for name, one in part.items()}
+    history = [asdict(metrics) for metrics in checkpoint.history]
+    header = {"best_epoch": checkpoint.best_epoch, "steps": checkpoint.steps, "history": history}
     training.write_checkpoint(path, fingerprint, header, arrays)
 
 
-def read_groups(
-    path: Path, fingerprint: str, names: Sequence[str], parse: Callable[[dict[str, Tensors], dict[str, Any]], Parsed]
-) -> Parsed | None:
-    """What `write_groups` wrote, None if nothing was written yet.
-
-    From groups and header `parse` makes the checkpoint; its KeyError or ValueError means a broken one.
+def read_checkpoint(path: Path, fingerprint: str) -> Checkpoint | None:
+    """What `write_checkpoint` wrote, None if nothing was written yet.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
@@ -168,16 +144,20 @@ def read_groups(
     if stored is None:
         return None
     header, arrays = stored
-    groups: dict[str, Tensors] = {name: {} for name in names}
+    groups: dict[str, Tensors] = {name: {} for name in GROUPS}
     try:
         for name, array in arrays.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor = torch.from_numpy(array).clone()  # aligned memory: kernels round alike there
             if not tensor.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
-        return parse(groups, header)
+        history = parse(Annotated[tuple[EpochMetrics, ...], MinLen(1)], header["history"], finite=False)
+        steps, best_epoch = parse(tuple[Count, Count], [header["steps"], header["best_epoch"]])
+        if best_epoch >= len(history) or [one.epoch for one in history] != list(range(len(history))):
+            raise ValueError(f"{len(history)} epochs, of which {best_epoch} is the best")
     except (KeyError, ValueError) as error:
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
+    return Checkpoint(**groups, best_epoch=best_epoch, steps=steps, history=history)
 
 
 def half_cosine(learning_rate: float, epoch: int, epochs: int) -> float:
