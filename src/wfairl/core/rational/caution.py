@@ -41,7 +41,7 @@ from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.observations import ArrayWorld, to_arrays
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.rational.tables import intersection, read_word, to_automaton
+from wfairl.core.rational.tables import intersection, read_word, to_automaton, without_haste
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
@@ -60,6 +60,9 @@ LEAST_WEIGHT = 0.05
 
 NEGLIGIBLE_PRICE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
+
+HASTE = 0.5
+"""Probability that what ends the task must not happen before all else that the task asks for."""
 
 MOST_KEPT = 24
 """How many doubts a plan is made to satisfy, one after the other."""
@@ -168,7 +171,8 @@ class CautiousPolicy:
 
     def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
         """Plans that keep more and more of the reasons that reject the plan before, while doubt costs something."""
-        table, tried = scene.hypotheses.chosen, set[str]()
+        table = planned = scene.hypotheses.chosen
+        tried = set[str]()
         plan = scene.plan(table)
         while plan is not None:
             cost, words = plan
@@ -177,14 +181,18 @@ class CautiousPolicy:
             is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
             total = cost + price * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
-            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), table, words)
+            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), planned, words)
             plan = None
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE_PRICE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
                     joint = intersection(table, one.table)
-                    plan = scene.plan(joint)
-                    table = table if plan is None else joint
+                    timely = without_haste(joint, scene.hypotheses.chosen)
+                    plan = scene.plan(timely)
+                    if plan is None:
+                        timely = joint
+                        plan = scene.plan(joint)
+                    table, planned = (table, planned) if plan is None else (joint, timely)
 
 
 class _Hypotheses(NamedTuple):
@@ -252,10 +260,15 @@ class _Scene:
         """
         rejecting = []
         for one in self.hypotheses.reasons:
-            part = sum(not read_word(one.table, word) for word in words) / len(words)
+            part = sum(self._rejection(one, word) for word in words) / len(words)
             if part and self._can_be(one):
                 rejecting.append(one._replace(probability=one.probability * part))
         return rejecting
+
+    def _rejection(self, one: Reason, word: NDArray[np.int32]) -> float:
+        """The probability that a reason rejects a word: it may also reject what ends the task too early."""
+        fulfilled = read_word(one.table, word)
+        return 1.0 if not fulfilled else HASTE if fulfilled > read_word(self.hypotheses.chosen, word) else 0.0
 
     def enforced(self, table: Table, words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
