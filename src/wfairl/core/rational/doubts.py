@@ -100,21 +100,23 @@ def _unread(proposition: str, demonstrations: int) -> Iterator[tuple[Constraint,
     yield Constraint("unseen", proposition), UNSEEN_ODDS / demonstrations
 
 
-def _phases(automaton: CompactAutomaton) -> list[tuple[str, str]]:
-    """What begins a state of an automaton and what ends it."""
-    found = {
+def _phases(automaton: CompactAutomaton) -> list[tuple[str | None, str]]:
+    """What begins a state of an automaton, None if it is the initial one, and what ends it."""
+    going_on = [edge for edge in automaton.edges if edge.target != DEAD]
+    first = {(None, ends) for edge in going_on if edge.source == 0 for ends in edge.guard.true}
+    later = {
         (begins, ends)
         for entering in automaton.edges
-        for leaving in automaton.edges
-        if entering.target == leaving.source and leaving.target != DEAD
+        for leaving in going_on
+        if entering.target == leaving.source
         for begins in entering.guard.true
         for ends in leaving.guard.true - {begins}
     }
-    return sorted(found)
+    return [*sorted(first, key=str), *sorted(later)]
 
 
 def _possible(
-    evidence: Evidence, read: Sequence[str], phases: Collection[tuple[str, str]]
+    evidence: Evidence, read: Sequence[str], phases: Collection[tuple[str | None, str]]
 ) -> Iterator[tuple[Constraint, float]]:
     """The constraints in question on the propositions that demonstrations read, with their prior odds.
 
@@ -126,13 +128,15 @@ def _possible(
         yield Constraint("never", p), DEADLY_ODDS
         yield Constraint("needed", p), NEEDED_ODDS
     others = max(len(read) - 1, 1)
+    in_phases = [
+        Constraint("never", p, a, b, is_first=a is not None) for a, b in phases for p in read if p not in (a, b)
+    ]
+    yield from ((one, PHASE_ODDS / len(phases)) for one in in_phases)
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
+        if one in in_phases:
+            continue
         odds = OBLIGATION_ODDS if one.kind == "needed" else PHASE_ODDS
         yield one, odds / others ** (len(one.propositions) - 1)
-    for a, b in phases:
-        for p in read:
-            if p not in (a, b):
-                yield Constraint("never", p, a, b, is_first=True), PHASE_ODDS / len(phases)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
