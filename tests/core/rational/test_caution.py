@@ -89,6 +89,29 @@ def test_what_may_be_deadly_is_crossed_only_where_the_way_round_is_longer_than_t
     assert crossed[100.0] < crossed[0.0] / 4
 
 
+def missing(name, names, until_done):
+    """The probability of a failure if a name is needed before the end: a half if it comes after a first end."""
+    return 0.0 if name in until_done else 0.5 if name in names else 1.0
+
+
+def test_a_plan_ends_at_one_step_for_all_that_may_be_asked_wherever_it_can():
+    early, at_once = (
+        visit_in_order("f", "g"),
+        all_of(visit_in_order("f", "g"), Constraint("never", "g", until="f").automaton()),
+    )
+    models = model_of([(OFFICE, 0.9), (early, 0.1)]), model_of([(OFFICE, 1.0)], [(NEEDED_F, 0.1)])
+    avoided = 0
+    for seed in range(30):
+        world = TASK.make_world(seed)
+        product = build_product(world, early)
+        shortest = find_plan(product, unit_cost(product)).path.labels
+        for model in models:
+            word = word_of(CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=1.0), seed)
+            assert list(word).index(frozenset("g")) == len(word) - 1 or not can_be_done(world, at_once)
+        avoided += frozenset("g") in shortest[:-1]
+    assert avoided
+
+
 def test_the_doubt_of_a_plan_is_the_probability_that_a_reason_rejects_it():
     doubts = {NEVER_N: 0.2, NEEDED_F: 0.1, NO_E_AFTER_F: 0.3}
     model = model_of([(OFFICE, 0.9), (visit_in_order("e", "g"), 0.05)], doubts.items())
@@ -100,15 +123,15 @@ def test_the_doubt_of_a_plan_is_the_probability_that_a_reason_rejects_it():
             word = [choice.automaton.alphabet[i] for i in choice.words[0]]
             names = ["".join(label) for label in word]
             until_done = names[: names.index("g")]
-            broken = {
+            failing = {
                 NEVER_N: "n" in until_done,
-                NEEDED_F: "f" not in names,
+                NEEDED_F: missing("f", names, until_done),
                 NO_E_AFTER_F: "f" in until_done and "e" in until_done[until_done.index("f") :],
             }
             rules = {one: all_of(OFFICE, one.automaton()) for one in doubts}
-            probabilities = [doubts[one] for one in doubts if broken[one] and can_be_done(world, rules[one])]
-            if visit_in_order("e", "g").fulfilled_at(word) is None and can_be_done(world, visit_in_order("e", "g")):
-                probabilities.append(0.05)
+            probabilities = [doubts[one] * failing[one] for one in doubts if can_be_done(world, rules[one])]
+            if can_be_done(world, visit_in_order("e", "g")):
+                probabilities.append(0.05 * missing("e", names, until_done))
             assert choice.doubt == pytest.approx(1 - np.prod([1 - p for p in probabilities]))
             seen.add(round(choice.doubt, 3))
     assert len(seen) > 2

@@ -25,9 +25,9 @@ def to_table(automaton: Automaton, labels: Sequence[Label]) -> Table:
 @njit(cache=True, nogil=True, exact=True)
 def canonical_table(table: Table) -> Table:
     """The minimal table of the same language, its states numbered breadth first."""
-    states, labels = table.shape
-    table = _without_hopeless_states(table)
-    group = equivalence_classes(table, np.zeros(states, np.bool_))
+    labels = table.shape[1]
+    table = _without_hopeless_states(_reachable(table))
+    group = equivalence_classes(table, np.zeros(len(table), np.bool_))
     groups = group.max() + 1
     number = np.full(groups, -1, np.int32)
     order = np.empty(groups, np.int32)
@@ -46,6 +46,27 @@ def canonical_table(table: Table) -> Table:
             result[scanned, a] = after
         scanned += 1
     return result[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def _reachable(table: Table) -> Table:
+    """The table of the states that can be reached, numbered breadth first."""
+    states, labels = table.shape
+    number, order = np.full(states, -1, np.int32), np.zeros(states, np.int32)
+    result = np.empty((states, labels), np.int32)
+    number[0] = 0
+    filled, scanned = 1, 0
+    while scanned < filled:
+        for a in range(labels):
+            after = table[order[scanned], a]
+            if after >= 0:
+                if number[after] < 0:
+                    number[after], order[filled] = filled, after
+                    filled += 1
+                after = number[after]
+            result[scanned, a] = after
+        scanned += 1
+    return result[:filled]
 
 
 @njit(cache=True, nogil=True)
@@ -79,19 +100,24 @@ def equivalence_classes(transitions, accepting):  # type: ignore[no-untyped-def]
     """
     states = len(transitions)
     classes, refined, firsts = np.zeros(states, np.int32), np.empty(states, np.int32), np.empty(states, np.int32)
+    # the refined classes of a class, as a chain: the newest one, and the one before each
+    newest, before = np.empty(states, np.int32), np.empty(states, np.int32)
     for state in range(states):
         classes[state] = accepting[state] != accepting[0]
     count = 1 + classes.max()
     while True:
         found = 0
+        newest[:] = -1
         for state in range(states):
-            one = 0
-            while one < found and not _agree(transitions, classes, state, firsts[one]):
-                one += 1
-            refined[state] = one
-            if one == found:
-                firsts[found] = state
+            one = newest[classes[state]]
+            while one >= 0 and not _agree(transitions, classes, state, firsts[one]):
+                one = before[one]
+            if one < 0:
+                one = found
+                firsts[one], before[one] = state, newest[classes[state]]
+                newest[classes[state]] = one
                 found += 1
+            refined[state] = one
         classes, refined = refined, classes
         if found == count:
             return classes
@@ -100,9 +126,7 @@ def equivalence_classes(transitions, accepting):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _agree(transitions, classes, one, other):  # type: ignore[no-untyped-def]
-    """Whether two states are in one class, and so are the states after each label."""
-    if classes[one] != classes[other]:
-        return False
+    """Whether the states after each label are in one class."""
     for label in range(transitions.shape[1]):
         x, y = transitions[one, label], transitions[other, label]
         if x != y and (x < 0 or y < 0 or classes[x] != classes[y]):

@@ -11,7 +11,9 @@ that also keeps the most probable of the reasons that reject it, and in the end 
     cost of the plan + price * doubt
 
 The price of a failure is in units of the mean cost of a step. The agent also tries to repeat a demonstrated word: what
-was demonstrated is right whatever the task is. The task may also ask what nobody foresees. That probability is the same
+was demonstrated is right whatever the task is. Every demonstration ends at one step, whatever the task is, and so
+should a plan: the agent first looks for a plan that ends for all that it keeps at the same step. What ends the task too
+early may be a failure (`EARLY_END`). The task may also ask what nobody foresees. That probability is the same
 for all plans: it adds to the doubt that is stated, and it is not weighed.
 
 An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
@@ -41,7 +43,7 @@ from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.observations import ArrayWorld, to_arrays
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.rational.tables import intersection, read_word, to_automaton, without_haste
+from wfairl.core.rational.tables import ending_together, intersection, read_word, to_automaton
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
@@ -61,8 +63,8 @@ LEAST_WEIGHT = 0.05
 NEGLIGIBLE_PRICE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
 
-HASTE = 0.5
-"""Probability that what ends the task must not happen before all else that the task asks for."""
+EARLY_END = 0.5
+"""Probability that a plan fails if it ends for the most probable automaton before it ends for the task."""
 
 MOST_KEPT = 24
 """How many doubts a plan is made to satisfy, one after the other."""
@@ -171,28 +173,22 @@ class CautiousPolicy:
 
     def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
         """Plans that keep more and more of the reasons that reject the plan before, while doubt costs something."""
-        table = planned = scene.hypotheses.chosen
-        tried = set[str]()
+        table, tried = scene.hypotheses.chosen, set[str]()
         plan = scene.plan(table)
         while plan is not None:
-            cost, words = plan
-            rejecting = scene.rejecting(words)
+            words, rejecting = plan.words, scene.rejecting(plan.words)
             right = float(np.prod([1.0 - one.probability for one in rejecting]))
             is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
-            total = cost + price * (1.0 - right)
+            total = plan.cost + price * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
-            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), planned, words)
+            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), plan.table, words)
             plan = None
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE_PRICE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
                     joint = intersection(table, one.table)
-                    timely = without_haste(joint, scene.hypotheses.chosen)
-                    plan = scene.plan(timely)
-                    if plan is None:
-                        timely = joint
-                        plan = scene.plan(joint)
-                    table, planned = (table, planned) if plan is None else (joint, timely)
+                    plan = scene.plan(ending_together(joint, scene.hypotheses.chosen)) or scene.plan(joint)
+                    table = table if plan is None else joint
 
 
 class _Hypotheses(NamedTuple):
@@ -228,8 +224,12 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
     return _Hypotheses(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
 
 
-_Plan = tuple[float, tuple[NDArray[np.int32], ...]]
-"""The cost of a plan, and its word; where the world slips, the expected cost, and words of plans that succeed."""
+class _Plan(NamedTuple):
+    """A plan for an automaton; where the world slips, its expected cost, and words of episodes that succeed."""
+
+    cost: float
+    words: tuple[NDArray[np.int32], ...]
+    table: Table
 
 
 class _Scene:
@@ -247,10 +247,10 @@ class _Scene:
         solved, rng = plan_table(self._world, table), np.random.default_rng(0)
         if self._world.chances is None:
             found = solved.act(0.0, MOST_STEPS, rng)
-            return None if found is None else (float(found.costs.sum()), (found.word,))
+            return None if found is None else _Plan(float(found.costs.sum()), (found.word,), table)
         drawn = [solved.act(0.0, MOST_SLIPPING_STEPS, rng) for _ in range(DRAWN_PLANS)]
         words = tuple(one.word for one in drawn if one is not None)
-        return (solved.start_cost, words) if words else None
+        return _Plan(solved.start_cost, words, table) if words else None
 
     def rejecting(self, words: Sequence[NDArray[np.int32]]) -> list[Reason]:
         """The reasons that reject a plan; those with which the task would be impossible here are refuted.
@@ -266,9 +266,11 @@ class _Scene:
         return rejecting
 
     def _rejection(self, one: Reason, word: NDArray[np.int32]) -> float:
-        """The probability that a reason rejects a word: it may also reject what ends the task too early."""
-        fulfilled = read_word(one.table, word)
-        return 1.0 if not fulfilled else HASTE if fulfilled > read_word(self.hypotheses.chosen, word) else 0.0
+        """The probability that a word fails if a reason holds."""
+        end = read_word(one.table, word)
+        if not end:
+            return 1.0
+        return EARLY_END if end > read_word(self.hypotheses.chosen, word) else 0.0
 
     def enforced(self, table: Table, words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
@@ -285,8 +287,14 @@ class _Scene:
 
     def _can_be(self, one: Reason) -> bool:
         if one.text not in self._is_possible:
-            self._is_possible[one.text] = not one.forms or any(self.plan(form) is not None for form in one.forms)
+            self._is_possible[one.text] = not one.forms or any(map(self._is_satisfiable, one.forms))
         return self._is_possible[one.text]
+
+    def _is_satisfiable(self, table: Table) -> bool:
+        if self._world.chances is not None:
+            return self.plan(table) is not None
+        is_small = len(table) * len(self._world.successors) <= MOST_NODES
+        return is_small and plan_table(self._world, table).start_cost < np.inf
 
 
 def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:

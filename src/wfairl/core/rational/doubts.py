@@ -11,7 +11,7 @@ The length of C does not count, since from a few demonstrations the shorter auto
 are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
 and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
 one of them may be needed. Where demonstrations refute many constraints on the order of two propositions, the task has
-few of them, and the odds of the others fall (`REFUTED_PAIRS`).
+few of them, and the odds of the others fall: as many refuted ones as there are ordered pairs halve them.
 
 A pair of a state and a label is untested if no demonstration reads the label in the state, and if another target would
 explain the observations about as well:
@@ -52,10 +52,6 @@ PHASE_ODDS = 0.15
 LEAST_DOUBT = 1e-4
 """Smaller doubts are not kept."""
 
-REFUTED_PAIRS = 20.0
-"""So many refuted constraints on the order of two propositions halve the odds of the others."""
-
-
 LEAST_MARGIN = 1.0
 """Nats of evidence below which the demonstrations hardly determine where a label leads."""
 
@@ -80,7 +76,8 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             kept.append((constraint, odds))
         elif constraint.is_order:
             refuted += 1
-    share = REFUTED_PAIRS / (REFUTED_PAIRS + refuted)
+    pairs = max(len(read) * (len(read) - 1), 1)
+    share = pairs / (pairs + refuted)
     doubts = []
     for constraint, odds in kept:
         if len(constraint.propositions) > 1:

@@ -57,15 +57,6 @@ def mark_reads(table: Table, first: NDArray[np.int64], word: NDArray[np.int32]) 
     return reads
 
 
-def without_haste(joint: Table, one: Table) -> Table:
-    """The minimal table of an automaton that accepts with another one, at the same label, and dies if that is first."""
-    pairs = joint[:, None] * len(one) + one
-    pairs[(one == ACCEPTED)[None] != (joint == ACCEPTED)[:, None]] = DEAD
-    pairs[(one == ACCEPTED)[None] & (joint == ACCEPTED)[:, None]] = ACCEPTED
-    pairs[(one == DEAD)[None] | (joint == DEAD)[:, None]] = DEAD
-    return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
-
-
 def intersection(one: Table, other: Table) -> Table:
     """The minimal table of an automaton that accepts as soon as both have accepted."""
     count = len(other) + 1
@@ -73,6 +64,14 @@ def intersection(one: Table, other: Table) -> Table:
     pairs = a[:, None] * count + b
     pairs[(a[:, None] == len(one)) & (b == len(other))] = ACCEPTED
     pairs[(a[:, None] == DEAD) | (b == DEAD)] = DEAD
+    return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
+
+
+def ending_together(one: Table, other: Table) -> Table:
+    """The minimal table of an automaton that accepts where both accept at the same label, not where one is first."""
+    a, b = one[:, None], other[None]
+    pairs = np.where((a == ACCEPTED) & (b == ACCEPTED), ACCEPTED, DEAD)
+    pairs = np.where((a >= 0) & (b >= 0), a * len(other) + b, pairs)
     return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
 
 
