@@ -1,8 +1,8 @@
 """What the rational learner makes of random rules, by family: rules kept, refused and broken, risks, search failures.
 
 A cell collects demonstrations of the package's expert, successes only, and learns as `wfairl run` does: the automaton
-together with the cost, or the automaton alone where nothing is expensive. Its agent plans in new scenes, and the judge
-tells what became of each plan.
+together with the cost, or the automaton alone where nothing is expensive. It may ask some questions, as `wfairl ask`
+does, which the judge answers. Its agent plans in new scenes, and the judge tells what became of each plan.
 
     search failure      the true rule has a log posterior that is more than a nat above that of the chosen automaton
     evidence failure    plans break the rule, though the chosen automaton is likelier than the true rule: because it
@@ -36,8 +36,9 @@ from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.runs.logic_with_cost import Explanation, learn_logic_and_cost
 from wfairl.core.support.errors import BadInputError
+from wfairl.questions.question import NothingToAskError, add_answer, find_question
 
-DEMONSTRATIONS, TEMPERATURE, SCENES = (2, 4, 8, 32), 0.5, 64
+DEMONSTRATIONS, TEMPERATURE, SCENES, ASKED_SCENES = ("2", "4", "8", "32"), 0.5, 64, 24
 SEARCH_FAILURE_NATS = 1.0
 RISKS = {"0 to 2 %": 0.02, "2 to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 20 %": 0.2, "above": 1.0}
 """Bins of stated risks, and where each ends."""
@@ -51,28 +52,35 @@ GROUPS = {
 
 
 def cells(options: Options) -> list[Cell]:
-    """Families (--tasks: names or groups) x rules (--seeds: how many) x demonstrations (--data-sets)."""
+    """Families (--tasks: names or groups) x rules (--seeds: how many) x demonstrations (--data-sets).
+
+    A data set is a number of demonstrations, or `4+3`: three answers after four demonstrations.
+    """
     families = [family for name in options.tasks or ("tuning",) for family in GROUPS.get(name, [name])]
     unknown = [name for name in families if name not in FAMILIES]
     if unknown:
         raise BadInputError(f"there is no family {unknown[0]}; there are {', '.join((*FAMILIES, *GROUPS))}")
     scenes = {"scenes": 16 if options.quick else SCENES}
     return [
-        Cell(f"{family} {rule} {count}", learn, {**scenes, "family": family, "rule": rule, "demonstrations": count})
+        Cell(f"{family} {rule} {data}", learn, {**scenes, "family": family, "rule": rule, "demonstrations": data})
         for rule in range(options.seeds or (2 if options.quick else RULES))
         for family in families
-        for count in map(int, options.data_sets or DEMONSTRATIONS)
+        for data in options.data_sets or DEMONSTRATIONS
     ]
 
 
-def learn(family: str, rule: int, demonstrations: int, scenes: int, collection: int = 0) -> Outcome:
+def learn(family: str, rule: int, demonstrations: str, scenes: int, collection: int = 0) -> Outcome:
     """What is learned from some demonstrations of one rule, and what becomes of plans in new scenes."""
     problem = make_problem(family, rule)
-    collected = collect(problem.task, demonstrations, 0, TEMPERATURE, collection, n_jobs=1).demonstrations
+    shown, answers = map(int, f"{demonstrations}+0".split("+")[:2])
+    collected = collect(problem.task, shown, 0, TEMPERATURE, collection, n_jobs=1).demonstrations
     dataset = Dataset(problem.name, collected)  # without the temperature, which is not known
     begun = time.process_time()
     explained = explain(problem, dataset)
     seconds = time.process_time() - begun
+    for number in range(answers):
+        dataset = ask(problem, dataset, explained, np.random.default_rng([collection, number]))
+        explained = explain(problem, dataset)
     cost = unit_cost if explained.cost is None else explained.cost
     plans = list(plans_in_new_scenes(problem, explained, cost, scenes))
     frame = pd.DataFrame(plans)
@@ -94,6 +102,17 @@ def explain(problem: Problem, dataset: Dataset) -> Explanation:
     model = RationalLearner().learn(dataset, problem.task, n_jobs=1)
     posterior = posterior_of(model)
     return Explanation(model, None, -np.inf if posterior is None else posterior.log_posterior)
+
+
+def ask(problem: Problem, dataset: Dataset, explained: Explanation, rng: np.random.Generator) -> Dataset:
+    """The data set with the judge's answer to the best question; the same if there is nothing to ask."""
+    after = max(one.seed for one in dataset.demonstrations) + 1
+    try:
+        question = find_question(explained.model, dataset, problem.task, range(after, after + ASKED_SCENES), rng, 1)
+    except NothingToAskError:
+        return dataset
+    is_right = judge(problem.scene(question.seed), problem.rule, question.controls) < np.inf
+    return add_answer(dataset, question, is_right)
 
 
 def plans_in_new_scenes(
