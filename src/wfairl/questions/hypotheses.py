@@ -76,7 +76,7 @@ def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypoth
     best = posterior.chosen
     chosen = to_table(best.automaton, labels)
     for doubt in posterior.doubts:
-        table = canonical_table(conjoin(chosen, doubt.constraint, labels))
+        table = canonical_table(conjoin(chosen, doubt.constraint, labels, chosen))
         yield Hypothesis(f"{best.text}, and {doubt.constraint}", table, best.weight * doubt.odds)
 
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -97,3 +98,20 @@ def test_a_demonstration_that_cannot_have_happened_is_refused():
         replace(world, costs=0 * world.costs)
     with pytest.raises(BadSceneError, match="same shape"):
         replace(world, costs=world.costs[1:])
+
+
+def test_a_choice_is_what_all_demonstrations_take_one_of_and_none_of_both_is_in_all():
+    rng = np.random.default_rng(5)
+    names, found = ["0", "1", "2", "3"], set()
+    for _ in range(200):
+        scenes = [random_scene(rng, True) for _ in range(int(rng.integers(1, 4)))]
+        evidence = make_evidence(scenes)
+        for after in (None, "3"):
+            words = ["".join(map(str, scene.word.tolist())) for scene in scenes]
+            parts = words if after is None else [word[word.rindex(after) :] for word in words if after in word]
+            for one, other in permutations(names[:3], 2):
+                takes = [(one in part, other in part) for part in parts]
+                expected = all(map(any, takes)) and not all(a for a, _ in takes) and not all(b for _, b in takes)
+                assert evidence.is_choice(one, other, after) == expected
+                found.add((after, expected))
+    assert len(found) == 4

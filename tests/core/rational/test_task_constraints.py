@@ -11,7 +11,7 @@ from strategies_logic import random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, Guard
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
-from wfairl.core.rational.tables import difference, intersection, read_word
+from wfairl.core.rational.tables import difference, ending_together, intersection, read_word
 
 LABELS = tuple(map(frozenset, ("", "a", "b", "c", "ab", "bc")))
 CONSTRAINTS = (
@@ -20,7 +20,6 @@ CONSTRAINTS = (
     *(Constraint("never", p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint("needed", p, after=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", *names) for names in permutations("abc", 3)),
-    *(Constraint("never", *names, is_first=True) for names in permutations("abc", 3)),
     *(Constraint("never", "a", after="a", times=times) for times in (1, 2, 3)),
     *(Constraint("never", p, after=p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint(f"never {how}", "a", beside="b") for how in ("with", "without")),
@@ -32,7 +31,7 @@ words = st.lists(st.integers(0, len(LABELS) - 1), max_size=9)
 
 def keeps(constraint, word):
     """Whether a word, given as numbers of labels, keeps a constraint, by its sentence."""
-    kind, p, after, until, instead, is_first, beside, times = constraint
+    kind, p, after, until, instead, beside, times, *_ = constraint
     held = [LABELS[i] for i in word]
     if times > 1:
         return sum(p in one and (i == 0 or p not in held[i - 1]) for i, one in enumerate(held)) <= times
@@ -48,7 +47,6 @@ def keeps(constraint, word):
             is_broken = not any(until in one for one in held[: i + 1])
         else:
             begun = [k for k in range(i) if after in held[k] and until not in held[k]]
-            begun = begun[:1] if is_first else begun
             begun = [k for k in begun if any(p not in one for one in held[k:i])]  # if it held, it has ended meanwhile
             is_broken = any(not any(until in one for one in held[k + 1 : i + 1]) for k in begun)
         if is_broken:
@@ -105,6 +103,30 @@ def test_a_table_that_breaks_a_constraint_accepts_what_the_table_alone_accepts(c
     end = read_word(table, word)
     is_broken = end > 0 and not keeps(constraint, word[:end])
     assert read_word(difference(table, conjoin(table, constraint, LABELS)), word) == (end if is_broken else 0)
+
+
+@given(word=words, seed=st.integers(0, 10**6))
+def test_a_constraint_of_a_state_forbids_a_proposition_there_and_nowhere_else(word, seed):
+    rng = np.random.default_rng(seed)
+    table, most_probable = random_table(rng, len(LABELS)), random_table(rng, len(LABELS))
+    constraint = Constraint("never", "a", state=int(rng.integers(len(most_probable))), phase="there")
+    state, broken_at = 0, len(word) + 1
+    for step, label in enumerate(word, start=1):
+        if state == constraint.state and "a" in LABELS[label]:
+            broken_at = step
+            break
+        state = int(most_probable[state, label]) if state >= 0 else state
+    end = read_word(table, np.array(word, np.int32))
+    found = read_word(conjoin(table, constraint, LABELS, most_probable), np.array(word, np.int32))
+    assert found == (end if end < broken_at else 0)
+
+
+@given(word=words, seed=st.integers(0, 10**6))
+def test_tables_that_end_together_accept_where_both_do_at_one_label(word, seed):
+    rng = np.random.default_rng(seed)
+    one, other, word = random_table(rng, len(LABELS)), random_table(rng, len(LABELS)), np.array(word, np.int32)
+    ends = {read_word(one, word), read_word(other, word)}
+    assert read_word(ending_together(one, other), word) == (ends.pop() if len(ends) == 1 else 0)
 
 
 @given(word=words, seed=st.integers(0, 10**6))

@@ -24,7 +24,10 @@ POSTERIOR = posterior_over(
     laws=({"kind": "never", "proposition": "lava"},),
     rounds=3,
     not_told_apart=(Rival("0 -key-> done", 1.5),),
-    doubts=(Doubt(Constraint("never", "lava", after="key"), 0.25),),
+    doubts=(
+        Doubt(Constraint("never", "lava", after="key"), 0.25),
+        Doubt(Constraint("never", "lava", state=0, phase="before goal"), 0.125),
+    ),
 )
 
 
@@ -47,6 +50,8 @@ def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
         ({"support": replace(SUPPORT, is_untested=np.zeros((1, 3), bool))}, "one entry for each state and label"),
         ({"doubts": (Doubt(Constraint("never", "lava"), 1.5),)}, "probability"),
         ({"doubts": (Doubt(Constraint("often", "lava"), 0.5),)}, "kind"),
+        ({"doubts": (Doubt(Constraint("never", "lava", state=9, phase="before key"), 0.5),)}, "another automaton"),
+        ({"doubts": (Doubt(Constraint("never", "lava", state=-1, phase="before key"), 0.5),)}, "another automaton"),
         ({"alternatives": ()}, "alternatives"),
         ({"alternatives": POSTERIOR.alternatives[1:]}, "posterior of another automaton"),
         ({"outlier_probabilities": np.array([-0.1])}, "outlier_probabilities"),

@@ -211,12 +211,14 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
         for one, table in zip(automata[1:], tables[1:], strict=True)
     ]
     probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
+    most_probable = to_table(posterior.chosen.automaton, labels)
     for doubt in posterior.doubts:
-        constraint, forms = doubt.constraint, [conjoin(table, doubt.constraint, labels) for table in probable]
+        constraint = doubt.constraint
+        forms = [conjoin(table, constraint, labels, most_probable) for table in probable]
         text = f"the task may be '{constraint}' too"
         if constraint.kind == "unseen":
             text, forms = f"nobody has shown what '{constraint.proposition}' entails", []
-        kept = canonical_table(conjoin(chosen, constraint, labels))
+        kept = canonical_table(conjoin(chosen, constraint, labels, most_probable))
         reasons.append(Reason(doubt.probability, text, kept, tuple(forms)))
     if posterior.demonstrated_words:
         followed = intersection(chosen, to_table(following_words(posterior.demonstrated_words), labels))

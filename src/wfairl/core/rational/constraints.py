@@ -1,11 +1,11 @@
 """Constraints: small rules that a task may have beside its automaton, a few kinds of sentences.
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
-    never p after the first a until b        the same, until b has held once
     never p again [until b]          p must not begin to hold once more after it has ended; unless b has held since
     never p more than twice          p must not begin to hold a third time; likewise for three times
     never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
+    never p between a and b          p must not hold in a state of the most probable automaton: a begins it, b ends it
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
 A constraint reads labels as a small automaton does. A label that is read twice in a row is read once. What holds at the
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.clauses import AGAIN, FIRST, TIMES, Ban, automaton_of_ban
+from wfairl.core.automata.clauses import AGAIN, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.support.bounds import Part
@@ -42,11 +42,14 @@ class Constraint(NamedTuple):
     after: str | None = None
     until: str | None = None  # the proposition that ends it; None if nothing does
     instead: str | None = None  # the proposition that does as well, where one is needed; None if nothing does
-    is_first: bool = False  # whether it is in force once only: what sets it in force does not do so again
     beside: str | None = None  # the proposition that must not hold at the same time, or must, where the kind says so
     times: int = 1  # how often the proposition may hold, where it must not hold again
+    state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
+    phase: str = ""  # what that state is, in words
 
     def __str__(self) -> str:
+        if self.state is not None:
+            return f"never {self.proposition} {self.phase}"
         what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
         if self.beside is not None:
             return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
@@ -54,13 +57,14 @@ class Constraint(NamedTuple):
         if self.times > 1:
             return f"{text} more than {TIMES[self.times]}"
         if self.after is not None:
-            text += " again" if self.after == self.proposition else f" after {'the first ' * self.is_first}{self.after}"
+            text += " again" if self.after == self.proposition else f" after {self.after}"
         return text + ("" if self.until is None else f" until {self.until}")
 
     @property
     def propositions(self) -> tuple[str, ...]:
-        """All that it names."""
-        return tuple(one for one in self if isinstance(one, str))[1:]
+        """All that it names, without what begins or ends a state."""
+        named = (self.proposition, self.after, self.until, self.instead, self.beside)
+        return tuple(one for one in named if one is not None)
 
     @property
     def is_order(self) -> bool:
@@ -89,8 +93,8 @@ class Doubt:
 def _automaton(constraint: Constraint) -> GuardedAutomaton:
     if constraint.kind == "needed":
         return _needed(constraint)
-    kind, p, after, until, _, is_first, beside, times = constraint
-    which = AGAIN if after == p else FIRST if is_first else ""
+    kind, p, after, until, _, beside, times = constraint[:7]
+    which = AGAIN if after == p else ""
     beside_how = None if beside is None else (kind.removeprefix("never "), beside)
     return automaton_of_ban(Ban(p, after, until, which, beside_how, times), lets_end=True)
 
@@ -107,18 +111,39 @@ def _needed(constraint: Constraint) -> GuardedAutomaton:
     return GuardedAutomaton(((begun,), in_force), np.array([True, False]))
 
 
+def _rows_in_state(constraint: Constraint, labels: tuple[Label, ...], most_probable: Table) -> NDArray[np.int32]:
+    """The most probable automaton as a constraint: it dies of the proposition in the state, and of nothing else."""
+    free = len(most_probable)
+    rows = np.vstack([np.where(most_probable < 0, free, most_probable), np.full(len(labels), free)]).astype(np.int32)
+    rows[constraint.state, [constraint.proposition in label for label in labels]] = DEAD
+    return rows
+
+
 @lru_cache(maxsize=4096)
 def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
     automaton = _automaton(constraint)
     return np.array([automaton.column(label) for label in labels], np.int32).T
 
 
-def conjoin(table: Table, constraint: Constraint, labels: tuple[Label, ...]) -> Table:
+def conjoin(
+    table: Table, constraint: Constraint, labels: tuple[Label, ...], most_probable: Table | None = None
+) -> Table:
     """The table of an automaton that also keeps a constraint: its states in each state of the constraint.
 
     What the automaton would accept before the constraint is fulfilled does not change its state. [states, labels]
+
+    Args:
+        table: of the automaton, [states, labels].
+        constraint: the constraint; one that is in force in a state needs the table of the most probable automaton.
+        labels: those of the tables.
+        most_probable: the table of the most probable automaton, `to_table` of it.
     """
-    rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
+    if constraint.state is None:
+        rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
+    else:
+        assert most_probable is not None
+        rows = _rows_in_state(constraint, labels, most_probable)
+        accepting = np.ones(len(rows), bool)
     count = len(table)
     own = np.arange(count)[:, None]
     parts = []

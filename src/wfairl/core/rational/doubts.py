@@ -19,7 +19,7 @@ explain the observations about as well:
     log P(observations | another target) > log P(observations | as it is) - `LEAST_MARGIN`
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -64,8 +64,10 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
     kept: list[tuple[Constraint, float]] = []  # with their odds
     refuted = 0
-    for constraint, prior_odds in _possible(evidence, sorted(read), _phases(automaton)):
-        changed = canonical_table(conjoin(table, constraint, labels))
+    most_probable = automaton.to_guarded()
+    rows = to_table(most_probable, labels)
+    for constraint, prior_odds in _possible(evidence, sorted(read), list(_phases(most_probable))):
+        changed = canonical_table(conjoin(table, constraint, labels, rows))
         if changed.tobytes() == known:
             continue
         odds = prior_odds
@@ -80,7 +82,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     share = pairs / (pairs + refuted)
     doubts = []
     for constraint, odds in kept:
-        if len(constraint.propositions) > 1:
+        if len(constraint.propositions) > 1 or constraint.state is not None:
             odds *= share
         doubts.append(Doubt(constraint, odds / (1 + odds)))
     return tuple(sorted(doubts, key=lambda one: -one.probability))
@@ -97,27 +99,22 @@ def _unread(proposition: str, demonstrations: int) -> Iterator[tuple[Constraint,
     yield Constraint("unseen", proposition), UNSEEN_ODDS / demonstrations
 
 
-def _phases(automaton: CompactAutomaton) -> list[tuple[str | None, str]]:
-    """What begins a state of an automaton, None if it is the initial one, and what ends it."""
-    going_on = [edge for edge in automaton.edges if edge.target != DEAD]
-    first = {(None, ends) for edge in going_on if edge.source == 0 for ends in edge.guard.true}
-    later = {
-        (begins, ends)
-        for entering in automaton.edges
-        for leaving in going_on
-        if entering.target == leaving.source
-        for begins in entering.guard.true
-        for ends in leaving.guard.true - {begins}
-    }
-    return [*sorted(first, key=str), *sorted(later)]
+def _phases(automaton: GuardedAutomaton) -> Iterator[tuple[int, str]]:
+    """The states of an automaton, without the accepting one, with words: what begins a state and what ends it."""
+    edges = [(state, edge) for state, row in enumerate(automaton.edges) for edge in row if edge.target != state]
+    for state in range(automaton.states - 1):
+        begins = {p for _, edge in edges if edge.target == state for p in edge.guard.true}
+        ends = {p for source, edge in edges if source == state and edge.target != DEAD for p in edge.guard.true}
+        first, last = (" or ".join(sorted(names)) or "that" for names in (begins, ends))
+        yield state, f"between {first} and {last}" if state else f"before {last}"
 
 
 def _possible(
-    evidence: Evidence, read: Sequence[str], phases: Collection[tuple[str | None, str]]
+    evidence: Evidence, read: Sequence[str], phases: Sequence[tuple[int, str]]
 ) -> Iterator[tuple[Constraint, float]]:
     """The constraints in question on the propositions that demonstrations read, with their prior odds.
 
-    `phases` are what begins a state of the automaton and what ends it: times in which something may be deadly.
+    `phases` are the states of the automaton in which something may be deadly, with their words.
     """
     for p in sorted(frozenset().union(*evidence.labels).difference(read)):
         yield from _unread(p, len(evidence.log_uniform))
@@ -125,21 +122,17 @@ def _possible(
         yield Constraint("never", p), DEADLY_ODDS
         yield Constraint("needed", p), NEEDED_ODDS
     others = max(len(read) - 1, 1)
-    in_phases = [
-        Constraint("never", p, a, b, is_first=a is not None) for a, b in phases for p in read if p not in (a, b)
-    ]
-    yield from ((one, PHASE_ODDS / len(phases)) for one in in_phases)
+    for state, words in phases:
+        yield from ((Constraint("never", p, state=state, phase=words), PHASE_ODDS / len(phases)) for p in read)
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        if one in in_phases:
-            continue
         odds = OBLIGATION_ODDS if one.kind == "needed" else PHASE_ODDS
         yield one, odds / others ** (len(one.propositions) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
-            for a in read:
-                if a not in (p, q):
-                    yield Constraint("needed", p, a, instead=q), OBLIGATION_ODDS / others
+        for a in read:
+            if a not in (p, q) and evidence.is_choice(p, q, a):
+                yield Constraint("needed", p, a, instead=q), OBLIGATION_ODDS / others
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:

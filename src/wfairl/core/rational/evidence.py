@@ -92,17 +92,25 @@ class Evidence:
             if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
-    def is_choice(self, one: str, other: str) -> bool:
-        """Whether every demonstration reads one of two propositions, and some read the one or the other alone."""
-        one_read, other_read = self._read_propositions[one], self._read_propositions[other]
-        return bool((one_read | other_read).all() and not one_read.all() and not other_read.all())
+    def is_choice(self, one: str, other: str, after: str | None = None) -> bool:
+        """Whether every demonstration reads one of two propositions, and some read the one or the other alone.
+
+        If `after` is given, only what follows its last occurrence counts, in the demonstrations that read it.
+        """
+        held = self._held_after[after]
+        return all(one in names or other in names for names in held) and not any(
+            all(name in names for names in held) for name in (one, other)
+        )
 
     @cached_property
-    def _read_propositions(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether each demonstration reads a proposition, [scenes]."""
-        words = np.split(self._scenes.word, self._scenes.step_first[1:-1])
-        held = [frozenset().union(*(self.labels[i] for i in np.unique(word))) for word in words]
-        return {name: np.array([name in one for one in held]) for name in frozenset().union(*self.labels)}
+    def _held_after(self) -> dict[str | None, list[Label]]:
+        """What each demonstration reads from the last occurrence of a proposition on; in all if that is None."""
+        words = [[self.labels[i] for i in word] for word in np.split(self._scenes.word, self._scenes.step_first[1:-1])]
+        result: dict[str | None, list[Label]] = {None: [frozenset().union(*word) for word in words]}
+        for name in frozenset().union(*self.labels):
+            last = [max((t for t, label in enumerate(word) if name in label), default=None) for word in words]
+            result[name] = [frozenset().union(*word[t:]) for t, word in zip(last, words, strict=True) if t is not None]
+        return result
 
     def log_probability(self, table: Table, least: float = -inf) -> float:
         """log P(observations | A); -inf where that is below `least`, which is seen sooner."""

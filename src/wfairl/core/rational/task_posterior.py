@@ -167,6 +167,8 @@ class TaskPosterior:
             raise BadInputError("the posterior of another automaton")
         if len(support.is_untested) != chosen.states - 1:
             raise BadInputError("the support of another automaton")
+        if any((one.constraint.state or 0) not in range(chosen.states - 1) for one in stored.doubts):
+            raise BadInputError("a doubt about a state of another automaton")
         fields = {
             **vars(stored),
             "alternatives": alternatives,
