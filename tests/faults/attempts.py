@@ -7,6 +7,7 @@ import faulthandler
 import multiprocessing
 import os
 import pkgutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,7 @@ class Attempt:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", *arguments],
                     cwd=directory, env={**os.environ, **settings}, stdout=log, stderr=log, start_new_session=True,
+                    preexec_fn=obey_interrupts,
                 )  # fmt: skip
         self.is_warm, self.pid, self.begun = is_warm, self._process.pid, time.monotonic()
 
@@ -73,6 +75,11 @@ class Attempt:
     def said(self) -> str:
         """What it printed."""
         return self.log.read_text(errors="replace")
+
+
+def obey_interrupts() -> None:
+    """In a child: end at Ctrl-C. A shell has what it runs in the background ignore it, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def scratch(directory: Path) -> Path:
@@ -102,6 +109,7 @@ def _run(
 ) -> None:
     """In a fork: be the command."""
     os.setsid()
+    obey_interrupts()
     os.chdir(directory)
     os.environ.update(settings)
     tempfile.tempdir = None
