@@ -42,6 +42,7 @@ class PaperCost(CostNetwork):
     """
 
     kind = "paper"
+    size_names = ("height", "width")
     scope = CostScope.GLOBAL
 
     def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from strategies_learning import doorkey_scene
 
+from wfairl.core.costs import PricesCost
 from wfairl.core.costs.cost_model import COST_MODELS, BrokenCostError, load_cost, save_cost
 from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.networks.grid_costs import LocalCost
@@ -24,6 +25,23 @@ def test_a_cost_survives_its_file(kind, tmp_path):
     again = load_cost(tmp_path / "cost.safetensors")
     assert type(again) is type(model)
     assert np.array_equal(again(scene.product), model(scene.product))
+
+
+class SeededCost(PricesCost):
+    """Of one's own: a setting that is a whole number and no size."""
+
+    kind = "seeded"
+
+    def __init__(self, features, seed, **settings):
+        super().__init__(features, **settings)
+        self.settings["seed"] = seed
+
+
+@pytest.mark.parametrize("seed", [0, -3, 10**9])
+def test_a_whole_number_among_the_settings_is_no_size_unless_the_model_says_so(seed, tmp_path, monkeypatch):
+    monkeypatch.setitem(COST_MODELS._entries, "seeded", SeededCost)
+    save_cost(SeededCost(3, seed), tmp_path / "cost.safetensors")
+    assert load_cost(tmp_path / "cost.safetensors").settings == SeededCost(3, seed).settings
 
 
 ALONE = """
@@ -70,9 +88,10 @@ def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything
 
 @pytest.mark.parametrize("kind", sorted(COST_MODELS))
 def test_every_size_of_a_cost_model_is_held_against_a_shape(kind):
-    """Sizes are the integers among the settings: no two may give the same shapes, or the check would be blind."""
+    """No two sizes may give the same shapes, or the check would be blind. All integers of our own models are sizes."""
     model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
     sizes = {name: value for name, value in model.settings.items() if isinstance(value, int)}
+    assert sizes.keys() == set(model.size_names)
     shapes = model.shapes(**sizes)
     for name, shape in shapes.items():
         assert model.arrays[name].shape == shape

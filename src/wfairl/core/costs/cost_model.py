@@ -54,12 +54,14 @@ class CostModel(ABC):
     Attributes:
         scope: what it depends on.
         kind: its name in files and on the command line.
-        settings: the arguments that make an untrained model of the same shape, as plain JSON. Whole numbers among them
-            are sizes: a file in which one is below 1, or above the number of array elements, is refused.
+        settings: the arguments that make an untrained model of the same shape: numbers and texts.
+        size_names: those settings that are sizes. A file in which one is below 1, or above the number of array
+            elements, is refused.
     """
 
     scope: ClassVar[CostScope] = CostScope.LOCAL
     kind: ClassVar[str]
+    size_names: ClassVar[tuple[str, ...]] = ()
     settings: dict[str, Any]
 
     @classmethod
@@ -74,7 +76,7 @@ class CostModel(ABC):
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:  # noqa: ARG003 - for models that have sizes
-        """The shapes of the arrays that grow with the sizes among the settings, by name.
+        """The shapes of the arrays that grow with the sizes, by name.
 
         A file is checked against them before a model of that size is allocated.
         """
@@ -170,9 +172,9 @@ def load_cost(path: Path) -> CostModel:
 def _check_sizes(kind: type[CostModel], settings: dict[str, Any], arrays: Arrays) -> None:
     """Refuse a damaged header that declares more than the file holds, before anything is allocated for it."""
     elements = sum(array.size for array in arrays.values())
-    sizes = {name: value for name, value in settings.items() if isinstance(value, int)}
+    sizes = {name: settings[name] for name in kind.size_names}
     for name, value in sizes.items():
-        if not 0 < value <= elements:
+        if not isinstance(value, int) or not 0 < value <= elements:
             raise ValueError(f"{name} cannot be {value}")
     for name, shape in kind.shapes(**sizes).items():
         if name not in arrays:

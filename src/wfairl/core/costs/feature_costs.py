@@ -110,7 +110,7 @@ class PricesCost(CostOverFeatures):
     """
 
     kind = "prices"
-    array_names = ("weight",)
+    array_names, size_names = ("weight",), ("features",)
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
         super().__init__(floor, activation, features=features)
@@ -202,6 +202,7 @@ class SampledCost(CostOverFeatures):
 
     kind = "auto"
     array_names = ("constant", "weights", "temperatures", "unit", "weight", "plain", "extreme", "open_end")
+    size_names = ("features", "controls", "samples")
 
     def __init__(
         self,
