@@ -5,7 +5,10 @@ from wfairl.core.support.imports import load_lazily
 _MODULES = {
     "ACCEPTED": "automaton",
     "Automaton": "automaton",
+    "DEAD": "automaton",
+    "Edge": "guarded",
     "FiniteAutomaton": "finite",
+    "Guard": "automaton",
     "GuardedAutomaton": "guarded",
     "TaskModel": "task_model",
     "all_of": "rules",

@@ -8,6 +8,7 @@ _MODULES = {
     "BadSceneError": "observations",
     "CautiousPolicy": "caution",
     "DemonstratedScene": "observations",
+    "DoubtfulPlanError": "caution",
     "NothingExplainedError": "rational_learner",
     "Observations": "observations",
     "RationalLearner": "rational_learner",

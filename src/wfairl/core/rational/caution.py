@@ -55,7 +55,7 @@ LARGEST_DOUBT = 0.17
 """Plans that fail with a larger probability are refused."""
 
 LEAST_PROBABILITY_OF_REASON = 0.05
-"""Probability from which on a refusal names a doubt as a reason."""
+"""Probability from which on a refusal names a doubt as a reason; it always names the most probable one."""
 
 LEAST_WEIGHT = 0.05
 """Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
@@ -302,13 +302,13 @@ class _Scene:
 def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
     automata = {one.text: one for one in posterior.alternatives}
+    named = [one for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON] or best.reasons[:1]
     reasons = [
         f"the task may be '{posterior.sentence(automata[one.text])}'" if one.text in automata else one.text
-        for one in best.reasons
-        if one.probability > LEAST_PROBABILITY_OF_REASON
+        for one in named
     ]
     return DoubtfulPlanError(
         f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: "
-        f"{', and '.join(reasons) or 'it is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
+        f"{', and '.join(reasons) or 'it may be none of the tasks that were found'}. Answer a question (`wfairl ask`), "
         "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
     )
