@@ -46,3 +46,11 @@ def accepts(table, symbols):
     for symbol in symbols:
         state = table.transitions[state, symbol]
     return bool(table.accepting[state])
+
+
+def same_language(left, right):
+    """Whether two tables accept the same words: no pair of states that one word leads to tells them apart."""
+    pairs = [(0, 0)]
+    for i, j in pairs:  # it grows meanwhile
+        pairs += set(zip(left.transitions[i], right.transitions[j], strict=True)) - set(pairs)
+    return all(left.accepting[i] == right.accepting[j] for i, j in pairs)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_automata import without_repeats
-from oracles_constraints import accepts, keeps
+from oracles_constraints import accepts, keeps, same_language
 from strategies_automata import PROPOSITIONS, words
 
 from wfairl.core.automata.automaton import DEAD
@@ -27,7 +27,6 @@ from wfairl.events.dfa import (
     intersection,
     minimal,
     product,
-    same_language,
     to_finite,
 )
 

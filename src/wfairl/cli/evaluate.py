@@ -76,9 +76,11 @@ def evaluate_command(
     evaluation, *others = evaluations
     saved = _save(evaluation, Path(policy), temperature) if save else None
     if as_json:
-        from wfairl.pages.policy_comparison import compare_evaluations
+        from wfairl.pages.policy_comparison import compare_returns
 
-        compared = [{**other.to_document(), **asdict(compare_evaluations(evaluation, other))} for other in others]
+        compared = [
+            {**other.to_document(), "difference": asdict(compare_returns(evaluation, other))} for other in others
+        ]
         print_json({**evaluation.to_document(), **({"beside": compared[0]} if compared else {})})
     else:
         out.print(summary(evaluations))
@@ -90,15 +92,14 @@ def evaluate_command(
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
-    from wfairl.pages.policy_comparison import compare_costs, compare_evaluations
+    from wfairl.pages.policy_comparison import compare_costs, compare_returns
 
-    found = compare_evaluations(evaluation, other)
+    returns = compare_returns(evaluation, other)
     costs = None if task.true_cost is None else compare_costs(evaluation, other)
     in_cost = "" if costs is None else f"; true cost {costs.text(2, sign='+')} per scene"
     return (
         f"{policy_title(evaluation.policy, task)} beside {policy_title(other.policy, task)}: return"
-        f" {found.difference.text(sign='+')} per scene, better with probability {found.improvement.text(2)} (95 %"
-        f" intervals; half for a tie){in_cost}"
+        f" {returns.text(sign='+')} per scene{in_cost} (95 % intervals)"
     )
 
 

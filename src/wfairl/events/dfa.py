@@ -59,12 +59,6 @@ def product(left: Dfa, right: Dfa) -> Dfa:
     return Dfa(number[after], left.accepting[i] & right.accepting[j])
 
 
-def same_language(left: Dfa, right: Dfa) -> bool:
-    """Whether two tables over the same labels accept the same words: no reachable pair of states tells them apart."""
-    i, j = np.divmod(_reachable_pairs(left, right)[0], right.states)
-    return bool((left.accepting[i] == right.accepting[j]).all())
-
-
 def _reachable_pairs(left: Dfa, right: Dfa) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs (i, j) of states that one word leads to, as i * right.states + j, breadth first; shape [pairs].
 

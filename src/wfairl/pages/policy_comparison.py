@@ -1,9 +1,6 @@
-"""Two policies in the same scenes: the difference between them, with confidence intervals.
+"""Two policies in the same scenes: the mean difference between them, with a confidence interval.
 
-    difference                   mean over scenes of (ours - others) in the same scene
-    probability of improvement   that ours is better than others in a scene; half for a tie
-
-Both have 95 % percentile intervals of a bootstrap, which draws the scenes again with replacement.
+The 95 % percentile intervals are those of a bootstrap, which draws the scenes again with replacement.
 """
 
 from collections.abc import Mapping
@@ -35,23 +32,14 @@ class Estimate:
         return value if low == high == value else f"{value} [{low}, {high}]"
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Ours beside another policy in the same scenes; see the module."""
-
-    difference: Estimate
-    improvement: Estimate
-
-
-def compare_evaluations(ours: Evaluation, others: Evaluation) -> Comparison:
-    """Compare the returns of two policies. Raises `BadInputError` if their scenes are not the same."""
+def compare_returns(ours: Evaluation, others: Evaluation) -> Estimate:
+    """The difference of returns. Raises `BadInputError` if the scenes of the policies are not the same."""
     one, other = ({episode.seed: episode.episode_return for episode in each.episodes} for each in (ours, others))
     if one.keys() != other.keys():
         raise BadInputError(
             f"{ours.policy} and {others.policy} were evaluated in different scenes and cannot be compared"
         )
-    gaps = _gaps(one, other)
-    return Comparison(mean_with_interval(gaps), mean_with_interval((gaps > 0) + 0.5 * (gaps == 0)))
+    return mean_with_interval(_gaps(one, other))
 
 
 def compare_costs(ours: Evaluation, others: Evaluation) -> Estimate | None:

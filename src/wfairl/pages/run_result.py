@@ -3,10 +3,10 @@
 from collections import Counter
 
 from wfairl.core.planning.policies import policy_title
-from wfairl.core.runs.evaluation import EVALUATION
+from wfairl.core.runs.evaluation import EVALUATION, Evaluation
 from wfairl.pages.blocks import Column, Table, prose
 from wfairl.pages.page import Block, Section
-from wfairl.pages.policy_comparison import Estimate, compare_evaluations
+from wfairl.pages.policy_comparison import compare_returns
 from wfairl.pages.run_files import RunFiles, command_line
 from wfairl.pages.text import Code, Text, capitalised, number, percent
 
@@ -63,17 +63,16 @@ def _comparison(run: RunFiles) -> tuple[Block, ...]:
     rows: list[tuple[Text, ...]] = []
     for other, one in run.evaluation.items():
         if other != name and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
-            pair = compare_evaluations(first, one)
-            estimates = _with_interval(pair.difference, 3), _with_interval(pair.improvement, 2)
-            rows.append((policy_title(other, run.task), *estimates))
+            rows.append((policy_title(other, run.task), _difference(first, one)))
     caption = (
-        f"{capitalised(name)} against each other policy in the same scenes: mean difference in return, and the"
-        " probability of a higher return in a scene (ties count half); 95% bootstrap intervals over scenes."
+        f"{capitalised(name)} against each other policy in the same scenes: mean difference in return, with a"
+        " 95% bootstrap interval over scenes."
     )
-    columns = (Column("against"), Column("difference in return", "right"), Column("probability", "right"))
+    columns = (Column("against"), Column("difference in return", "right"))
     return (Table(columns, tuple(rows), caption),) if rows else ()
 
 
-def _with_interval(estimate: Estimate, digits: int) -> Text:
-    value, low, high = (number(one + 0.0, digits) for one in (estimate.value, estimate.low, estimate.high))
+def _difference(ours: Evaluation, others: Evaluation) -> Text:
+    estimate = compare_returns(ours, others)
+    value, low, high = (number(one + 0.0, 3) for one in (estimate.value, estimate.low, estimate.high))
     return value if estimate.low == estimate.high else (value, " [", low, ", ", high, "]")

@@ -1,4 +1,4 @@
-"""`wfairl demos-import` and `demos-export`."""
+"""`wfairl demos-import`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,16 +13,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from wfairl.cli.console import out
 from wfairl.cli.demos import MAX_LISTED, Output, Overwrite, check_nothing_is_lost, check_suffix, save_and_report
 from wfairl.cli.options import AsJson, TaskName
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.recordings.log import Log, disagreements, read_recordings
 from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
-
-MinariRoot = Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")]
 
 MOST_PLACES = 4
 """Places and unknown states that are listed."""
@@ -34,7 +30,7 @@ def demos_import(
         str, typer.Argument(metavar="SOURCE", help="A log (*.jsonl, *.csv), or the id of a local Minari data set.")
     ],
     output: Output,
-    minari_root: MinariRoot = None,
+    minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")] = None,
     slip: Annotated[
         bool,
         typer.Option(
@@ -80,22 +76,6 @@ def demos_import(
     contradictions = disagreements(log.dataset, task)
     facts, remarks = _facts(log, contradictions, estimate), _remarks(log, contradictions, estimate)
     save_and_report(log.dataset, output, as_json, facts, remarks)
-
-
-def demos_export(
-    demonstrations: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
-    dataset_id: Annotated[str, typer.Argument(metavar="ID", help="Minari's id, such as doorkey/expert-v0.")],
-    minari_root: MinariRoot = None,
-) -> None:
-    """Write demonstrations as a Minari data set (needs the extra `minari`).
-
-    Example: wfairl demos-export d2.safetensors doorkey/expert-v0
-    """
-    from wfairl.recordings.minari_exchange import export_minari
-
-    dataset = load(demonstrations)
-    export_minari(dataset, find_task(dataset.task), dataset_id, minari_root)
-    out.print(f"{len(dataset)} episodes written as {dataset_id}")
 
 
 def _facts(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | None) -> dict[str, Any]:
