@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_constraints import accepts
+from oracles_constraints import accepts, same_language
 
 from wfairl.core.automata.finite import end_states
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import local_search, red_blue
 from wfairl.events.description_length import flag_bits, table_bits
-from wfairl.events.dfa import Dfa, minimal, same_language
+from wfairl.events.dfa import Dfa, minimal
 from wfairl.events.merging import MergingLearner
 from wfairl.events.red_blue import merge_states
 
