@@ -10,6 +10,7 @@ from strategies_learning import doorkey_scene
 
 from wfairl.core.costs import PricesCost
 from wfairl.core.costs.cost_model import COST_MODELS, BrokenCostError, load_cost, save_cost
+from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.networks.grid_costs import LocalCost
 
@@ -42,6 +43,16 @@ def test_a_whole_number_among_the_settings_is_no_size_unless_the_model_says_so(s
     monkeypatch.setitem(COST_MODELS._entries, "seeded", SeededCost)
     save_cost(SeededCost(3, seed), tmp_path / "cost.safetensors")
     assert load_cost(tmp_path / "cost.safetensors").settings == SeededCost(3, seed).settings
+
+
+def test_a_cost_over_controls_alone_survives_its_file_and_one_without_samples_is_refused(tmp_path):
+    model = SampledCost(features=0, controls=3, samples=2)
+    model.weights[:] = [[0.0, 1.0, 0.0], [0.0, 3.0, 0.0]]
+    save_cost(model, tmp_path / "cost.safetensors")
+    assert np.array_equal(load_cost(tmp_path / "cost.safetensors").weights, model.weights)
+    save_cost(SampledCost(features=2, controls=3, samples=0), tmp_path / "cost.safetensors")
+    with pytest.raises(BrokenCostError, match=r"broken cost model \(weights is empty\)"):
+        load_cost(tmp_path / "cost.safetensors")
 
 
 ALONE = """

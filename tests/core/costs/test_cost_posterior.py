@@ -105,6 +105,19 @@ def test_a_hidden_price_lies_in_its_interval_and_is_said():
     assert any(text.startswith("feature 0: about ") for text in others)
 
 
+def test_a_price_is_said_with_the_amount_of_its_feature():
+    scenes = muddy_scenes(24, 3.0, lambda mud: [1000.0 * mud])
+    assert "feature 0 of 1000" in [one.name for one in term_costs(learned(scenes), scenes[0].product.world)]
+
+
+@pytest.mark.parametrize("features_of", [lambda mud: [7.0], lambda mud: []], ids=["constant", "none"])
+def test_without_a_feature_that_varies_no_cost_of_one_is_learned(features_of):
+    scenes = muddy_scenes(12, 1.0, features_of)
+    model = learned(scenes)
+    assert not model.weights[:, : model.features].any()
+    assert float(model.unit[0]) >= CLAIMED
+
+
 @pytest.mark.parametrize("count", [2, 8, 24])
 def test_demonstrators_without_preference_get_unit_cost(count):
     scenes = muddy_scenes(count, 1.0)

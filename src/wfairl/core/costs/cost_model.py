@@ -55,7 +55,7 @@ class CostModel(ABC):
         scope: what it depends on.
         kind: its name in files and on the command line.
         settings: the arguments that make an untrained model of the same shape: numbers and texts.
-        size_names: those settings that are sizes. A file in which one is below 1, or above the number of array
+        size_names: those settings that are sizes. A file in which one is below 0, or above the number of array
             elements, is refused.
     """
 
@@ -174,10 +174,12 @@ def _check_sizes(kind: type[CostModel], settings: dict[str, Any], arrays: Arrays
     elements = sum(array.size for array in arrays.values())
     sizes = {name: settings[name] for name in kind.size_names}
     for name, value in sizes.items():
-        if not isinstance(value, int) or not 0 < value <= elements:
+        if not isinstance(value, int) or not 0 <= value <= elements:
             raise ValueError(f"{name} cannot be {value}")
     for name, shape in kind.shapes(**sizes).items():
         if name not in arrays:
             raise ValueError(f"{name} is missing")
         if arrays[name].shape != shape:
             raise ValueError(f"{name} has the shape {arrays[name].shape} where its settings ask for {shape}")
+        if 0 in shape:
+            raise ValueError(f"{name} is empty")

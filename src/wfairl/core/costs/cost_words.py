@@ -77,7 +77,7 @@ def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
         costs = 1.0 + weights[:, column] * (extreme[column] - plain[column])
         low, middle, high = np.quantile(costs, (INTERVAL[0], 0.5, INTERVAL[1])).tolist()
         end, is_indicator = float(model.open_end[column]), (plain[column], extreme[column]) == (0.0, 1.0)
-        name = names[column] if is_indicator else f"{names[column]} of {extreme[column]:.3g}"
+        name = names[column] if is_indicator else f"{names[column]} of {_amount(extreme[column])}"
         bounds = None if end < 0 else low, None if end > 0 else high
         found.append(TermCost(name, middle, *bounds, float(probabilities[column])))
     return tuple(sorted(found, key=lambda one: -one.cost))
@@ -96,6 +96,10 @@ def verdict(model: "SampledCost") -> str:
 def cost_sentences(model: "SampledCost", world: World[Any]) -> Sequence[str]:
     """The verdict, and each term that matters."""
     return (verdict(model), *(str(one) for one in term_costs(model, world)))
+
+
+def _amount(number: float) -> str:
+    return f"{number:.3g}" if abs(number) < 1000 else f"{number:.0f}"
 
 
 def _rounded(cost: float | None) -> str:
