@@ -81,6 +81,9 @@ class StormModel:
             model = stormpy.build_model_from_drn(file.name)
         environment = stormpy.environments.sound()
         environment.solver().min_max().precision = stormpy.Rational("1/100000000")
+        if formula.startswith("P"):  # with bounds, Storm does not end in some offices
+            environment = stormpy.Environment()
+            environment.solver().min_max().precision = stormpy.Rational("1/1000000000000")
         found = stormpy.model_checking(
             model, stormpy.parse_properties(formula)[0], environment=environment, only_initial_states=False
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
-from wfairl.core.planning.expected_cost import DEFAULT_PRICE, Lotteries
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE, split_lotteries
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
@@ -129,7 +129,7 @@ def pack_slipping(
         kinds += (len(chances.first) - 1) // chances.controls
         controls = chances.controls
     *states, effect, probability = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return SlippingWorlds(Lotteries(controls, np.concatenate(firsts), effect, probability), *states)
+    return SlippingWorlds(split_lotteries(controls, np.concatenate(firsts), effect, probability, width), *states)
 
 
 def _widened(table: NDArray[Any], width: int, value: float) -> NDArray[Any]:
@@ -318,7 +318,8 @@ def _expected(slipping: SlippingWorlds, world: int, row: int, costs: Floats, ahe
 
     Q is inf for a control that can only fail.
     """
-    controls, first, effect, probability = slipping.lotteries
+    controls, first = slipping.lotteries.controls, slipping.lotteries.first
+    effect, probability = slipping.lotteries.effect, slipping.lotteries.probability
     Q = np.full(controls, np.inf)
     for u in range(controls):
         lottery = slipping.kind[row] * controls + u

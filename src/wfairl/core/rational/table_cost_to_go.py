@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
-from wfairl.core.planning.expected_cost import Lotteries, sweep_costs
+from wfairl.core.planning.expected_cost import Lotteries, PolicyRows, sweep_costs, sweep_order
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import njit
-
-SWEEPS_PER_POLICY = 4
-"""Where worlds slip, one sweep in so many looks for the best control of every node."""
 
 SLACK_STEPS = 10.0
 """After it has reached every state of a demonstration, the breadth-first search goes on for so many steps. A control
@@ -193,11 +190,14 @@ def expected_cost_to_go(
     general_cost_to_go(automaton, world, V)
     table, states, effects = automaton.table, len(world.first) - 1, slipping.successor.shape[1]
     nodes = len(table) * states
-    count = np.isfinite(V[:nodes]).sum()
-    order = np.argsort(V[:nodes])[:count]
-    position, highest = np.full(nodes, count + 1, np.int32), 0.0  # acceptance and failure come after all nodes
+    highest, least = 0.0, np.inf
+    for cost in V[:nodes]:
+        highest, least = max(highest, cost if cost < np.inf else 0.0), min(least, cost)
+    order = sweep_order(V[:nodes], highest, least)
+    count = len(order)
+    position = np.full(nodes, count + 1, np.int32)  # acceptance and failure come after all nodes
     for i in range(count):
-        position[order[i]], highest = i, V[order[i]]
+        position[order[i]] = i
     target, costs = np.full((count, effects), count + 1, np.int32), np.empty((count, effects))
     kind = np.empty(count, np.int32)
     for i in range(count):
@@ -213,7 +213,11 @@ def expected_cost_to_go(
                     target[i, e] = position[after * states + slipping.successor[s, e]]
     values = np.full(count + 2, failure + 2 * highest)
     values[count], values[count + 1] = 0.0, failure
-    sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, SWEEPS_PER_POLICY)
+    rows = PolicyRows(
+        np.empty(count, np.int64), np.empty(count), np.empty(count, np.int32),
+        np.empty((count, effects), np.int32), np.empty((count, effects)),
+    )  # fmt: skip
+    sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
     for i in range(count):
         V[order[i]] = values[i]
 
