@@ -127,7 +127,7 @@ class PricesCost(CostOverFeatures):
     @classmethod
     def features_of(cls, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The row of each transition, shape [nodes * controls], and the amounts of the rows, [rows, features]."""
-        return _distinct_features(product)
+        return product.features
 
     @property
     def prices(self) -> NDArray[np.float64]:
@@ -222,9 +222,7 @@ class SampledCost(CostOverFeatures):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        product = products[0]
-        _, features = product.transition_features(np.flatnonzero(product.available)[:1])
-        return cls(features.shape[1], product.successors.shape[1], **settings)
+        return cls(products[0].features[1].shape[1], products[0].successors.shape[1], **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -240,7 +238,7 @@ class SampledCost(CostOverFeatures):
 
     def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The row of each transition's features, shape [nodes * controls], and the rows [rows, features]."""
-        rows, features = _distinct_features(product)
+        rows, features = product.features
         _check_width(features, self.features)
         if product.successors.shape[1] != self.controls:
             raise BadInputError(
@@ -289,14 +287,6 @@ class SampledCost(CostOverFeatures):
         costs = np.maximum((constants + features @ by_feature)[:, None] + by_control, self.floor)
         row = numbers.astype(np.int64) * self.controls + np.arange(len(numbers)) % self.controls
         return row, costs.reshape(-1, len(weights))
-
-
-def _distinct_features(product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The number of each transition's features, shape [nodes * controls], and the distinct ones [rows, features]."""
-    transitions = np.flatnonzero(product.available)
-    numbers = np.zeros(product.successors.size, np.int32)
-    numbers[transitions], features = product.transition_features(transitions)
-    return numbers, features
 
 
 def _check_width(features: NDArray[np.float64], width: int) -> None:

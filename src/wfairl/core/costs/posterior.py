@@ -136,10 +136,9 @@ class _Chain:
     def search(self) -> float:
         """Add the paths at samples of the last run; the largest change of their log likelihoods."""
         samples = self.states[self.rng.choice(len(self.states), SEARCHES)]
-        before = [self._log_likelihood(self.paths.decisions(), one) for one in samples]
+        before = self._log_likelihoods(self.paths.decisions(), samples)
         self.paths.search(list(np.expm1(samples[:, :-1])))
-        decisions = self.paths.decisions()
-        return max(abs(self._log_likelihood(decisions, one) - was) for one, was in zip(samples, before, strict=True))
+        return float(np.abs(self._log_likelihoods(self.paths.decisions(), samples) - before).max())
 
     def open_ends(self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64]) -> NDArray[np.float64]:
         """1 for terms that may as well cost any amount more, by the likelihood alone, -1 for next to nothing, else 0.
@@ -159,12 +158,14 @@ class _Chain:
         likely = np.argsort(-log_likelihoods)[:LIKELIEST]
         for (term, end), one in zip(asked, changed, strict=True):
             is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= DEFAULT_FLOOR - 1e-9
-            reached = [self._log_likelihood(decisions, one[i]) for i in likely[is_positive]]
-            ends[term] = end * (max(reached, default=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS)
+            reached = self._log_likelihoods(decisions, one[likely[is_positive]])
+            ends[term] = end * (reached.max(initial=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS)
         return ends
 
-    def _log_likelihood(self, decisions: Decisions, state: NDArray[np.float64]) -> float:
-        return log_likelihood_of(decisions, state[:-1], self.temperature * math.exp(state[-1]))
+    def _log_likelihoods(self, decisions: Decisions, states: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of the decisions, under each state."""
+        temperatures = self.temperature * np.exp(states[:, -1])
+        return np.array([log_likelihood_of(decisions, *one) for one in zip(states[:, :-1], temperatures, strict=True)])
 
 
 def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temperature: float) -> float:

@@ -52,17 +52,14 @@ class Terms:
         distinct: list[NDArray[np.float64]] = []
         self.row_of: dict[Product, NDArray[np.int32]] = {}
         for product in dict.fromkeys(products):
-            transitions = np.flatnonzero(product.available)
-            numbers, features = product.transition_features(transitions)
+            numbers, features = product.features
             _check_finite(features)
             for one in features + 0.0:
                 if rows.setdefault(one.tobytes(), len(rows)) == len(distinct):
                     distinct.append(one)
             number = np.array([rows[one.tobytes()] for one in features + 0.0])
             controls = product.successors.shape[1]
-            row_of = np.zeros(product.successors.size, np.int32)
-            row_of[transitions] = number[numbers] * controls + transitions % controls
-            self.row_of[product] = row_of
+            self.row_of[product] = (number[numbers] * controls + np.arange(len(numbers)) % controls).astype(np.int32)
         kinds = np.repeat(np.array(distinct), controls, axis=0)
         table = np.concatenate([kinds, np.tile(np.eye(controls), (len(distinct), 1))], axis=1)
         occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]

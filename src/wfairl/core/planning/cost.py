@@ -47,11 +47,8 @@ class _OverFeatures:
     scope: CostScope = CostScope.LOCAL
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
-        table = np.ones(product.successors.shape)
-        transitions = np.flatnonzero(product.available)
-        number, features = product.transition_features(transitions)
-        table.reshape(-1)[transitions] = self.of_features(features)[number]
-        return table
+        number, features = product.features
+        return np.where(product.available, self.of_features(features)[number].reshape(product.successors.shape), 1.0)
 
     def of_features(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """The costs of transitions by their features, shape [transitions, features]."""

@@ -94,6 +94,14 @@ class Product:
         distinct, index = np.unique(np.array(rows), axis=0, return_inverse=True)
         return index.reshape(-1).astype(np.int32), distinct
 
+    @cached_property
+    def features(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The row of each transition's features, shape [nodes * effects], and the rows, shape [rows, features]."""
+        transitions = np.flatnonzero(self.available)
+        numbers = np.zeros(self.successors.size, np.int32)
+        numbers[transitions], features = self.transition_features(transitions)
+        return numbers, features
+
     def state(self, node: int) -> Any:
         """The world state of a node."""
         if isinstance(self.states, tuple):
