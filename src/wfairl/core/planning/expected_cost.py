@@ -63,9 +63,6 @@ SWEEPS_PER_POLICY = 20
 FINER = 0.03
 """A policy is followed until no cost-to-go changes by more than this part of the last change under all controls."""
 
-OVERSHOOT = 1.05
-"""Sweeps over a policy go a little further than the change that they find: a fifth fewer are needed."""
-
 FEW = 1e-3
 """A policy in which so small a part of the controls has changed is followed to the end: it is nearly the best."""
 
@@ -414,9 +411,8 @@ def _follow_rows(rows: PolicyRows, V: Floats) -> float:
         q = base[node]
         for entry in range(entries[node]):
             q += probability[node, entry] * V[np.uint32(target[node, entry])]
-        change = q - V[node]
-        largest = max(largest, abs(change))
-        V[node] += OVERSHOOT * change
+        largest = max(largest, abs(q - V[node]))
+        V[node] = q
     return largest
 
 
