@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.cli import compilation
+from wfairl.cli import warm_up
 from wfairl.core.demonstrations import load
 
 
@@ -271,9 +271,9 @@ def test_a_command_that_is_nearly_one_gets_a_question(wfairl):
 
 
 @pytest.mark.slow
-def test_a_command_that_compiles_leaves_what_the_next_one_finds(tmp_path, monkeypatch):
+def test_warming_up_compiles_what_a_plan_needs(wfairl, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert not compilation._is_warm()
-    eager = "from wfairl.core.support import compiling; compiling.PATIENCE = -1.0; from wfairl.cli import main; main()"
-    subprocess.run([sys.executable, "-c", eager, "plan", "doorkey", "-o", str(tmp_path / "plan.png")], check=True)
-    assert compilation._is_warm()
+    assert not warm_up._is_warm()
+    code, said, _ = wfairl("warm-up")
+    assert (code, said.splitlines()[-1]) == (0, "done")
+    assert warm_up._is_warm()

@@ -8,8 +8,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wfairl import __version__
-from wfairl.cli.compilation import announce_compilation
 from wfairl.cli.console import out
+from wfairl.cli.warm_up import announce_compilation
 from wfairl.core.support.errors import did_you_mean
 
 START, STEPS, RULES = "Start here", "One step at a time", "Rules as automata"
@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("cli.run:run_command", "Run the whole pipeline for one task, and write a report.", START),
     "studio": ("studio.commands:studio", "Demonstrate a task in the browser, and watch it being learned.", START),
     "tasks": ("cli.tasks:tasks", "List the tasks: goals, propositions and step limits.", START),
+    "warm-up": ("cli.warm_up:warm_up", "Compile everything for this processor now, once.", START),
     "demos": ("cli.demos:demos", "Collect demonstrations of a task.", STEPS),
     "demos-import": (
         "recordings.commands:demos_import",

@@ -28,6 +28,7 @@ from wfairl.core.runs.run_directory import CONFIG
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.pages.blocks import Column, Command, Facts, Statements, Table, automaton_drawing, prose
+from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.player import EpisodePlayer, Recording, record_episode
 from wfairl.pages.policy_comparison import regret_of
@@ -41,6 +42,9 @@ REPORT = "report.html"
 
 DEFAULT_SCENES = 3
 """In how many scenes each policy acts on the page."""
+
+SEARCHED_SCENES = 2
+"""Scenes in which is searched for what the world enforces."""
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
 
@@ -93,6 +97,10 @@ def learned_section(run: RunFiles, model: TaskModel) -> Section:
 
 def _rule(run: RunFiles, model: TaskModel) -> Iterator[tuple[str, Text]]:
     yield "Rule" if run.method.needs_task_model else "Rule it was given", f"{capitalised(model.sentence)}."
+    if model.summary.closed:
+        orders = enforced_orders(map(run.task.make_world, run.scenes(SEARCHED_SCENES)), run.task.propositions)
+        if orders:
+            yield "Not to be learned", f"{capitalised(enforced_sentence(orders))}: nobody has to learn that."
 
 
 def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
