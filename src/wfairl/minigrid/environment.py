@@ -6,6 +6,8 @@ and these four are imported only when an environment is made or a state is drawn
 
 from __future__ import annotations
 
+from math import comb
+
 import wfairl.minigrid.library  # isort: skip # noqa: F401
 import contextlib
 import copy
@@ -134,7 +136,12 @@ def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
     if not isinstance(layer, MiniGridEnv):
         raise UnknownPhysicsError(f"{type(layer).__name__} is not a MiniGrid environment")
     if isinstance(layer, DynamicObstaclesEnv):
-        raise UnknownPhysicsError(f"{type(layer).__name__} is not deterministic: its obstacles move by themselves")
+        cells = (layer.width - 2) * (layer.height - 2)
+        states = 4 * cells * comb(cells, layer.n_obstacles)
+        raise UnknownPhysicsError(
+            f"{type(layer).__name__} is not deterministic: its {layer.n_obstacles} obstacles move by themselves, which"
+            f" the model does not know, and their places make up to {states:.0e} states"
+        )
     if getattr(layer, "grid", None) is None or layer.agent_pos is None or layer.agent_dir is None:
         raise UnknownPhysicsError(f"{type(layer).__name__} has not been reset")
     return layer
