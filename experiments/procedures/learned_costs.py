@@ -4,6 +4,8 @@ intervals hold.
     regret       how much more the plans of the learned cost pay in new scenes than the optimal ones, by the true cost
     claimed      whether the demonstrations are said to show a preference
     holds        whether the interval of a known price holds it, or the bound where there is one bound only
+    answered     regret from 4 demonstrations after so many answers to "which would you rather?", drawn by the true cost
+    shown        regret from 12 demonstrations instead
     seconds      processor time of learning
 
 The rule is known throughout: this measures the cost alone. Families of random priced worlds have a judge of their own.
@@ -14,6 +16,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
@@ -21,19 +26,22 @@ from experiments.procedures.unseen_scenes import having, mean_table
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
+from wfairl.core.costs.scene import Comparison, compare
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
-from wfairl.core.planning.product import build_product
+from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.cost_question import find_cost_question
 
 TEMPERATURE, WRONG_TEMPERATURE = 0.5, 1.5
 WAREHOUSE = "warehouse"
 TESTED_IN = {"terrain": ("terrain", "terrain-16"), "doorkey-terrain": ("doorkey-terrain", "doorkey-terrain-16")}
 NUMBERS = {"terrain": (4, 8, 32), "doorkey-terrain": (4, 8, 32), WAREHOUSE: (8, 20)}
 WITHOUT_PREFERENCE = ("doorkey", "multiroom", "office-coffee", "random-office-mail")
+ASKED_IN = range(300, 324)
 PRICES = {"terrain": ("to red floor", 10.0), WAREHOUSE: ("into a crowd", 4.0)}
 
 
@@ -62,6 +70,10 @@ def cells(options: Options) -> list[Cell]:
             for known in (True, False):
                 settings = {"task": task, "seed": 500 + collection, "known": known}
                 listed.append(Cell(f"interval {task} {known} {collection}", measure_interval, settings))
+    for collection in range(1 if options.quick else 20):
+        for kind in ("terrain", "three grounds", "overlapping"):
+            settings = {"kind": kind, "collection": collection, "tests": tests}
+            listed.append(Cell(f"answers {kind} {collection}", measure_answers, settings))
     return listed
 
 
@@ -78,27 +90,60 @@ def measure_regret(task: str, number: int, seed: int, tests: int) -> Outcome:
     demonstrated = task_of(task)
     scenes = demonstrate(demonstrated, number, seed)
     model, seconds = learn(scenes)
-    rows = []
-    for name in TESTED_IN.get(task, (task,)):
-        tested, paid, least = task_of(name), 0.0, 0.0
-        for scene in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
-            product = build_product(tested.make_world(scene), rule_of(tested))
-            truth = true_cost(tested)(product)
-            plan = find_plan(product, model(product))
-            node = 0
-            for control in plan.path.controls:
-                paid += truth[node, control]
-                node = product.successors[node, control]
-            least += find_plan(product, truth).cost
-        rows.append(
-            {
-                "tested": name,
-                "regret": paid / least - 1,
-                "claimed": float(float(model.unit[0]) < CLAIMED),
-                "unit": float(model.unit[0]),
-                "seconds": seconds,
-            }
-        )
+    rows = [
+        {
+            "tested": name,
+            "regret": regret(task_of(name), true_cost(task_of(name)), model, tests),
+            "claimed": float(float(model.unit[0]) < CLAIMED),
+            "unit": float(model.unit[0]),
+            "seconds": seconds,
+        }
+        for name in TESTED_IN.get(task, (task,))
+    ]
+    return Outcome(rows)
+
+
+def regret(task: Task, truth: Cost, model: Cost, tests: int) -> float:
+    """How much more the plans of a cost pay in new scenes than the optimal ones, as a share."""
+    paid, least = 0.0, 0.0
+    for scene in range(FIRST_TEST_SEED, FIRST_TEST_SEED + tests):
+        product = build_product(task.make_world(scene), rule_of(task))
+        costs = truth(product)
+        paid += cost_along(product, costs, find_plan(product, model(product)).path.controls)
+        least += find_plan(product, costs).cost
+    return paid / least - 1
+
+
+def cost_along(product: Product, costs: NDArray[np.float64], controls: Sequence[int]) -> float:
+    """The cost of controls from the start of a product."""
+    total, node = 0.0, 0
+    for control in controls:
+        total += costs[node, control]
+        node = product.successors[node, control]
+    return float(total)
+
+
+def measure_answers(kind: str, collection: int, tests: int) -> Outcome:
+    """Regret from 4 demonstrations after none to three answers, and from 12 demonstrations."""
+    problem = PricedProblem(kind, collection) if kind in FAMILIES else None
+    task = find_task(kind) if problem is None else problem.task()
+    truth = true_cost(task) if problem is None else problem.cost
+    shown = demonstrate(task, 12, 200 + collection, cost=truth)
+    rng, answers = np.random.default_rng(collection), list[Comparison]()
+    rows: list[dict[str, float]] = []
+    for number in range(4):
+        model, _ = learn(shown[:4], answers)
+        rows.append({"answers": number, "answered": regret(task, truth, model, tests)})
+        question = find_cost_question(model, rule_of(task), task, ASKED_IN, n_jobs=1)
+        if question is not None:
+            world = task.make_world(question.seed)
+            product = build_product(world, rule_of(task))
+            costs = truth(product)
+            one, other = (cost_along(product, costs, way) for way in (question.first, question.second))
+            prefers_first = rng.random() < 1 / (1 + np.exp(np.clip((one - other) / TEMPERATURE, -500, 500)))
+            ways = (question.first, question.second) if prefers_first else (question.second, question.first)
+            answers.append(compare(world, *ways))
+    rows[0]["shown"] = regret(task, truth, learn(shown)[0], tests)
     return Outcome(rows)
 
 
@@ -151,11 +196,12 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     return Outcome([row])
 
 
-def learn(scenes: Sequence[TrainingScene]) -> tuple[SampledCost, float]:
-    """The cost of demonstrations, and the seconds of processor that it took."""
+def learn(scenes: Sequence[TrainingScene], answers: Sequence[Comparison] = ()) -> tuple[SampledCost, float]:
+    """The cost of demonstrations and answers, and the seconds of processor that it took."""
     settings = CostSettings(cost="auto", temperature=TEMPERATURE)
     begun = time.process_time()
-    model = train_cost(settings.make_model([one.product for one in scenes]), scenes, settings, n_jobs=1).model
+    untrained = settings.make_model([one.product for one in scenes])
+    model = train_cost(untrained, scenes, settings, n_jobs=1, comparisons=answers).model
     assert isinstance(model, SampledCost)
     return model, time.process_time() - begun
 
@@ -181,6 +227,7 @@ def sections(results: Results) -> Sections:
             mean_table(having(frame, "family"), ["family", "number"], families, "Families of priced worlds."),
             mean_table(tested[none], ["tested", "number"], costs, claims),
             mean_table(tested[~none], ["tested", "number"], costs, "True-cost regret."),
+            mean_table(having(frame, "answers"), ["kind", "answers"], ["answered", "shown"], "Which would you rather?"),
             mean_table(having(frame, "known"), collections, bounds, "Intervals of a known price."),
         ]
     }
