@@ -11,7 +11,8 @@ The length of C does not count, since from a few demonstrations the shorter auto
 are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
 and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
 one of them may be needed. Where demonstrations refute many constraints on the order of two propositions, the task has
-few of them, and the odds of the others fall: as many refuted ones as there are ordered pairs halve them.
+few of them, and the odds of the others fall: as many refuted ones as there are ordered pairs halve them. They fall
+also with the number of demonstrations (`TELLING`).
 
 A pair of a state and a label is untested if no demonstration reads the label in the state, and if another target would
 explain the observations about as well:
@@ -49,6 +50,10 @@ NEEDED_ODDS, OBLIGATION_ODDS = 0.25, 0.1
 PHASE_ODDS = 0.15
 """Prior odds that a proposition is deadly at times, after or until another."""
 
+TELLING = 4.0
+"""So many demonstrations show most constraints between propositions. From more of them on, the odds of the others fall:
+after n demonstrations they are `TELLING` / n times as large."""
+
 LEAST_DOUBT = 1e-4
 """Smaller doubts are not kept."""
 
@@ -79,7 +84,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
         elif constraint.is_order:
             refuted += 1
     pairs = max(len(read) * (len(read) - 1), 1)
-    share = pairs / (pairs + refuted)
+    share = pairs / (pairs + refuted) * min(1.0, TELLING / len(evidence.log_uniform))
     doubts = []
     for constraint, odds in kept:
         if len(constraint.propositions) > 1 or constraint.state is not None:
