@@ -130,8 +130,8 @@ class Workshop:
         self.seconds = {name: {True: one.warm, False: one.cold} for name, one in self.undisturbed.items()}
 
     def furnish(self, command: LongCommand, directory: Path) -> None:
-        """Make a directory with what a command needs."""
-        directory.mkdir(parents=True)
+        """Put what a command needs into a directory."""
+        directory.mkdir(parents=True, exist_ok=True)
         for name in (WORLD, *command.needs):
             _copy(self.shelf / name, directory / name)
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -70,28 +71,24 @@ def test_a_write_that_fails_is_named_and_the_command_can_be_run_again(command, f
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_a_full_disk_is_named_and_the_command_can_be_run_again_when_there_is_room(command, workshop, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
+    room = tmp_path / "room"  # a disk of its own: what the command says goes beside it
+    room.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", disk], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", room], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("only root can mount a small disk")
     try:
-        workshop.furnish(command, disk / "room")
-        with (disk / "other things").open("wb") as other:  # until nothing more fits
+        workshop.furnish(command, room)
+        with (room / "other things").open("wb", buffering=0) as other, suppress(OSError):  # until nothing more fits
             while True:
-                try:
-                    other.write(bytes(4096))
-                    other.flush()
-                except OSError:
-                    break
-        assert_refused(Attempt(command.arguments, disk / "room", True, TMPDIR=str(tmp_path)))
-        (disk / "other things").unlink(missing_ok=True)
-        complete(command, disk / "room", True, *command.resume)
-        assert digests(disk / "room") == workshop.undisturbed[command.name].results
+                other.write(bytes(4096))
+        assert_refused(Attempt(command.arguments, room, True))
+        (room / "other things").unlink(missing_ok=True)
+        complete(command, room, True, *command.resume)
+        assert digests(room) == workshop.undisturbed[command.name].results
     finally:
-        subprocess.run(["umount", "--lazy", disk], check=True)
+        subprocess.run(["umount", "--lazy", room], check=True)
 
 
 def give_up_capabilities():
