@@ -231,13 +231,13 @@ def test_everything_works_by_key_presses_alone(visited, studio, width, scheme):
     person.press("Enter")
     page.wait_for_selector("section[aria-labelledby=correct] li:has-text('corner before goal')")
     page.wait_for_selector(".progress.idle", state="attached")
-    assert page.inner_text(".sentence") == "corner, then goal; never goal before corner"
+    assert page.inner_text(".sentence") == "goal; never goal before corner"
     assert person.states() == 3
     check_looks(page, width)
 
     page.reload()  # everything is still there
     page.wait_for_selector("[data-ready]", state="attached")
-    assert page.inner_text(".sentence") == "corner, then goal; never goal before corner"
+    assert page.inner_text(".sentence") == "goal; never goal before corner"
     assert page.locator("section[aria-labelledby=demonstrations] li:has-text('#')").count() == 3
     assert page.locator("[aria-labelledby=answers] li").count() == 1
     assert page.locator("section[aria-labelledby=correct] li").inner_text().startswith("corner before goal")

@@ -50,7 +50,7 @@ REFINED_TEMPERATURES = 33
 MAX_ALTERNATIVES = 20
 """How many automata are kept beside the best one."""
 
-UNFORESEEN = 0.04
+UNFORESEEN = 0.02
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
 after n of them an n-th of it."""
 
