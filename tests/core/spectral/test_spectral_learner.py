@@ -28,7 +28,7 @@ def test_exact_blocks_give_back_the_values_of_unseen_words(rank, labels):
         basis = [truth.alphabet * length for length in range(rank + 2)]
         truth = type(truth)(truth.alphabet, np.ones(rank), np.ones(rank), [np.diag(np.linspace(-1, 1, rank))])
     else:
-        basis = basis_of(rng, truth, 4 * rank + 8)
+        basis = basis_of(rng, truth, 2 * rank + 4)
     blocks = blocks_from_function(truth.value, truth.alphabet, basis, basis)
     factors = factorise(blocks.block, None)
     learned = assemble(blocks, factors, truth.alphabet)
