@@ -19,14 +19,9 @@ Proof of the upper bound: U = (1 + e) L gives min_u Q_U <= (1 + e) (L + r) - e c
 from U only lowers it, towards the only solution. The lower bound is the same with signs reversed. So any iteration will
 do, and its last residual states its error.
 
-The iteration is modified policy iteration. One sweep finds the best control of every node, a few more follow these
-controls, and so on. All are Gauss-Seidel sweeps in the order of the least cost-to-go of an agent that may choose among
-outcomes: where nothing slips that is the order of V, and one sweep finds it. The iteration begins above V: from below,
-a policy that waits forever looks cheap, and each sweep raises its cost by no more than one step.
-
-Two things make sweeps cheap. What all controls of a state have in common is added up once (`Lotteries`). A policy's
-lotteries are written as short rows: a node that stays where it is with probability p has V = (cost and V of all else) /
-(1 - p).
+The iteration is modified policy iteration (`policy_sweeps`), in the order of the least cost-to-go of an agent that may
+choose among outcomes: where nothing slips that is the order of V, and one sweep finds it. It begins above V: from
+below, a policy that waits forever looks cheap, and each sweep raises its cost by no more than one step.
 """
 
 from typing import NamedTuple
@@ -35,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.policy_sweeps import MOST_SWEEPS, Lotteries, PolicyRows, sweep_costs
 from wfairl.core.planning.shortest_path import (
     NO_CONTROL,
     CostToGo,
@@ -54,25 +50,6 @@ DEFAULT_PRICE = 1000.0
 
 TOLERANCE = 1e-9
 """The relative error of the expected cost-to-go."""
-
-MOST_SWEEPS = 1_000_000
-
-SWEEPS_PER_POLICY = 20
-"""After each sweep over all controls, a policy is followed for at most so many sweeps."""
-
-FINER = 0.03
-"""A policy is followed until no cost-to-go changes by more than this part of the last change under all controls."""
-
-FEW = 1e-3
-"""A policy in which so small a part of the controls has changed is followed to the end: it is nearly the best."""
-
-MOST_STAYING = 0.999
-"""A control that stays where it is with a greater probability is followed as it is: a policy may wait for a while."""
-
-
-ROUNDING = 1e-14
-"""A policy keeps its control unless another one is better by more than this part of the cost-to-go. Changes of twice
-this part are none: sweeps over all controls and over a policy round differently."""
 
 
 class SlowConvergenceError(FailedRunError):
@@ -147,61 +124,6 @@ def _mean_cost(costs: Floats, transition: Ranks) -> float:
     return total / len(transition) if len(transition) else 1.0
 
 
-class Lotteries(NamedTuple):
-    """The lotteries of `Chances`, for the loops below; and the same split into what is common and what is left.
-
-    All controls of a kind that are available have each effect at least with its common probability. So a sum over
-    effects is one over the common part, once, and one over the few entries that a control has left.
-    """
-
-    controls: int
-    first: NDArray[np.int64]  # shape [kinds * controls + 1], as in `Chances`
-    effect: Nodes
-    probability: Floats
-    common: Floats  # shape [kinds, effects]
-    left_first: Ranks  # shape [kinds * controls + 1] of uint32
-    left_effect: Ranks
-    left_probability: Floats  # inf for the only entry of a control that is unavailable
-
-    @classmethod
-    def of(cls, chances: Chances, effects: int) -> "Lotteries":
-        return split_lotteries(chances.controls, chances.first, chances.effect, chances.probability, effects)
-
-
-@njit(cache=True, nogil=True)
-def split_lotteries(
-    controls: int, first: NDArray[np.int64], effect: Nodes, probability: Floats, effects: int
-) -> Lotteries:
-    """The lotteries of kinds and controls, split as above."""
-    kinds = (len(first) - 1) // controls
-    common, times = np.full((kinds, effects), np.inf), np.zeros((kinds, effects), np.int64)
-    available = np.zeros(kinds, np.int64)
-    for row in range(len(first) - 1):
-        kind = row // controls
-        available[kind] += first[row] < first[row + 1]
-        for i in range(first[row], first[row + 1]):
-            common[kind, effect[i]] = min(common[kind, effect[i]], probability[i])
-            times[kind, effect[i]] += 1
-    for kind in range(kinds):
-        for e in range(effects):
-            if times[kind, e] < max(available[kind], 2):
-                common[kind, e] = 0.0
-    left_first = np.zeros(len(first), np.uint32)
-    left_effect, left_probability = np.zeros(len(effect) + len(first), np.uint32), np.empty(len(effect) + len(first))
-    left = 0
-    for row in range(len(first) - 1):
-        if first[row] == first[row + 1]:
-            left_probability[left] = np.inf
-            left += 1
-        for i in range(first[row], first[row + 1]):
-            rest = probability[i] - common[row // controls, effect[i]]
-            if rest > 0:
-                left_effect[left], left_probability[left] = effect[i], rest
-                left += 1
-        left_first[row + 1] = left
-    return Lotteries(controls, first, effect, probability, common, left_first, left_effect, left_probability)
-
-
 @njit(cache=True, nogil=True)
 def sweep_order(optimistic: Floats, highest: float, least: float) -> Nodes:
     """The nodes of finite cost in the order of this cost, up to half of the least cost of a transition.
@@ -271,149 +193,6 @@ def _follow(
             values[node] = total
         if largest <= tolerance:
             return
-
-
-class PolicyRows(NamedTuple):
-    """The lotteries of a policy: V(s) = base(s) + sum over the entries of s of probability times V(target)."""
-
-    lottery: NDArray[np.int64]  # of the control that is taken, shape [positions]
-    base: Floats  # shape [positions]
-    entries: Nodes  # how many, shape [positions]
-    target: Nodes  # shape [positions, effects]
-    probability: Floats  # shape [positions, effects]
-
-    @classmethod
-    def empty(cls, nodes: int, effects: int) -> "PolicyRows":
-        return cls(
-            np.empty(nodes, np.int64), np.empty(nodes), np.empty(nodes, np.int32),
-            np.empty((nodes, effects), np.int32), np.empty((nodes, effects)),
-        )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def sweep_costs(
-    target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, residual: float, rows: PolicyRows
-) -> bool:
-    """Sweep until no node changes by more than `residual`; whether that was reached.
-
-    See `_Sweeps` for the arrays; the last two entries of V are 0 and the price of a failure. `rows` is room for the
-    policy, with whatever is in it.
-    """
-    rows.lottery[:] = -1
-    sweeps = 0
-    while sweeps < MOST_SWEEPS:
-        largest, changes = _improve(target, costs, kind, lotteries, V, rows)
-        sweeps += 1
-        if largest <= residual:
-            return True
-        enough = 0.1 * residual
-        if changes > FEW * len(target):
-            enough = max(FINER * largest, enough)
-        for _ in range(SWEEPS_PER_POLICY):
-            sweeps += 1
-            if _follow_rows(rows, V) <= enough:
-                break
-    return False
-
-
-# Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
-@njit(cache=True, nogil=True)
-def _improve(
-    target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, rows: PolicyRows
-) -> tuple[float, int]:
-    """One sweep over all controls. The rows become those of the best controls.
-
-    Returns:
-        The largest change of V, and the number of nodes whose control has changed.
-    """
-    nodes, effects = target.shape
-    controls, common, lottery = lotteries.controls, lotteries.common, rows.lottery
-    first, effect, probability = lotteries.left_first, lotteries.left_effect, lotteries.left_probability
-    ahead, failure, one = np.empty(effects), V[-1], np.uint64(1)
-    largest, changes = 0.0, 0
-    for node in range(nodes):
-        shared, k = 0.0, np.uint32(kind[node])
-        for e in range(effects):
-            ahead[e] = costs[node, e] + V[np.uint32(target[node, e])]
-            shared += common[k, e] * ahead[e]
-        least, best = np.inf, np.int64(-1)
-        row = np.uint64(k) * np.uint64(controls)
-        i = np.uint64(first[row])
-        for u in range(controls):
-            q, end = shared, np.uint64(first[row + np.uint64(u) + one])
-            while i < end:
-                q += probability[i] * ahead[effect[i]]
-                i += one
-            # Only what costs more than a failure can be a control that always fails.
-            if q >= failure and not _can_succeed(target, node, lotteries, np.int64(row) + u):
-                q = np.inf
-            best = np.int64(row) + u if q < least else best  # no branch: it would be mispredicted half of the time
-            least = min(q, least)
-        largest = max(largest, abs(least - V[node]) - 2 * ROUNDING * least)
-        V[node] = least
-        if best != lottery[node] and (
-            lottery[node] < 0 or _mean_ahead(lotteries, lottery[node], ahead) > least + ROUNDING * least
-        ):
-            _write_row(target, costs, lotteries, failure, node, best, rows)
-            changes += 1
-    return largest, changes
-
-
-@njit(cache=True, nogil=True)
-def _can_succeed(target: Nodes, node: int, lotteries: Lotteries, lottery: int) -> bool:
-    """Whether a lottery has an effect that is no failure."""
-    for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
-        if target[node, lotteries.effect[i]] != len(target) + 1:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _mean_ahead(lotteries: Lotteries, lottery: int, ahead: Floats) -> float:
-    """The mean of what comes after effects, [effects]."""
-    total = 0.0
-    for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
-        total += lotteries.probability[i] * ahead[lotteries.effect[i]]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _write_row(
-    target: Nodes, costs: Floats, lotteries: Lotteries, failure: float, node: int, lottery: int, rows: PolicyRows
-) -> None:
-    nodes, base, stays, count = len(target), 0.0, 0.0, 0
-    for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
-        p, e = lotteries.probability[i], np.uint32(lotteries.effect[i])
-        after = target[node, e]
-        base += p * costs[node, e]
-        if after == node:
-            stays += p
-        elif after == nodes + 1:
-            base += p * failure
-        elif after < nodes:
-            rows.target[node, count], rows.probability[node, count] = after, p
-            count += 1
-    if stays > MOST_STAYING:
-        rows.target[node, count], rows.probability[node, count] = node, stays
-        count, stays = count + 1, 0.0
-    scale = 1 / (1 - stays)
-    for entry in range(count):
-        rows.probability[node, entry] *= scale
-    rows.base[node], rows.entries[node], rows.lottery[node] = base * scale, count, lottery
-
-
-@njit(cache=True, nogil=True)
-def _follow_rows(rows: PolicyRows, V: Floats) -> float:
-    """One sweep over a policy; the largest change."""
-    _, base, entries, target, probability = rows
-    largest = 0.0
-    for node in range(len(base)):
-        q = base[node]
-        for entry in range(entries[node]):
-            q += probability[node, entry] * V[np.uint32(target[node, entry])]
-        largest = max(largest, abs(q - V[node]))
-        V[node] = q
-    return largest
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
-from wfairl.core.planning.expected_cost import DEFAULT_PRICE, split_lotteries
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE
+from wfairl.core.planning.policy_sweeps import split_lotteries
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
-from wfairl.core.planning.expected_cost import Lotteries, PolicyRows, sweep_costs, sweep_order
+from wfairl.core.planning.expected_cost import sweep_order
+from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, sweep_costs
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import njit
 
