@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from posteriors import model_with, posterior_over
+from posteriors import certain_support, model_with, posterior_over
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
@@ -16,6 +16,7 @@ from wfairl.core.automata.rules import visit_all, visit_in_order
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.path import follow
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.tables import difference, read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
@@ -214,6 +215,22 @@ def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
     for source, text in ((0, "goal"), (7, "corner"), (-1, "corner")):
         with pytest.raises(BadCorrectionError, match="no such edge"):
             without_edge(model, source, text)
+
+
+def test_doubts_about_states_are_carried_over_to_what_obeys():
+    doubts = tuple(Doubt(Constraint("never", "c", state=i, phase=f"phase {i}"), 0.1) for i in range(2))
+    rule = visit_in_order("a", "b")
+    model = model_with(posterior_over((rule, 1.0), support=certain_support(rule, tuple(LABELS)), doubts=doubts))
+    for law in (NeverHolds("c"), HoldsBefore("c", "b"), HoldsBefore("a", "b"), NeverHolds("d")):
+        under = enforce_laws(model, [law], NOTHING)
+        chosen = posterior_of(under).chosen.automaton
+        phases = {state: set() for state in range(chosen.states - 1)}
+        for one in posterior_of(under).doubts:
+            phases[one.constraint.state].add(one.constraint.phase)
+        for word in WORDS:
+            before, after = rule.run(word)[-1], chosen.run(word)[-1]
+            if min(before, after) >= 0 and not (rule.accepting[before] or chosen.accepting[after]):
+                assert phases[after] == {f"phase {before}"}
 
 
 def test_support_is_carried_over_to_what_obeys(errand):

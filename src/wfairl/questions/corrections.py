@@ -22,7 +22,7 @@ evidence; if the result still disobeys, more plans are added and the automaton i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import log, log1p
@@ -39,6 +39,7 @@ from wfairl.core.automata.words import format_word
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.compact_automaton import CompactAutomaton, compact
+from wfairl.core.rational.constraints import Doubt
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
@@ -233,13 +234,15 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
             weights[automaton] = weights.get(automaton, 0.0) + one.weight
     total = sum(weights.values())
     guarded = chosen.to_guarded()
+    origin = _origins(posterior.support, posterior.chosen.automaton, guarded)
     record = replace(
         posterior,
         alternatives=tuple(
             Alternative(one.to_guarded(), str(one), weights[one] / total)
             for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
         ),
-        support=_carry_over(posterior.support, posterior.chosen.automaton, guarded),
+        support=_carry_over(posterior.support, guarded, origin),
+        doubts=tuple(_carry_over_doubts(posterior.doubts, origin)),
         laws=tuple(law.to_document() for law in laws),
     )
     return TaskModel.of_automaton(guarded, model.learner, dataset.words, dataset.scores, record=record)
@@ -277,8 +280,8 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
     return GuardedAutomaton(tuple(rows), automaton.accepting[order])
 
 
-def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> Support:
-    """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
+def _origins(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> list[int]:
+    """The state that each state of an automaton that obeys laws was before them; the accepting one is left out."""
     counterpart = {0: 0}
     queue = [0]
     for state in queue:  # grows meanwhile
@@ -288,9 +291,24 @@ def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedA
             if is_new and 0 <= old < len(support.is_untested):
                 counterpart[target] = old
                 queue.append(target)
-    rows = [counterpart.get(state, 0) for state in range(after.states - 1)]
-    dead = [[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))]
-    return replace(support, is_untested=support.is_untested[rows] & ~np.array(dead, bool))
+    return [counterpart.get(state, 0) for state in range(after.states - 1)]
+
+
+def _carry_over(support: Support, after: GuardedAutomaton, origin: list[int]) -> Support:
+    """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
+    dead = [[after.read(state, label) == DEAD for label in support.labels] for state in range(len(origin))]
+    return replace(support, is_untested=support.is_untested[origin] & ~np.array(dead, bool))
+
+
+def _carry_over_doubts(doubts: Iterable[Doubt], origin: list[int]) -> Iterator[Doubt]:
+    """The doubts about an automaton, about the states that its states have become under laws."""
+    for doubt in doubts:
+        if doubt.constraint.state is None:
+            yield doubt
+            continue
+        for state, old in enumerate(origin):
+            if old == doubt.constraint.state:
+                yield replace(doubt, constraint=doubt.constraint._replace(state=state))
 
 
 def weigh_correction(
