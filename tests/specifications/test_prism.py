@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from strategies_planning import draw_costs, problems
+from strategies_planning import draw_costs, problems, slipping_problems
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import UnsatisfiableTaskError, build_product, find_plan
 from wfairl.core.planning.cost import true_cost, unit_cost
-from wfairl.core.worlds import find_task
+from wfairl.core.planning.plan import ProductSolution
+from wfairl.core.worlds import explore_world, find_task
 from wfairl.specifications.prism import to_prism
 
 stormpy = pytest.importorskip("stormpy")
@@ -57,6 +58,21 @@ def test_storm_finds_the_planners_optimum_in_tasks(name, tmp_path):
         found, ends = check(text, f'{OPTIMUM}; Pmax=? [F ("accepted" & q={last})]', tmp_path)
         assert found == pytest.approx(plan.cost, rel=1e-6)
         assert ends == 1
+
+
+@given(problem=slipping_problems(), kind=st.sampled_from(["ones", "uniform"]))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
+def test_storm_finds_the_best_policy_where_worlds_slip(problem, kind, tmp_path):
+    assume(not problem.automaton.accepting[0])
+    product = build_product(explore_world(problem.world), problem.automaton)
+    costs = draw_costs(kind, product.successors.shape, problem.rng)
+    found = ProductSolution(product, product.cost_to_go(costs))
+    assume(product.chances is not None)
+    text = to_prism(product, costs, "random")
+    cost, success = check(text, 'R{"cost"}min=? [F "ended"]; Pmax=? [F "accepted"]', tmp_path)
+    expected = found.solution.cost_to_go[0]
+    assert cost == pytest.approx(expected if np.isfinite(expected) else found.solution.failure, rel=1e-5)
+    assert found.success[0] <= success + 1e-6
 
 
 class Corridor:

@@ -159,12 +159,13 @@ def _prism(model: TaskModel, task: str | None, seed: int, run: Path | None) -> t
     _, transition_cost = model_and_cost(find_task(task), None, run)
     product = build_product(find_task(task).make_world(seed), model.finite)
     costs = transition_cost(product)
+    facts: dict[str, object] = {"format": PRISM, "states": model.finite.states, "product_states": len(product)}
     try:
-        optimum: float | None = find_plan(product, costs).cost
+        plan = find_plan(product, costs)
+        facts |= {"optimal_cost": plan.cost} | ({} if product.chances is None else {"success": plan.success})
     except UnsatisfiableTaskError:
-        optimum = None
-    sizes = {"format": PRISM, "states": model.finite.states, "product_states": len(product)}
-    return to_prism(product, costs, f"task {task}, seed {seed}"), {**sizes, "optimal_cost": optimum}
+        facts["optimal_cost"] = None
+    return to_prism(product, costs, f"task {task}, seed {seed}"), facts
 
 
 def import_task(

@@ -4,6 +4,12 @@
 
 The variable `s` is the node of the product, `q` the automaton state, and each control an action of its name. The task
 ends in the state `accepted`; transitions that lose it lead to `lost`.
+
+Where the world slips, an action is a lottery, and its reward the expected cost. All nodes from which acceptance cannot
+be reached are then `lost`, controls that can only fail are left out, and `lost` costs the price of a failure:
+
+    Pmax=? [F "accepted"]             the greatest probability of success
+    R{"cost"}min=? [F "ended"]        what the best policy is expected to cost, with the price of its failures
 """
 
 import re
@@ -14,7 +20,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
 from wfairl.core.planning.product import Product
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.chances import Chances
 
 KEYWORDS = (
     "A bool clock const ctmc C double dtmc E endinit endinvariant endmodule endobservables endrewards endsystem false"
@@ -30,35 +36,50 @@ MOST_EXCEPTIONS = 300
 
 
 def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
-    """The product as a Markov decision process without chance.
+    """The product as a Markov decision process, without chance unless the world slips.
 
     Args:
         product: of a world and a task.
-        costs: of each control at each node, shape [nodes, controls].
+        costs: of each transition, shape [nodes, effects]; the effects are the controls unless the world slips.
         title: what it is, for its first line.
     """
-    if product.chances is not None:
-        raise BadInputError("the model of a world that slips cannot be written for PRISM yet")
     accepted, lost = len(product), len(product) + 1
     actions = _actions(product.world.controls)
+    names = [name for name, _ in actions]
+    if product.chances is None:
+        start, last, ended, best = (
+            0,
+            lost,
+            [],
+            'the cheapest way to fulfil the task costs R{"cost"}min=? [F "accepted"]',
+        )
+        commands = [*_commands(product, names, accepted, lost), f"  [] s>={accepted} -> true;"]
+        rewards = [*_rewards(product.available, costs, names)]
+    else:
+        last, best = lost + 1, 'the best policy costs R{"cost"}min=? [F "ended"], with the price of its failures'
+        solution, ended = product.cost_to_go(costs), [f'label "ended" = s={lost + 1};']
+        start = 0 if np.isfinite(solution.cost_to_go[0]) else lost
+        taken, expected = np.isfinite(solution.control_cost_to_go), _expected(product.chances, costs)
+        commands = [*_lotteries(product, product.chances, taken, names), f"  [] s>={accepted} -> (s'={lost + 1});"]
+        rewards = [*_rewards(taken, expected, names), f"  [] s={lost} : {solution.failure!r};"]
     lines = [
         f"// {title.encode('ascii', 'replace').decode()!a}: nodes 0 to {accepted - 1}, written by wfairl",
-        '// the cheapest way to fulfil the task costs R{"cost"}min=? [F "accepted"]',
+        f"// {best}",
         *(f"// the action {name} is the control {control!a}" for name, control in actions if name != control),
         "mdp",
         "",
         "module task",
-        f"  s : [0..{lost}] init 0;",
+        f"  s : [0..{last}] init {start};",
         f"  q : [{DEAD}..{product.automaton.states - 1}] init {product.automaton_states[0]};",
-        *_commands(product, [name for name, _ in actions], accepted, lost),
-        f"  [] s>={accepted} -> true;",
+        *commands,
         "endmodule",
         "",
         f'label "accepted" = s={accepted};',
         f'label "lost" = s={lost};',
+        *ended,
         "",
         'rewards "cost"',
-        *_rewards(product, costs, [name for name, _ in actions]),
+        *rewards,
         "endrewards",
         "",
     ]
@@ -98,10 +119,30 @@ def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int
                 yield f"  [{action}] s={node} -> (s'={target}){update};"
 
 
-def _rewards(product: Product, costs: NDArray[np.float64], actions: Sequence[str]) -> Iterator[str]:
+def _lotteries(product: Product, chances: Chances, taken: NDArray[np.bool_], actions: Sequence[str]) -> Iterator[str]:
+    """The outcomes of each control at each node at which it may be taken."""
+    accepted, hopeful = len(product), {node for node, _ in np.argwhere(taken).tolist()}
+    for node, control in np.argwhere(taken).tolist():
+        outcomes: dict[str, float] = {}
+        for effect, probability in chances.lottery(node, control):
+            after, state = int(product.successors[node, effect]), int(product.automaton_states[node])
+            target = accepted if after == ACCEPTED else after if after in hopeful else accepted + 1
+            next_state = product.automaton.read(state, product.label(node, effect))
+            update = f"(s'={target})" + (f" & (q'={next_state})" if next_state != state else "")
+            outcomes[update] = outcomes.get(update, 0.0) + probability
+        chosen = " + ".join(f"{probability!r}:{update}" for update, probability in outcomes.items())
+        yield f"  [{actions[control]}] s={node} -> {chosen};"
+
+
+def _expected(chances: Chances, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The expected cost of each control at each node, shape [nodes, controls], without the noise of its last digits."""
+    return (chances.dense(costs.shape[1])[chances.kind] @ costs[:, :, None])[:, :, 0].round(12)
+
+
+def _rewards(taken: NDArray[np.bool_], costs: NDArray[np.float64], actions: Sequence[str]) -> Iterator[str]:
     """The cost of each action: one line where it is the same everywhere."""
     for control, action in enumerate(actions):
-        nodes = np.flatnonzero(product.available[:, control])
+        nodes = np.flatnonzero(taken[:, control])
         there = costs[nodes, control]
         if len(nodes) and (there == there[0]).all():
             yield f"  [{action}] true : {float(there[0])!r};"
