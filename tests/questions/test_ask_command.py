@@ -62,6 +62,27 @@ def test_an_answer_is_kept_and_learned_from(wfairl, demos, model, tmp_path):
         assert TaskModel.load(again).record.to_document() == TaskModel.load(model).record.to_document()
 
 
+def test_where_the_world_slips_it_asks_about_what_may_happen(wfairl, tmp_path):
+    task, demos = find_task("random-office-mail-slip-0.1"), tmp_path / "demos.safetensors"
+    save(collect(task, 2, 0, 0.5, seed=10, n_jobs=1), demos)
+    asking = ("ask", demos, "--task-model", tmp_path / "task.json", *SCENES)
+    code, output, error = wfairl(*asking, "--json")
+    question = json.loads(output)
+    assert (code, error) == (0, "")
+    labels = [frozenset(label) for label in question["labels"]]
+    world = task.make_world(question["seed"])
+    happening = {world.initial_state}  # the states in which controls and labels may have led, walked by hand
+    for control, label in zip(question["controls"], labels, strict=True):
+        after = {(state, one) for state in happening for _, one in world.outcomes(state, control)}
+        happening = {one for state, one in after if world.label(state, control, one) == label}
+    assert happening
+    reply = "yes" if task.rule.fulfilled_at(labels) else "no"
+    code, output, _ = wfairl(*asking, "--answer", reply, "-o", tmp_path / "drawn.png")
+    assert code == 0
+    assert "an episode that was drawn" in output.replace("\n", " ")
+    assert read_answers(tmp_path / "demos.answers.jsonl")[0].labels == tuple(labels)
+
+
 def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, model, tmp_path):
     picture = tmp_path / "question.gif"
     code, output, _ = wfairl("ask", demos, "--task-model", model, *SCENES, "-o", picture)

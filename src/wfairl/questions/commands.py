@@ -72,9 +72,10 @@ def ask(
     Several automata may explain the demonstrations. This command plans with each of them in scenes after the
     demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
     plan fulfils the task. Where the task is clear and its cost is not, it shows two ways to do the task instead: answer
-    first or second. The answer is saved beside the demonstrations, in DEMOS with the ending .answers.jsonl. The task is
-    learned again with it; `wfairl train` learns the cost with it. In a terminal the command waits for the answer;
-    elsewhere give --answer. It asks the same question until you answer it. Example:
+    first or second. Where the world slips, it shows an episode that was drawn, and never two ways. The answer is saved
+    beside the demonstrations, in DEMOS with the ending .answers.jsonl. The task is learned again with it; `wfairl
+    train` learns the cost with it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the
+    same question until you answer it. Example:
 
         wfairl ask demos.safetensors --task-model task.json -o question.gif
 
@@ -107,11 +108,6 @@ def ask(
         else:
             _print_proposal(required_posterior(model), proposal, output)
         return
-    if slips(task.make_world(candidates[0])):
-        raise BadInputError(
-            "questions are about paths, and in a world that slips nobody can choose one; `wfairl ask --demonstrate`"
-            " proposes a scene to demonstrate in there, too"
-        )
     question = _most_worth(model, dataset, task, candidates, rng, jobs)
     if isinstance(question, CostQuestion):
         for stem, controls in (("first", question.first), ("second", question.second)):
@@ -119,7 +115,7 @@ def ask(
         if not as_json:
             _print_cost_question(task, model, question)
     else:
-        _write_image(task, model, question.seed, question.controls, output)
+        _write_image(task, model, question.seed, question.controls, output, question.effects)
         if not as_json:
             _print_question(task, model, question, output)
     is_right = _reply(answer, as_json, question)
@@ -164,10 +160,12 @@ def _candidates(dataset: Dataset, scenes: str | None) -> Sequence[int]:
     return range(first, first + CANDIDATE_SCENES)
 
 
-def _write_image(task: Task, model: TaskModel, seed: int, controls: Sequence[int], output: Path | None) -> None:
+def _write_image(
+    task: Task, model: TaskModel, seed: int, controls: Sequence[int], output: Path | None, effects: Sequence[int] = ()
+) -> None:
     if output is not None:
         world = task.make_world(seed)
-        write_image(film_path(world, follow(world, controls, model.finite)), output)
+        write_image(film_path(world, follow(world, controls, model.finite, effects=effects)), output)
 
 
 def _most_worth(
@@ -194,7 +192,9 @@ def _about_cost(model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[
     from wfairl.core.runs.logic_with_cost import learn_cost
     from wfairl.questions.cost_question import find_cost_question
 
-    if task.default_cost != SampledCost.kind or planning_of_large_world(task.make_world(seeds[0])) is not None:
+    world = task.make_world(seeds[0])
+    # Where the world slips, nobody can choose between two paths.
+    if task.default_cost != SampledCost.kind or planning_of_large_world(world) is not None or slips(world):
         return None
     cost = learn_cost(dataset, task, model, CostSettings(cost=SampledCost.kind), jobs).model
     assert isinstance(cost, SampledCost)
@@ -243,8 +243,9 @@ def _total_features(world: World[Any], path: PathTaken) -> dict[str, float]:
 
 def _print_question(task: Task, model: TaskModel, question: Question, output: Path | None) -> None:
     world = task.make_world(question.seed)
-    out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
-    out.print(path_table(world.controls, follow(world, question.controls, model.finite)))
+    drawn = " This is an episode that was drawn, since the world slips." if question.effects else ""
+    out.print(f"Would this have been right, in scene {question.seed} of {task.name}?{drawn}")
+    out.print(path_table(world.controls, follow(world, question.controls, model.finite, effects=question.effects)))
     posterior = required_posterior(model)
     table = facts_table()
     for accepts, title in ((True, "yes"), (False, "no")):

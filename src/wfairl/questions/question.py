@@ -7,6 +7,7 @@ the expected information of an answer about which of them is the task is, in nat
 
 The information is largest where half of the weight accepts the path. The paths are cheapest plans in new scenes: plans
 for the probable automata, and plans for the chosen automaton that break one of the constraints which the task may have.
+Where the world slips, they are what happened to these plans in an episode that was drawn.
 
     question = find_question(model, dataset, task, seeds, rng)
     dataset = add_answer(dataset, question, is_right=True)
@@ -74,6 +75,7 @@ class Question:
     labels: tuple[Label, ...]  # what holds after each of them
     opinions: tuple[Opinion, ...]  # those of the probable automata, the most probable first
     information: float  # the expected information of an answer, in nats
+    effects: tuple[int, ...] = ()  # what happened in each step where the world slips
 
     @property
     def probability(self) -> float:
@@ -162,8 +164,9 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
                 information = expected_information(float(weights @ accepts), RationalSettings.answer_error)
                 opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-                controls = tuple(map(int, path.controls))
-                yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information)
+                controls, happened = tuple(map(int, path.controls)), tuple(map(int, path.effects))
+                effects = () if world.chances is None else happened
+                yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information, effects)
 
 
 def add_answer(dataset: Dataset, question: Question | CostQuestion, is_right: bool) -> Dataset:

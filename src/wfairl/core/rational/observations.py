@@ -80,7 +80,7 @@ class DemonstratedScene:
     # follow from the controls
     visited: NDArray[np.int32]
     word: NDArray[np.int32]  # index of the label of every step, [steps]
-    costs: NDArray[np.float64]  # of every step, [steps]
+    effects: NDArray[np.int32]  # what happened in every step, [steps]; the control itself in place of a surprise
 
     def __post_init__(self) -> None:
         if not len(self.controls):
@@ -96,7 +96,12 @@ class DemonstratedScene:
         for effect in happened:
             visited.append(int(world.successors[visited[-1], effect]))
         at, word = np.array(visited, np.int32), world.label_index[visited[:-1], happened].astype(np.int32)
-        return cls(world, np.array(controls, np.int32), at, word, world.costs[visited[:-1], happened])
+        return cls(world, np.array(controls, np.int32), at, word, happened)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """The cost of every step, [steps]; a surprise is taken to cost what its control costs."""
+        return self.world.costs[self.visited[:-1], self.effects]
 
     @property
     def log_uniform(self) -> float:
@@ -160,14 +165,9 @@ def observe(
             world, nodes = to_arrays(product, cost, numbers), np.array(one.nodes(product), np.int32)
             visited = np.full(len(one) + 1, len(world.successors) - 1, np.int32)
             visited[: len(nodes)] = np.where(nodes == ACCEPTED, visited[-1], nodes)
-            # A surprise is taken to cost what its control costs.
             effects = np.where(np.array(one.happened) < 0, one.controls, one.happened).astype(np.int32)
-            scenes.append(
-                DemonstratedScene(
-                    world, np.array(one.controls, np.int32), visited, numbered(one.labels),
-                    world.costs[visited[:-1], effects],
-                )
-            )  # fmt: skip
+            controls = np.array(one.controls, np.int32)
+            scenes.append(DemonstratedScene(world, controls, visited, numbered(one.labels), effects))
     judged = tuple(JudgedWord(numbered(one.labels), one.is_right, one.weight) for one in answers)
     return Observations(tuple(numbers.labels), tuple(scenes), tuple(failures), judged)
 
