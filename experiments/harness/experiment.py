@@ -30,6 +30,7 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
         "learned-cost": "experiments.procedures.learned_costs:LEARNED_COST_EXPERIMENT",
+        "slip": "experiments.procedures.slipping_worlds:SLIP_EXPERIMENT",
         "pdc": "experiments.procedures.process_discovery:PROCESS_DISCOVERY_EXPERIMENT",
         "questions": "experiments.procedures.active_questions:ACTIVE_QUESTIONS_EXPERIMENT",
         "outcomes": "experiments.procedures.outcomes:OUTCOMES_EXPERIMENT",
