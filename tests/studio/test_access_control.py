@@ -15,11 +15,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from studio_sessions import FOUR_ROOMS, SECONDS
+from studio_sessions import FOUR_ROOMS, SECONDS, InlineRunner
+from test_controller import send
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.studio.registry import lock_directory
+from wfairl.studio.registry import SessionRegistry, lock_directory
 from wfairl.studio.server import open_socket
+from wfairl.studio.session import Session
 
 httpx = pytest.importorskip("httpx")
 client = pytest.importorskip("websockets.sync.client")
@@ -269,6 +271,20 @@ def test_a_deleted_session_can_be_brought_back(known):
     assert admitted.post(f"restore/{name}").status_code == 200
     assert admitted.get(f"session/{name}").status_code == 200
     assert (directory / name / "journal.jsonl").read_bytes() == journal
+
+
+def test_a_page_of_a_deleted_session_is_told_so_and_goes_on_once_it_is_back(tmp_path):
+    registry = SessionRegistry(tmp_path, InlineRunner())
+    controller = registry.create("errand")
+    name, turn = controller.session.name, {"do": "control", "control": 0}
+    send(controller, turn)
+    registry.delete(name)
+    assert "was deleted" in send(controller, turn).notice
+    assert not (tmp_path / name).exists()
+    registry.restore(name)
+    send(registry.open(name), turn)
+    send(controller, turn)  # the page that was open all the time
+    assert Session(tmp_path / name).state.controls == (0, 0, 0)
 
 
 def test_a_directory_has_one_server_at_a_time(tmp_path):

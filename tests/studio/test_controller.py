@@ -20,17 +20,19 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task_registry import find_task, task_of_document
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.recordings.minari_exchange import import_minari
 from wfairl.specifications.formats import FORMATS, read_automaton
+from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
 from wfairl.studio.downloads import download
 from wfairl.studio.frames import corner_of, encode_film
 from wfairl.studio.keys import can_point, control_in_direction, control_towards, controls_through, keys_of
-from wfairl.studio.session import Session
+from wfairl.studio.session import COST_WORDS, Session
 from wfairl.studio.task_spec import find_task_spec
 from wfairl.studio.understanding import edge_evidence
 from wfairl.studio.views import PARTS
@@ -253,10 +255,42 @@ def test_a_map_shows_the_least_cost_from_every_cell(controller):
 
 
 def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, monkeypatch):
-    monkeypatch.setattr("wfairl.studio.jobs.learn_cost", lambda *_: "twice as dear")
+    def learn_cost(snapshot, directory, evidence):
+        words = {"text": "Twice as dear.", "is_shown": False, "evidence": evidence, "world": snapshot.spec.world_key}
+        directory.mkdir()
+        write_json(directory / COST_WORDS, words)
+
+    monkeypatch.setattr("wfairl.studio.jobs.learn_cost", learn_cost)
     scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "cost"}).view("watch")
     assert (scene["seed"], scene["is_outdated"]) == (5000, True)
-    assert "twice as dear" in controller.notice
+    assert "Twice as dear" in controller.notice
+    cost = controller.view("understanding")["cost"]
+    assert (cost["text"], cost["is_current"]) == ("Twice as dear.", True)
+    assert "do not show a preference" in send(controller, {"do": "map", "kind": "step"}).notice
+    controller.session.do({"do": "drop", "demonstration": 0})
+    assert not controller.view("understanding")["cost"]["is_current"]
+    controller.session.do({"do": "forget", "name": "corner"})  # other worlds
+    assert controller.view("understanding")["cost"] is None
+
+
+def test_propositions_stand_beside_their_meaning_and_what_the_world_enforces_is_said(tmp_path):
+    controller = send(SessionController(Session(tmp_path / "one", find_task_spec("doorkey")), InlineRunner()))
+    propositions = controller.view("understanding")["propositions"]
+    assert [one["text"] for one in propositions["names"]] == ["carrying a key", "the door is open", "on goal"]
+    assert propositions["menu"] == []
+    assert jobs.enforced(find_task_spec("doorkey")).startswith(
+        "The world itself asks for door before goal, and for key"
+    )
+    assert jobs.enforced(find_task_spec("errand")) == ""
+
+
+def test_the_number_of_an_answer_is_its_own_even_where_the_scene_of_another_is_not_made_yet(controller):
+    for seed in (7, 8):
+        send(controller, {"do": "answer", "seed": seed, "controls": [0], "right": False})
+    session = Session(controller.session.directory)
+    session.worlds.world(session.state.spec, 8)
+    view = SessionController(session, InlineRunner()).view("understanding")
+    assert [(one["number"], one["seed"]) for one in view["answers"]] == [(1, 8)]
 
 
 def test_a_cell_that_nobody_can_stand_on_is_refused(controller):

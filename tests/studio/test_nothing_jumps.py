@@ -65,8 +65,10 @@ def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
     page.click("section[aria-labelledby=demonstrations] h2")
     page.click("text=The environment")  # the judge
     page.wait_for_selector("button[aria-pressed=true]:has-text('The environment')")
-    page.click("section[aria-labelledby=correct] h2")  # the choice below is by pointer
-    page.select_option("section[aria-labelledby=correct] select", label="in this order")
+    order = page.locator("section[aria-labelledby=correct] select").first  # a choice by pointer
+    order.dispatch_event("pointerdown")
+    order.focus()
+    order.select_option(label="in this order")
     scrolled, seed = page.evaluate("scrollY"), Session(directory).state.seed
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowDown")  # no control, and no scrolling either
@@ -78,6 +80,7 @@ def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
     assert page.evaluate("scrollY") == scrolled
     state = Session(directory).state
     assert (state.judge, state.controls) == ("environment", (1,))
+    assert order.input_value() == "before"
 
 
 def test_two_tabs_have_modes_of_their_own(learned):
@@ -132,6 +135,11 @@ def test_the_page_is_said_and_not_only_shown(learned):
     })""")
     assert not [name for name in names if not name or re.search(r"[a-z][0-9]$|[a-z][A-Z]$", name)]
     assert page.get_attribute("[role=tabpanel]", "aria-labelledby") == "tab-demonstrate"
+    parts = page.locator("section.card").count()
+    for part in (*range(1, parts), 0):  # F6 goes round
+        page.keyboard.press("F6")
+        assert page.evaluate(f"document.querySelectorAll('section.card')[{part}].contains(document.activeElement)")
+    assert page.evaluate("document.activeElement.matches('.view')")
     before = page.inner_text(".for-readers")
     assert re.search(r"column \d+, row \d+", before)
     page.keyboard.press("ArrowUp")

@@ -2,16 +2,18 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.demonstration import replay
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
-from wfairl.core.worlds.task_registry import load_tasks
+from wfairl.core.worlds.task_registry import find_task, load_tasks
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
@@ -160,6 +162,24 @@ def test_what_cannot_be_done_is_refused_and_leaves_no_trace(tmp_path, event):
     with pytest.raises(BadInputError):
         session.do(event)
     assert ((session.directory / JOURNAL).read_text(), state_of(session)) == before
+
+
+def test_what_happens_where_the_world_slips_is_what_the_simulator_of_the_scene_does(tmp_path):
+    task, rng = find_task("office-coffee-slip-0.3"), np.random.default_rng(0)
+    session = Session(tmp_path / "one", find_task_spec(task.name))
+    session.do({"do": "judge", "by": "person"})
+    controls = rng.integers(4, size=30).tolist()
+    for control in controls:
+        session.do({"do": "control", "control": control})
+    simulator = task.make_simulator(session.state.seed)
+    labels = tuple(simulator.step(control).label for control in controls)
+    session.do({"do": "keep", "right": True, "by": "person"})
+    (demonstration,) = session.dataset
+    assert demonstration.labels == labels
+    assert demonstration.effects != tuple(controls)
+    assert Session(tmp_path / "one").dataset == session.dataset
+    session.do({"do": "answer", "seed": 3, "controls": [0], "right": False, "effects": [2]})
+    assert session.labels_of(session.state.answers[0]) == replay(task.make_world(3), [0], 0.0, 3, [2]).labels
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "A", "a b", "x" * 61, "a\n", "a\x00", None, 3])

@@ -200,6 +200,13 @@ class MiniGridWorld:
 
         return ((text, proposition_document(one)) for text, one in proposition_menu(self.layout))
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What propositions say, by name, where the menu has words for them; see `Inventive`."""
+        words = {one.atom(self.layout): text for text, one in proposition_menu(self.layout)}
+        atoms = zip(self.propositions, map(tuple, self.atoms.tolist()), strict=True)
+        return {name: words[atom] for name, atom in atoms if atom in words}
+
     @cached_property
     def renderer(self) -> MiniGridRenderer:
         """What draws the states of this scene, given by their fields."""

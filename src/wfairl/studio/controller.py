@@ -145,7 +145,7 @@ class SessionController:
         now = self.session.state
         self._changed(SCENE, HISTORY)
         self._prefetch()
-        if now.spec != before.spec or now.title != before.title or now.judge != before.judge:
+        if now.spec != before.spec or now.title != before.title or now.judge != before.judge or now.seed != before.seed:
             self._changed(HEADER, UNDERSTANDING)
         if now.evidence != before.evidence:
             if now.spec.world_key != before.spec.world_key:
@@ -261,15 +261,19 @@ class SessionController:
         await self._act({"do": "correct", "correction": document, "law": is_law, "answers": paths})
 
     async def _learn_cost(self) -> None:
-        summary = await self._run("learning the cost", jobs.learn_cost, self.session.directory / RUN)
+        session = self.session
+        await self._run("learning the cost", jobs.learn_cost, session.directory / RUN, session.evidence)
         self.findings.outdate()
-        self.notice = f"Cost learned: {summary}."
+        self.notice = "" if session.cost_words is None else f"Cost learned. {session.cost_words['text']}"
         self._changed(UNDERSTANDING, WATCH)
 
     async def _toggle_map(self, kind: str, automaton_state: int) -> None:
         found = self.findings
+        words = self.session.cost_words
         if found.episode is None:
             raise BadInputError("watch the agent first: the map is of its scene")
+        if kind == "step" and words is not None and not words["is_shown"]:
+            raise BadInputError("there is no map of the cost: the demonstrations do not show a preference")
         if found.map is not None and found.map["kind"] == kind:
             found.map = None
         else:
@@ -319,8 +323,7 @@ class SessionController:
             common = {"notice": self.notice, "handled": self._handled, "is_busy": job is not None}
             return {**common, **views.scene_view(self.session, self.findings)}
         if part == UNDERSTANDING:
-            has_cost = self._run_directory is not None
-            view = views.understanding_view(self.session, self.findings, self._model_view, has_cost)
+            view = views.understanding_view(self.session, self.findings, self._model_view)
             return {**view, "is_busy": job is not None}
         return views.VIEWS[part](self.session, self.findings)
 
@@ -361,8 +364,7 @@ class SessionController:
 
     @property
     def _run_directory(self) -> Path | None:
-        run = self.session.directory / RUN  # it appears whole, or not at all
-        return run if run.is_dir() else None
+        return None if self.session.cost_words is None else self.session.directory / RUN
 
     def _notify(self, error: WfairlError) -> None:
         text = " ".join(str(error).split())

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes
 from wfairl.pages.text import counted
 from wfairl.specifications.formats import FORMATS
 from wfairl.studio.episodes import policy_of
+from wfairl.studio.events import JudgedPath
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.task_spec import TaskSpec
@@ -34,7 +35,7 @@ from wfairl.core.demonstrations import Answer, replay
 from wfairl.questions import correction_of_document, enforce_laws
 from wfairl.core.planning import nominal_cost
 {imports}
-DEMONSTRATIONS = [  # scene, controls, whether they are right
+DEMONSTRATIONS = [  # scene, controls, whether they are right, and what happened in each step if the world slips
 {demonstrations}
 ]
 ANSWERS = [  # the same for the paths of questions and corrections, with the weight of each
@@ -45,11 +46,14 @@ LAWS = [
 ]
 {task}
 
-def demonstrate(seed, controls, is_right):
-    return replay(task.make_world(seed), controls, float(is_right), seed)
+def demonstrate(seed, controls, is_right, effects=()):
+    return replay(task.make_world(seed), controls, float(is_right), seed, effects)
 
 
-answers = [Answer(one[0], tuple(one[1]), demonstrate(*one[:3]).labels, *one[2:]) for one in ANSWERS]
+answers = [
+    Answer(seed, tuple(controls), demonstrate(seed, controls, is_right, *effects).labels, is_right, weight)
+    for seed, controls, is_right, weight, *effects in ANSWERS
+]
 dataset = Dataset(task.name, tuple(demonstrate(*one) for one in DEMONSTRATIONS), None, tuple(answers))
 model = find_learner("rational").learn(dataset, task)
 model = enforce_laws(model, [correction_of_document(one) for one in LAWS], dataset)
@@ -92,13 +96,21 @@ def script(session: Session) -> str:
     text = TEMPLATE.format(
         name=session.state.spec.name,
         imports=imports,
-        demonstrations=_lines([(one.seed, list(one.controls), one.right) for one in session.state.demonstrations]),
-        answers=_lines([(one.seed, list(one.controls), one.right, one.weight) for one in session.state.all_answers]),
+        demonstrations=_lines([(*_entry(one), one.is_success, *_happened(one)) for one in session.dataset]),
+        answers=_lines([(*_entry(one), one.right, one.weight, *_happened(one)) for one in session.state.all_answers]),
         laws=_lines([law.to_document() for law in session.state.laws]),
         task=task,
         first=FIRST_TEST_SEED,
     )
     return text.replace(", find_task\n", "\n") if session.state.spec.is_invented else text
+
+
+def _entry(path: Demonstration | JudgedPath) -> tuple[int, list[int]]:
+    return path.seed, list(path.controls)
+
+
+def _happened(path: Demonstration | JudgedPath) -> list[list[int]]:
+    return [list(path.effects)] if path.effects else []
 
 
 def _lines(items: list[object]) -> str:

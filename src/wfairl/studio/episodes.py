@@ -15,13 +15,14 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import Walk
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.worlds.simulator import ModelSimulator
+from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 from wfairl.pages.text import counted
 from wfairl.specifications.explanation import explain_word
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Point, controls_through
+from wfairl.studio.session import check_control
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ class AgentEpisode:
 
     Attributes:
         imposed: how many of the controls, from the first, a person chose.
-        cost: of the episode, None if the task was not completed.
+        cost: of the episode; None if the task was not completed, or the world slips.
         best_cost: of the agent's own plan.
+        is_drawn: whether the world slips, so that what happened was drawn.
         is_success: whether the automaton accepts.
         explanation: how the automaton reads the labels, as sentences.
         moments: one more than controls.
@@ -66,6 +68,7 @@ class AgentEpisode:
     cost: float | None
     best_cost: float
     outcome: str
+    is_drawn: bool
     is_success: bool
     explanation: tuple[str, ...]
     moments: tuple[Moment, ...]
@@ -88,12 +91,13 @@ def explain_episode(
     imposed = controls_through(world, imposed, waypoints)
     agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
     best_cost = float(agent.control_cost_to_go.min())
-    walk, Qs = Walk(ModelSimulator(world), model.finite), []
+    walk, Qs, is_drawn = Walk(ModelSimulator(world, simulator_rng(seed)), model.finite), [], slips(world)
     while len(walk) < task.horizon:
         Q = agent.control_cost_to_go.copy()
         Qs.append(Q)
         if len(walk) < len(imposed):
             control = int(imposed[len(walk)])
+            check_control(world, control, walk.states[-1])
         elif agent.status is Status.RUNNING:
             control = int(Q.argmin())
         else:
@@ -124,9 +128,10 @@ def explain_episode(
         seed=seed,
         controls=controls,
         imposed=min(len(imposed), len(controls)),
-        cost=sum(chosen) - sum(following) if is_success else None,
+        cost=sum(chosen) - sum(following) if is_success and not is_drawn else None,
         best_cost=best_cost,
         outcome=_outcome(agent.status, len(controls), task.horizon),
+        is_drawn=is_drawn,
         is_success=is_success,
         explanation=tuple(explain_word(model, compress(labels)).sentences),
         moments=moments,
@@ -155,16 +160,19 @@ def _reasons(
 
 
 def _reason(world: World[Any], model: TaskModel, state: Any, automaton_state: int, control: int, excess: float) -> str:
-    next_state = world.step(state, control)
-    label = world.label(state, control, next_state)
-    if model.finite.read(automaton_state, label) == DEAD:
-        return f"It breaks a rule: {format_label(label)} must not hold here, or the task is lost."
+    outcomes = outcomes_of(world, state, control)
+    labels = [(probability, world.label(state, control, after)) for probability, after in outcomes]
+    deadly = [one for one in labels if model.finite.read(automaton_state, one[1]) == DEAD]
+    risk = sum(probability for probability, _ in deadly)
+    if len(deadly) == len(labels):
+        return f"It breaks a rule: {format_label(deadly[0][1])} must not hold here, or the task is lost."
     if np.isinf(excess):
         return "After it the task can no longer be completed, or another probable task forbids it."
-    idle = " It changes nothing." if next_state == state else ""
+    rest = " It changes nothing." if all(after == state for _, after in outcomes) else ""
+    rest += f" With {risk:.0%} it breaks a rule: {format_label(deadly[0][1])} must not hold here." if deadly else ""
     if excess < 1e-9:
-        return f"It is as good as any other.{idle}" if idle else "It is the best control here."
-    return f"It costs {excess:.3g} more than the best control.{idle}"
+        return f"It is as good as any other.{rest}" if rest and not deadly else f"It is the best control here.{rest}"
+    return f"It costs {excess:.3g} more than the best control.{rest}"
 
 
 def _goal(model: TaskModel, states: Sequence[int], labels: Sequence[Label], t: int) -> str:

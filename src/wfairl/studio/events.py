@@ -39,6 +39,8 @@ class JudgedPath:
 
     Attributes:
         right: None if the person was asked and does not know.
+        effects: what happened in each step, where the world slips and the path was not a person's own; for that, see
+            `Session.walk`.
     """
 
     seed: Seed
@@ -46,6 +48,7 @@ class JudgedPath:
     right: bool | None = False
     judge: Judge = "person"
     weight: Weight = 1.0
+    effects: tuple[Control, ...] = ()
 
 
 class Event:
@@ -143,6 +146,7 @@ class QuestionAnswered(Event, do="answer", is_durable=True):
     seed: Seed
     controls: tuple[Control, ...]
     right: bool | None
+    effects: tuple[Control, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -210,8 +210,9 @@ class SessionState:
                 return replace(self, demonstrations=(*self.demonstrations, saved), seed=self.next_seed, controls=())
             case DemonstrationRemoved(number):
                 return replace(self, demonstrations=_without(self.demonstrations, number))
-            case QuestionAnswered(seed, controls, right):
-                return replace(self, answers=(*self.answers, JudgedPath(seed, controls, right)))
+            case QuestionAnswered(seed, controls, right, effects):
+                answered = JudgedPath(seed, controls, right, effects=effects)
+                return replace(self, answers=(*self.answers, answered))
             case AnswerWithdrawn(number):
                 return replace(self, answers=_without(self.answers, number))
             case CorrectionAdded():

@@ -18,6 +18,7 @@ from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.path import follow
@@ -27,6 +28,9 @@ from wfairl.core.planning.rollout import roll_out
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.support.files import write_json
+from wfairl.pages.enforced import enforced_orders, enforced_sentence
+from wfairl.pages.text import capitalised
 from wfairl.pages.tiles import TILE, cut_tiles
 from wfairl.pages.world_drawing import need_places, need_rendering
 from wfairl.questions.corrections import (
@@ -45,14 +49,15 @@ from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Point
 from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
+from wfairl.studio.session import COST_WORDS
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
 
-QUESTION_SCENES, PROPOSED_SCENES = 8, 12
-"""New scenes to search for a question, and for one to demonstrate."""
+QUESTION_SCENES, PROPOSED_SCENES, SEARCHED_SCENES = 8, 12, 2
+"""New scenes to search for a question, for one to demonstrate, and for what the world enforces."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def learn(
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
     model = enforce_laws(_learn_without_outliers(spec, dataset), laws, dataset)
-    return model, describe(model, dataset, before)
+    return model, {**describe(model, dataset, before), "enforced": enforced(spec)}
 
 
 def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
@@ -107,7 +112,20 @@ def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
 
 def describe_model(snapshot: SessionSnapshot) -> dict[str, Any]:
     """What the page shows of a stored model."""
-    return describe(snapshot.model, snapshot.dataset, None)
+    return {**describe(snapshot.model, snapshot.dataset, None), "enforced": enforced(snapshot.spec)}
+
+
+_enforced_by: dict[str, str] = {}
+"""In a worker: what worlds enforce, in words, by their keys."""
+
+
+def enforced(spec: TaskSpec) -> str:
+    """What the worlds of a task enforce, in words; empty if nothing."""
+    key = spec.world_key
+    if key not in _enforced_by:
+        worlds = map(spec.task.make_world, range(FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + SEARCHED_SCENES))
+        _enforced_by[key] = capitalised(enforced_sentence(enforced_orders(worlds, spec.task.propositions)))
+    return _enforced_by[key]
 
 
 def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQuestion:
@@ -218,13 +236,13 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     """Costs over the cells of a scene in one state of the automaton, None where the agent cannot be.
 
     Returns:
-        `step`, the mean cost of a step into a cell, and `to_go`, the least cost-to-go from a cell.
+        `step`, the mean known cost of a step into a cell, and `to_go`, the least cost-to-go from a cell.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
     """
     world, cost = snapshot.spec.task.make_world(seed), snapshot.cost
-    agent = need_places(world)
+    agent, is_known = need_places(world), getattr(cost, "is_known", None)
     solution = ExactPlanner(MOST_PLANNED).solve(world, snapshot.model.finite, cost)
     product, costs = solution.product, cost(solution.product)
     rows, columns = cut_tiles(need_rendering(world).render(world.initial_state)).shape[:2]
@@ -238,6 +256,8 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     sources, controls = np.nonzero(product.successors >= 0)
     arrived = cell[product.successors[sources, controls]]
     moved = (arrived >= 0) & (arrived != cell[sources])
+    if is_known is not None:
+        moved &= is_known(product)[sources, controls]
     np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
     np.add.at(count, arrived[moved], 1)
     mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
@@ -250,18 +270,34 @@ def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
     return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
-def learn_cost(snapshot: SessionSnapshot, directory: Path) -> str:
-    """Learn the cost, as a run that other commands read; returns a one-line summary."""
+def learn_cost(snapshot: SessionSnapshot, directory: Path, evidence: str) -> None:
+    """Learn the cost, as a run that other commands read, with a `COST_WORDS` beside it.
+
+    Args:
+        evidence: the digest of what it is learned from.
+    """
+    from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
+    from wfairl.core.costs.feature_costs import SampledCost
     from wfairl.core.runs.methods import TrainingRequest, find_method  # it is slow to import
+    from wfairl.core.runs.run_directory import load_run
 
     new = directory.with_name(f".{directory.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     origin = {"demonstrations": ["demos.safetensors"]}
     request = TrainingRequest(snapshot.spec.task, snapshot.dataset, new, {}, snapshot.model, origin, False, 1)
     trained = find_method("wfa-irl").train(request)
+    cost, world = load_run(new).cost, snapshot.spec.task.make_world(snapshot.dataset.demonstrations[0].seed)
+    verdict, *terms = cost_sentences(cost, world) if isinstance(cost, SampledCost) else (f"a model, {cost.kind}",)
+    left_out = [f"left out: {text}" for name, text in trained.lines if name == "left out"]
+    words = {
+        "text": capitalised("; ".join([*(terms or [verdict]), *left_out])) + ".",
+        "is_shown": not isinstance(cost, SampledCost) or float(cost.unit[0]) < CLAIMED,
+        "evidence": evidence,
+        "world": snapshot.spec.world_key,
+    }
+    write_json(new / COST_WORDS, words)
     shutil.rmtree(directory, ignore_errors=True)
     new.rename(directory)
-    return "; ".join(f"{name} {text}".strip() for name, text in trained.lines[:6])
 
 
 def warm_up() -> None:

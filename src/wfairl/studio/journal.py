@@ -26,19 +26,24 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        if path.exists():
+        self.path, self._is_begun = path, path.exists()
+        if self._is_begun:
             self._repair()
 
     def append(self, event: Mapping[str, Any], durable: bool = False) -> None:
         """Write an event; a durable one is on the disk when this returns. Raises `BadInputError` if it cannot be."""
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab", buffering=0) as stream:
+            if not self._is_begun:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.touch()
+                self._is_begun = True
+            with open(self.path, "ab", buffering=0, opener=_open_existing) as stream:
                 stream.write(line)
                 if durable:
                     os.fsync(stream.fileno())
+        except FileNotFoundError:
+            raise BadInputError("this session was deleted; nothing is saved any more") from None
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be written ({error.strerror})") from None
 
@@ -69,3 +74,8 @@ class Journal:
         else:
             with self.path.open("ab") as stream:
                 stream.write(b"\n")
+
+
+def _open_existing(path: str, flags: int) -> int:
+    """Open a file, but never make one: a deleted session must not begin anew in the middle."""
+    return os.open(path, flags & ~os.O_CREAT)

@@ -14,7 +14,7 @@ import numpy as np
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places, Tiles
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import need_places, need_rendering, rendering_of
 from wfairl.studio.task_spec import Inventive
@@ -90,7 +90,7 @@ def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
     """The controls that move the agent, [n], and its displacement in the image, [n, 2]."""
     here = np.array(need_places(world).locate(state), float)
     controls = np.flatnonzero(available_controls(world, state))
-    points = [need_places(world).locate(world.step(state, int(control))) for control in controls]
+    points = [need_places(world).locate(_usually(world, state, int(control))) for control in controls]
     moves = np.array(points, float).reshape(-1, 2) - here
     has_moved = np.hypot(*moves.T) > 0
     return controls[has_moved], moves[has_moved]
@@ -106,11 +106,16 @@ Point = tuple[float, float]
 def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequence[Point]) -> tuple[int, ...]:
     """Controls, followed by the fewest that lead through waypoints, one after the other.
 
-    Unreachable waypoints, such as the walls that a line crosses, are skipped.
+    Unreachable waypoints, such as the walls that a line crosses, are skipped. Where the world slips, there are no
+    waypoints: nobody can choose a path.
 
     Raises:
         BadInputError: a control is not available where it is chosen, or no waypoint is reachable.
     """
+    if slips(world):
+        if waypoints:
+            raise BadInputError("this world slips: nobody can choose a path there; choose a control instead")
+        return tuple(controls)
     state, path = follow(world, controls).states[-1], list(controls)
     is_reachable = not waypoints
     for waypoint in waypoints:
@@ -155,12 +160,17 @@ def _search(world: World[Any], start: Any, waypoint: Point, key_of: Callable[[An
         if len(keys) >= EXPANSION_LIMIT:
             continue
         for control in np.flatnonzero(available_controls(world, state)).tolist():
-            next_state = world.step(state, control)
+            next_state = _usually(world, state, control)
             key = key_of(next_state)
             if key not in keys:
                 keys.add(key)
                 queue.append((next_state, [*controls, control]))
     return None
+
+
+def _usually(world: World[Any], state: Any, control: int) -> Any:
+    """The most probable next state."""
+    return max(outcomes_of(world, state, control), key=lambda one: one[0])[1]
 
 
 def _surroundings(agent: Places, tiles: Tiles, state: Any) -> Hashable:

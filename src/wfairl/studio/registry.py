@@ -73,16 +73,18 @@ class SessionRegistry:
 
     def open(self, name: str) -> SessionController:
         """The controller of a session. Raises `BadInputError` if there is none, or its files are broken."""
-        if check_name(name) not in self._controllers:
-            if not (self.directory / name / JOURNAL).is_file():
-                raise BadInputError(f"there is no session {name}")
+        if not (self.directory / check_name(name) / JOURNAL).is_file():
+            raise BadInputError(f"there is no session {name}")
+        if name not in self._controllers:
             return self._add(Session(self.directory / name, worlds=self._worlds))
         return self._controllers[name]
 
     def delete(self, name: str) -> str:
-        """Put a session away, and return its name; `restore` brings it back."""
+        """Put a session away, and return its name; `restore` brings it back.
+
+        Its controller stays: a page that still shows the session is told that nothing is saved, and goes on after that.
+        """
         self.open(name).close()
-        del self._controllers[name]
         self._deleted.mkdir(exist_ok=True)
         (self.directory / name).rename(self._deleted / name)
         return name

@@ -7,7 +7,7 @@ written again whenever what they are about has changed.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.planning.path import Walk
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import read_text, write_atomically, write_json
-from wfairl.core.worlds.simulator import ModelSimulator
+from wfairl.core.support.files import read_json, read_text, write_atomically, write_json
+from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.world import World, available_controls
+from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 from wfairl.studio.events import (
     ENVIRONMENT,
     RULE,
@@ -47,6 +47,9 @@ from wfairl.studio.task_spec import TaskSpec, check_name
 from wfairl.studio.world_cache import WorldCache
 
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
+
+COST_WORDS = "words.json"
+"""In the run: the learned cost in words, whether it shows a preference, and what it was learned from."""
 
 LEARNED_FROM = ".learned-from"
 """The digest of the evidence from which the task model and the run were learned."""
@@ -107,14 +110,15 @@ class Session:
 
     @property
     def walk(self) -> Walk:
-        """The current demonstration in its world; only controls that are new are taken."""
+        """The current demonstration in its world; only controls that are new are taken.
+
+        Where the world slips, what happens in a step depends on the scene and the number of the step alone, as in the
+        task's own simulator: the same journal always gives the same demonstrations.
+        """
         walk, controls = self._walk, self.state.controls
         if walk is None or walk.world is not self.world or tuple(walk.controls) != controls[: len(walk)]:
-            walk = self._walk = Walk(ModelSimulator(self.world))
-        for control in controls[len(walk) :]:
-            self._check_control(control, walk.states[-1])
-            walk.take(control)
-        return walk
+            walk = self._walk = _walk(self.world, self.state.seed)
+        return _go_on(walk, controls)
 
     @property
     def dataset(self) -> Dataset:
@@ -235,6 +239,15 @@ class Session:
             write_json(self.directory / self.task_file, self.state.spec.to_document(self.model))
 
     @property
+    def cost_words(self) -> dict[str, Any] | None:
+        """What is known of the learned cost of these worlds, see `COST_WORDS`; None if there is none."""
+        with suppress(BadInputError):
+            words = read_json(self.directory / RUN / COST_WORDS)
+            if words["world"] == self.state.spec.world_key:
+                return {**words, "is_current": words["evidence"] == self.evidence}
+        return None
+
+    @property
     def task_file(self) -> str:
         """The name of the file of an invented task."""
         return _task_file(self.state.spec)
@@ -246,27 +259,26 @@ class Session:
             self.worlds.world(spec, seed)
         match event:
             case ControlChosen(control):
-                self._check_control(control, self.walk.states[-1])
+                check_control(self.world, control, self.walk.states[-1])
             case DemonstrationSaved(right=True) if not any(self.walk.labels):
                 raise BadInputError("no proposition became true yet: add propositions, or go on")
-            case QuestionAnswered(seed, controls, right):
-                self._replay(JudgedPath(seed, controls, right))
+            case QuestionAnswered(seed, controls, right, effects):
+                self._replay(JudgedPath(seed, controls, right, effects=effects))
             case CorrectionAdded(_, _, answers):
                 for answer in answers:
                     self._replay(answer)
-
-    def _check_control(self, control: int, state: Any) -> None:
-        if control >= len(self.world.controls):
-            raise BadInputError(f"there is no control {control!r}")
-        if not available_controls(self.world, state)[control]:
-            raise BadInputError(f"{self.world.controls[control]} is not available here")
 
     def _replay(self, path: JudgedPath) -> Demonstration:
         spec = self.state.spec
         key = spec.world_key, path
         if key not in self._replays:
             score = SUCCESS_SCORE if path.right else FAILURE_SCORE
-            self._replays[key] = replay(self.worlds.world(spec, path.seed), path.controls, score, path.seed)
+            world = self.worlds.world(spec, path.seed)
+            if slips(world) and not path.effects:
+                walk = _go_on(_walk(world, path.seed), path.controls)
+                self._replays[key] = Demonstration.of(walk.path, score, path.seed)
+            else:
+                self._replays[key] = replay(world, path.controls, score, path.seed, path.effects)
         return self._replays[key]
 
     def _is_over(self) -> bool:
@@ -275,7 +287,27 @@ class Session:
             return True
         world, state = self.world, self.walk.states[-1]
         controls = np.flatnonzero(available_controls(world, state))
-        return all(world.step(state, int(control)) == state for control in controls)
+        return all(after == state for control in controls for _, after in outcomes_of(world, state, int(control)))
+
+
+def check_control(world: World[Any], control: int, state: Any) -> None:
+    """Refuse a control that a world does not have, or not in a state. Raises `BadInputError`."""
+    if control >= len(world.controls):
+        raise BadInputError(f"there is no control {control!r}")
+    if not available_controls(world, state)[control]:
+        raise BadInputError(f"{world.controls[control]} is not available here")
+
+
+def _walk(world: World[Any], seed: int) -> Walk:
+    return Walk(ModelSimulator(world, simulator_rng(seed)))
+
+
+def _go_on(walk: Walk, controls: Sequence[int]) -> Walk:
+    """Take those controls that a walk has not taken yet."""
+    for control in controls[len(walk) :]:
+        check_control(walk.world, control, walk.states[-1])
+        walk.take(control)
+    return walk
 
 
 def _fold(documents: list[dict[str, Any]], path: Path) -> History:

@@ -15,7 +15,7 @@ and through worlds that are `Inventive`.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
@@ -26,7 +26,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import KINDS, all_tasks, find_task, task_of_document
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
 """Names of sessions and invented tasks; no name is a path."""
 
 LONGEST_PROPOSITION = 40
@@ -38,6 +38,11 @@ class Inventive(Protocol):
 
     def proposition_menu(self) -> Iterable[tuple[str, dict[str, Any]]]:
         """The propositions of the scene, in words and as documents."""
+        ...
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What some of its propositions say, in words, by name."""
         ...
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
@@ -53,7 +58,9 @@ def environments() -> dict[str, str]:
 def check_name(name: str) -> str:
     """Return a valid name. Raises `BadInputError` if it is not valid, a path for example."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise BadInputError("a name has at most 60 lower-case letters, digits and hyphens, such as corner-before-goal")
+        raise BadInputError(
+            "a name has at most 60 lower-case letters, digits, dots and hyphens, such as corner-before-goal"
+        )
     return name
 
 

@@ -184,9 +184,7 @@ VIEWS: dict[str, Callable[[Session, Findings], dict[str, Any]]] = {
 }
 
 
-def understanding_view(
-    session: Session, findings: Findings, model: dict[str, Any] | None, has_cost: bool
-) -> dict[str, Any]:
+def understanding_view(session: Session, findings: Findings, model: dict[str, Any] | None) -> dict[str, Any]:
     """The learned task, with demonstrations, answers, corrections and propositions."""
     state = session.state
     posterior = None if session.model is None else posterior_of(session.model)
@@ -195,7 +193,7 @@ def understanding_view(
     return {
         "model": model,
         "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in findings.trials],
-        "has_cost": has_cost,
+        "cost": session.cost_words,
         "is_current": is_current,
         "task_file": session.task_file if state.spec.is_invented else None,
         "demonstrations": [
@@ -212,11 +210,12 @@ def understanding_view(
         "corrections": [{"sentence": one.parsed.sentence, "law": one.law} for one in state.corrections],
         "answers": [
             {
+                "number": number,
                 "seed": one.seed,
                 "right": one.right,
                 "word": [format_label(label) for label in compress(session.labels_of(one)) if label],
             }
-            for one in state.answers
+            for number, one in enumerate(state.answers)
             if not session.worlds.missing(state.spec, [one.seed])
         ],
         "propositions": _propositions_view(session),
@@ -229,17 +228,16 @@ def _propositions_view(session: Session) -> dict[str, Any]:
     spec = session.state.spec
     own = spec.propositions
     menu: list[dict[str, Any]] = []
-    if spec.is_invented and not session.worlds.missing(spec, [session.state.seed]):
-        world = session.world
-        if isinstance(world, Inventive):
-            menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
-    texts = {str(one["is"]): one["text"] for one in menu}
+    texts: Mapping[str, str] = {}
+    if not session.worlds.missing(spec, [session.state.seed]) and isinstance(world := session.world, Inventive):
+        texts = world.meanings
+        menu = [{"text": text, "is": one} for text, one in world.proposition_menu()] if spec.is_invented else []
     return {
         "invented": spec.is_invented,
         "names": [
             {
                 "name": name,
-                "text": texts.get(str(own[name]), _proposition_text(own[name])) if name in own else "",
+                "text": texts.get(name) or _proposition_text(own.get(name, {})),
                 "corrections": [
                     session.state.corrections[i].parsed.sentence for i in session.state.corrections_about(name)
                 ],
@@ -251,6 +249,6 @@ def _propositions_view(session: Session) -> dict[str, Any]:
 
 
 def _proposition_text(document: Mapping[str, Any]) -> str:
-    if document["is"] == "at":
+    if document.get("is") == "at":
         return f"on cell {document['x']}, {document['y']}"
     return " ".join(str(one) for one in document.values())

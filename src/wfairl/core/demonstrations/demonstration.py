@@ -197,10 +197,12 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
     )
 
 
-def replay(world: World[Any], controls: Sequence[int | str], score: float, seed: int) -> Demonstration:
+def replay(
+    world: World[Any], controls: Sequence[int | str], score: float, seed: int, effects: Sequence[int] = ()
+) -> Demonstration:
     """The demonstration of controls, by index or by name, in a world; a wrong control is a `BadDemonstrationError`."""
     try:
-        path = follow(world, controls)
+        path = follow(world, controls, effects=effects)
     except BadControlError as error:
         raise BadDemonstrationError(f"seed {seed}: {error}") from None
     return Demonstration.of(path, score, seed)

@@ -9,7 +9,7 @@ export default {
         <p class="subtitle">Demonstrate a task two or three times. The studio infers what you were doing, plans with it in
           scenes that it has never seen, and explains its choices.</p>
       </header>
-      <p class="notice" role="status" aria-live="polite"><template v-if="notice">{{ notice }} <button v-if="deleted" type="button" class="quiet" @click="restore">Undo</button></template></p>
+      <div role="status" aria-live="polite"><p v-if="notice" class="notice">{{ notice }} <button v-if="deleted" type="button" class="quiet" @click="restore">Undo</button></p></div>
       <section v-if="sessions.length" aria-labelledby="sessions">
         <h2 id="sessions">Continue where you were</h2>
         <form class="form search" role="search" @submit.prevent><label><span>Search {{ sessions.length }} {{ sessions.length === 1 ? "session" : "sessions" }}</span><input type="search" v-model="wanted" autocomplete="off"></label></form>

@@ -39,7 +39,7 @@ export default {
           <button v-if="!view.is_busy && !view.has_world" type="button" class="quiet" @click="send({ do: 'ready' })">Load the scene</button></p>
       </div>
       <p v-if="mode === 'demonstrate'" class="for-readers" aria-live="polite">{{ view.description }}</p>
-      <p v-if="picking !== null" class="pick" role="status">Choose a cell: click or tap it, or move with the arrow keys and press
+      <p v-if="picking !== null" class="pick" role="status">Choose a cell{{ picking.name ? " for " + picking.name : "" }}: click or tap it, or move with the arrow keys and press
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="stopPicking">Cancel</button></p>
       <p v-if="line !== null" class="pick" role="status">Draw a path from the agent, or click where it should go. With the keyboard: arrow keys, then
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="line = null">Cancel</button></p>
@@ -132,6 +132,7 @@ export default {
       </template>
       <div v-if="mode === 'answer' && !view.question && !view.is_busy" class="actions"><button type="button" class="primary" @click="send({ do: 'ask' })">Ask me a question</button></div>
       </div>
+      <p class="hint keys"><kbd>F6</kbd> goes to the next part of the page, <kbd>Esc</kbd> back to the scene.</p>
       <div class="toast" role="status" aria-live="polite"><p v-if="notice"><span>{{ notice }}</span><button type="button" class="quiet" aria-label="Close this message" @click="notice = ''">✕</button></p></div>
     </section>`,
   computed: {
@@ -178,7 +179,8 @@ export default {
       }));
     },
     detour() {
-      const { cost, best_cost: best, moments, explanation } = this.view.episode;
+      const { cost, best_cost: best, is_drawn: drawn, moments, explanation } = this.view.episode;
+      if (drawn) return "The first steps are yours; the world slips, and what happened was drawn.";
       if (cost === null) return `Your path does not complete the task. ${moments[this.last].state < 0 ? explanation.at(-2) : ""}`;
       const more = cost - best;
       return more < 1e-6 ? "Your path costs no more than the agent's." : `Your path costs ${Number(cost.toFixed(2))}, ${Number(more.toFixed(2))} more than the agent's.`;
@@ -255,9 +257,9 @@ export default {
     showLost() { this.showNotice("Not connected: this was not saved."); },
 
     // After a click on a button, or a choice in a list by pointer, the keys are those of the scene again.
-    notePointer() { this.pointed = performance.now(); },
+    notePointer() { this.isPointing = true; },
     leave(event) {
-      const isByPointer = event.type === "click" ? event.detail > 0 : performance.now() - this.pointed < 5000;
+      const isByPointer = event.type === "click" ? event.detail > 0 : this.isPointing;
       if (!isByPointer || (event.type === "change" && !event.target.matches?.("select"))) return;
       if (document.activeElement.matches("button, summary, select, [tabindex]")) this.$refs.view?.focus({ preventScroll: true });
     },
@@ -290,8 +292,10 @@ export default {
 
     // The keys of the mode work wherever the focus is, except in fields; on buttons and links, Enter and space press them.
     onKey(event) {
+      this.isPointing = false;
       const isInScene = [document.body, this.$refs.view].includes(event.target);
       if (event.key === "Escape" && !isInScene && !event.defaultPrevented) { event.preventDefault(); this.$refs.view.focus(); return; }
+      if (event.key === "F6") { event.preventDefault(); this.nextPart(event.shiftKey ? -1 : 1); return; }
       if (event.defaultPrevented || event.target.matches?.("input:not([type=range]), select, textarea")) return;
       const isUndo = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase());
       if (event.altKey || ((event.ctrlKey || event.metaKey) && !isUndo)) return;
@@ -302,6 +306,12 @@ export default {
       if (!action) return;
       event.preventDefault();
       action();
+    },
+    nextPart(by) {
+      const parts = [...document.querySelectorAll("section.card")];
+      const at = parts.findIndex((one) => one.contains(document.activeElement));
+      const part = parts[(Math.max(at, 0) + by + parts.length) % parts.length];
+      (part.querySelector(".view, form input, form select") ?? part.querySelector("button:enabled, summary, a"))?.focus();
     },
     keyAction(key, shift) {
       const name = key.length === 1 ? key.toLowerCase() : key;

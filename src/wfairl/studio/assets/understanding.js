@@ -23,6 +23,7 @@ export default {
               <button type="button" class="quiet" :aria-label="'Reject the edge: ' + edge.source + ' on ' + edge.text" @click="send({ do: 'edge', source: edge.source, text: edge.text, law: law === 'law' })">Reject</button>
             </li>
           </ul>
+          <p v-if="view.model.enforced" class="hint">{{ view.model.enforced }}: nobody has to learn that.</p>
           <p v-if="view.model.removed.length" class="hint">Removed: <s v-for="one in view.model.removed" :key="one">{{ one }}</s></p>
           <details v-if="view.model.differing_words.length"><summary>Words that the old and the new automaton judge differently</summary>
             <ul class="opinions"><li v-for="one in view.model.differing_words" :key="one">{{ one }}</li></ul></details>
@@ -32,8 +33,9 @@ export default {
             <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
           <div class="actions">
             <button type="button" @click="send({ do: 'try' })">Try ten new scenes</button>
-            <button type="button" @click="send({ do: 'cost' })">{{ view.has_cost ? "Learn the cost again" : "Learn the cost" }}</button>
+            <button type="button" @click="send({ do: 'cost' })">{{ view.cost ? "Learn the cost again" : "Learn the cost" }}</button>
           </div>
+          <p v-if="view.cost" class="cost"><b>Cost</b> {{ view.cost.text }} <span v-if="!view.cost.is_current" class="hint">Learned before your latest changes.</span></p>
           <ol v-if="view.trials.length" class="trials" aria-label="New scenes">
             <li v-for="one in view.trials" :key="one.seed"><button type="button" :data-success="one.outcome === 'success'" :aria-label="'Scene ' + one.seed + ': ' + one.outcome + ' in ' + one.steps + ' steps. Watch it'" @click="watchScene(one.seed)">{{ one.outcome === "success" ? "✓" : "✗" }}</button></li>
             <li class="hint">{{ view.trials.filter((one) => one.outcome === "success").length }} of {{ view.trials.length }} succeeded</li>
@@ -70,8 +72,8 @@ export default {
         </ul>
         <template v-if="view.answers.length"><h3 id="answers">Answers</h3>
           <ul class="rows" aria-labelledby="answers">
-            <li v-for="(one, i) in view.answers" :key="i"><span><b>{{ one.right === null ? "don't know" : one.right ? "yes" : "no" }}</b> to {{ one.word.join(", then ") || "nothing" }} <span class="hint">scene {{ one.seed }}</span></span>
-              <button type="button" class="quiet" :aria-label="'Withdraw answer ' + (i + 1)" @click="send({ do: 'unanswer', answer: i })">Withdraw</button></li>
+            <li v-for="one in view.answers" :key="one.number"><span><b>{{ one.right === null ? "don't know" : one.right ? "yes" : "no" }}</b> to {{ one.word.join(", then ") || "nothing" }} <span class="hint">scene {{ one.seed }}</span></span>
+              <button type="button" class="quiet" :aria-label="'Withdraw answer ' + (one.number + 1)" @click="send({ do: 'unanswer', answer: one.number })">Withdraw</button></li>
           </ul></template>
         <div class="choose-judge" role="group" aria-labelledby="judge"><span id="judge" class="hint">Who judges demonstrations?</span>
           <button v-for="one in view.judges" :key="one" type="button" :aria-pressed="view.judge === one" @click="view.judge === one || send({ do: 'judge', by: one })">{{ { rule: "The task's rule", environment: "The environment", person: "I do" }[one] }}</button>
