@@ -4,6 +4,7 @@ import ast
 import asyncio
 import io
 import json
+import runpy
 import subprocess
 import sys
 import zipfile
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
 from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.words import format_label
+from wfairl.core.demonstrations.collection import collect
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_json
@@ -271,6 +274,37 @@ def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, mon
     assert not controller.view("understanding")["cost"]["is_current"]
     controller.session.do({"do": "forget", "name": "corner"})  # other worlds
     assert controller.view("understanding")["cost"] is None
+
+
+def test_where_the_world_slips_one_watches_answers_and_repeats_what_was_drawn(tmp_path):
+    task = find_task("office-coffee-slip-0.1")
+    controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), InlineRunner())
+    for one in collect(task, successes=2, failures=0, temperature=0.0, seed=0):
+        send(controller, {"do": "scene", "seed": one.seed})
+        send(controller, *({"do": "control", "control": int(control)} for control in one.controls))
+    model = controller.session.model
+    watched = send(controller, {"do": "watch"}).view("watch")["episode"]
+    simulator = task.make_simulator(watched["seed"])
+    labels = [format_label(simulator.step(control).label) for control in watched["controls"]]
+    assert labels == [one["label"] for one in watched["moments"][1:]]
+    assert "nobody can choose a path" in send(controller, {"do": "watch", "waypoints": [[40, 40]]}).notice
+    asked = send(controller, {"do": "ask"}).view("answer")["question"]
+    reply = {name: asked[name] for name in ("seed", "controls", "effects")}
+    send(controller, {"do": "answer", "right": True, **reply})
+    (answer,) = controller.session.dataset.answers
+    assert [format_label(one) for one in answer.labels] == list(asked["labels"][1:])
+    assert controller.session.model != model
+    assert (
+        "make it a law"
+        in send(controller, {"do": "correct", "correction": {"kind": "never", "proposition": "a"}, "law": False}).notice
+    )
+    scope = runpy.run_path(str(write(tmp_path / "repeat.py", finish(controller.download("repeat.py"))[0])))
+    assert scope["dataset"].demonstrations == controller.session.dataset.demonstrations
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
 
 
 def test_propositions_stand_beside_their_meaning_and_what_the_world_enforces_is_said(tmp_path):

@@ -12,7 +12,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.path import Walk
+from wfairl.core.planning.path import Path, Walk
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
@@ -89,24 +89,8 @@ def explain_episode(
     """
     world = task.make_world(seed)
     imposed = controls_through(world, imposed, waypoints)
-    agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
-    best_cost = float(agent.control_cost_to_go.min())
-    walk, Qs, is_drawn = Walk(ModelSimulator(world, simulator_rng(seed)), model.finite), [], slips(world)
-    while len(walk) < task.horizon:
-        Q = agent.control_cost_to_go.copy()
-        Qs.append(Q)
-        if len(walk) < len(imposed):
-            control = int(imposed[len(walk)])
-            check_control(world, control, walk.states[-1])
-        elif agent.status is Status.RUNNING:
-            control = int(Q.argmin())
-        else:
-            break
-        observed = walk.take(control)
-        if agent.observe(observed.state, observed.label) is Status.ACCEPTED:
-            break
-    is_success, path = agent.status is Status.ACCEPTED, walk.path
-    controls, labels = path.controls, path.labels
+    path, status, Qs = act(task, model, world, seed, cost, imposed)
+    is_success, is_drawn, controls, labels = status is Status.ACCEPTED, slips(world), path.controls, path.labels
     posterior = posterior_of(model)
     untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
     moments = tuple(
@@ -129,14 +113,39 @@ def explain_episode(
         controls=controls,
         imposed=min(len(imposed), len(controls)),
         cost=sum(chosen) - sum(following) if is_success and not is_drawn else None,
-        best_cost=best_cost,
-        outcome=_outcome(agent.status, len(controls), task.horizon),
+        best_cost=float(Qs[0].min()),
+        outcome=_outcome(status, len(controls), task.horizon),
         is_drawn=is_drawn,
         is_success=is_success,
         explanation=tuple(explain_word(model, compress(labels)).sentences),
         moments=moments,
     )
     return episode, encode_film(world, path.states)
+
+
+def act(
+    task: Task, model: TaskModel, world: World[Any], seed: int, cost: Cost, imposed: Sequence[int] = ()
+) -> tuple[Path, Status, list[NDArray[np.float64]]]:
+    """The path of the agent after controls that a person chose, how it ended, and the costs-to-go along it.
+
+    Where the world slips, the same happens as in a demonstration of the same controls in this scene.
+    """
+    agent = policy_of(model, cost, task).actor(world, np.random.default_rng(seed))
+    walk, Qs = Walk(ModelSimulator(world, simulator_rng(seed)), model.finite), []
+    while len(walk) < task.horizon:
+        Q = agent.control_cost_to_go.copy()
+        Qs.append(Q)
+        if len(walk) < len(imposed):
+            control = int(imposed[len(walk)])
+            check_control(world, control, walk.states[-1])
+        elif agent.status is Status.RUNNING:
+            control = int(Q.argmin())
+        else:
+            break
+        observed = walk.take(control)
+        if agent.observe(observed.state, observed.label) is Status.ACCEPTED:
+            break
+    return walk.path, agent.status, Qs
 
 
 def policy_of(model: TaskModel, cost: Cost, task: Task) -> CautiousPolicy:

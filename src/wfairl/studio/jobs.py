@@ -4,10 +4,10 @@ They are functions of plain values; from a `TaskSpec` a worker makes its own tas
 the process that serves the browser.
 """
 
+import pathlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
-from wfairl.core.planning.path import follow
+from wfairl.core.planning.path import Path, effects_along, follow
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
@@ -29,6 +29,7 @@ from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.files import write_json
+from wfairl.core.worlds.world import slips
 from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.text import capitalised
 from wfairl.pages.tiles import TILE, cut_tiles
@@ -44,7 +45,7 @@ from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.prism import to_prism
-from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
+from wfairl.studio.episodes import AgentEpisode, act, explain_episode, policy_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Point
@@ -70,7 +71,7 @@ class SessionSnapshot:
     dataset: Dataset
     corrections: tuple[CorrectionAdded, ...]
     next_seed: int
-    run: Path | None = None
+    run: pathlib.Path | None = None
 
     @property
     def cost(self) -> Cost:
@@ -142,37 +143,36 @@ def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQue
     try:
         rng = np.random.default_rng(len(asked))
         question = find_question(model, snapshot.dataset, task, seeds, rng, n_jobs=1, asked=asked)
-        seed, controls = question.seed, question.controls
+        seed, world = question.seed, task.make_world(question.seed)
+        path = follow(world, question.controls, model.finite, effects=question.effects)
+        usual = act(task, model, world, seed, nominal_cost(task))[0]
     except NothingToAskError:
-        seed, controls = _unasked_plan(snapshot, seeds, asked)
-    world = task.make_world(seed)
-    path = follow(world, controls, model.finite)
-    agent, _ = explain_episode(task, model, seed, (), nominal_cost(task))
-    usual = follow(world, agent.controls)
-    film = encode_film(world, path.states)
+        seed, path = _unasked_plan(snapshot, seeds, asked)
+        world, usual = path.world, path
     return PlainQuestion(
         seed=seed,
-        controls=controls,
+        controls=path.controls,
+        effects=effects_along(path),
         text=question_text(path.labels, usual.labels),
         labels=(None, *map(format_label, path.labels)),
         states=tuple(path.automaton_states),
         usual=tuple(map(format_label, compress(usual.labels))),
         usual_cells=tuple(frame.get("agent") for frame in encode_film(world, usual.states).frames),
-        probability=None if controls == agent.controls else probability_of(model, path.labels),
+        probability=None if path == usual else probability_of(model, path.labels),
         explanation=tuple(explain_word(model, compress(path.labels)).sentences),
-        film=film,
+        film=encode_film(world, path.states),
     )
 
 
 def _unasked_plan(
     snapshot: SessionSnapshot, seeds: Sequence[int], asked: Sequence[Sequence[Label]]
-) -> tuple[int, tuple[int, ...]]:
-    """The agent's plan in a scene, with labels that were not asked about."""
+) -> tuple[int, Path]:
+    """A scene and the path of the agent there, with labels that were not asked about."""
     task, known = snapshot.spec.task, {compress(labels) for labels in asked}
     for seed in seeds:
-        episode, _ = explain_episode(task, snapshot.model, seed, (), nominal_cost(task))
-        if compress(follow(task.make_world(seed), episode.controls).labels) not in known:
-            return seed, episode.controls
+        path = act(task, snapshot.model, task.make_world(seed), seed, nominal_cost(task))[0]
+        if compress(path.labels) not in known:
+            return seed, path
     raise NothingToAskError(
         "there is nothing left to ask: all probable tasks agree in the scenes that were searched, and you have judged"
         " what the agent does there"
@@ -209,6 +209,8 @@ def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
 
 def weigh(snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:
     """The answers that a correction counts as; see `weigh_correction`."""
+    if slips(snapshot.spec.task.make_world(snapshot.next_seed)):
+        raise BadCorrectionError("this world slips, and answers are about paths that one can choose: make it a law")
     seeds, rng = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES), np.random.default_rng(0)
     task = snapshot.spec.task
     return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng)
@@ -270,7 +272,7 @@ def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
     return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
-def learn_cost(snapshot: SessionSnapshot, directory: Path, evidence: str) -> None:
+def learn_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str) -> None:
     """Learn the cost, as a run that other commands read, with a `COST_WORDS` beside it.
 
     Args:

@@ -19,7 +19,7 @@ class PlainQuestion:
     """Would this path be right?
 
     Attributes:
-        seed, controls: the path.
+        seed, controls, effects: the path, and what happened in each step if the world slips.
         text: the question, in few words.
         labels: what holds at each moment of the path, as text; None at the start.
         states: of the chosen automaton, at each moment.
@@ -32,6 +32,7 @@ class PlainQuestion:
 
     seed: int
     controls: tuple[int, ...]
+    effects: tuple[int, ...]
     text: str
     labels: tuple[str | None, ...]
     states: tuple[int, ...]

@@ -253,7 +253,7 @@ export default {
       this.send(this.mode === "answer" ? { do: "ask" } : feed.episode ? { do: "watch", seed: feed.episode.seed } : { do: "watch", seed: this.base.first_watched });
     },
     watchScene(event) { this.setMode("watch"); this.send({ do: "watch", seed: event.detail }); },
-    answer(right) { if (this.view.question) this.send({ do: "answer", seed: this.view.question.seed, controls: this.view.question.controls, right }); },
+    answer(right) { if (this.view.question) this.send({ do: "answer", seed: this.view.question.seed, controls: this.view.question.controls, effects: this.view.question.effects, right }); },
     showLost() { this.showNotice("Not connected: this was not saved."); },
 
     // After a click on a button, or a choice in a list by pointer, the keys are those of the scene again.
