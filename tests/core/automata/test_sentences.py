@@ -78,6 +78,17 @@ def test_any_automaton_is_said(seed):
         check(automaton, labels, seed, 60)
 
 
+@given(st.integers(0, 10**6), st.data())
+def test_any_automaton_is_said_on_the_labels_that_occur(seed, data):
+    automaton = random_automaton(np.random.default_rng(seed)).to_guarded()
+    names = sorted(automaton.propositions)
+    every = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
+    labels = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    if describe(automaton, labels) != ("nothing fulfils it",):
+        clauses = check(automaton, labels, seed, 60)
+        assert max(map(len, labels)) > 1 or not any(" with " in clause for clause in clauses)
+
+
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [

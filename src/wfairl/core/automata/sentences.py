@@ -32,7 +32,7 @@ from wfairl.core.automata.clauses import (
     quote,
 )
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import canonical_table, to_table
 
 MOST_PROPOSITIONS = 6
@@ -86,8 +86,9 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
     names = sorted(automaton.propositions)
     if isinstance(automaton, FiniteAutomaton):
         return _listed(automaton)
+    listed_as_it_is = labels is None and len(names) > MOST_PROPOSITIONS  # not all labels are compared
     if labels is None:
-        most = len(names) if len(names) <= MOST_PROPOSITIONS else 2
+        most = 2 if listed_as_it_is else len(names)
         labels = frozenset(frozenset(some) for size in range(most + 1) for some in combinations(names, size))
     table = _Table.of(automaton, sorted(labels, key=lambda label: (len(label), sorted(label))))
     if not table.rows:
@@ -95,7 +96,8 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
     if len(table.rows) > MOST_STATES or len(labels) > MOST_LABELS:
         return _listed(automaton)
     found = [clauses for clauses in _guesses(table) if clauses is not None]
-    return min(found, key=lambda clauses: len(join_clauses(clauses)), default=None) or _listed(automaton)
+    shortest = min(found, key=lambda clauses: len(join_clauses(clauses)), default=None)
+    return shortest or _listed(automaton if listed_as_it_is else table.to_guarded())
 
 
 class _Table(NamedTuple):
@@ -116,6 +118,33 @@ class _Table(NamedTuple):
     def step(self, state: int, label: Label) -> int:
         """The state after a label."""
         return self.rows[state][self.labels.index(label)]
+
+    def to_guarded(self) -> GuardedAutomaton:
+        """The same on these labels, with short guards; its last state is the accepting one."""
+        done = len(self.rows)
+        rows = [
+            tuple(Edge(guard, done if target == ACCEPTED else target) for guard, target in self._guards(state))
+            for state in range(done)
+        ]
+        return GuardedAutomaton((*rows, ()), np.arange(done + 1) == done)
+
+    def _guards(self, state: int) -> Iterator[tuple[Guard, int]]:
+        """Guards and targets for all labels that change a state, in their order; the shortest guards that will do."""
+        left = dict(zip(self.labels, self.rows[state], strict=True))
+        names = self.names
+        short = [Guard(frozenset({name})) for name in names]
+        short += [Guard(frozenset(), frozenset({name})) for name in names]
+        short += [Guard(frozenset(pair)) for pair in combinations(names, 2)]
+        short += [Guard(frozenset({one}), frozenset({other})) for one, other in permutations(names, 2)]
+        while any(target != state for target in left.values()):
+            for guard in (*short, *(Guard(label, frozenset(names) - label) for label in left)):
+                held = [label for label in left if guard.holds(label)]
+                targets = {left[label] for label in held}
+                if len(targets) == 1 and state not in targets:
+                    yield guard, targets.pop()
+                    for label in held:
+                        del left[label]
+                    break
 
 
 def _minimal(rows: ArrayLike) -> tuple[Row, ...]:
