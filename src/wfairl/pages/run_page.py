@@ -22,7 +22,7 @@ from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.demonstrations import Dataset
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
-from wfairl.core.runs.evaluation import episode_rng
+from wfairl.core.runs.evaluation import Evaluation, episode_rng
 from wfairl.core.runs.methods import learned_name, plain_settings
 from wfairl.core.runs.run_directory import CONFIG
 from wfairl.core.support.parallel import map_in_threads
@@ -131,11 +131,9 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     learned, optimal = next(iter(run.learned.values()), None), run.evaluation.get("optimal")
     if learned is None:
         return
-    kept, tried = sum(episode.success for episode in learned.episodes), len(learned.episodes)
-    text = f"{kept} of {counted(tried, 'scene')} done right"
-    if kept < tried:
-        low, high = _wilson_interval(kept / tried, tried)
-        text += f" (a chance of {low:.0%} to {high:.0%})"
+    text = _done_right(learned)
+    if optimal is not None and optimal.success_rate < 1:
+        text += f"; by the optimal policy, which knows the rule, {_done_right(optimal)}"
     regret = None if optimal is None or run.task.true_cost is None else regret_of(learned, optimal)
     if optimal is not None and regret is not None:
         share, least, most = (f"{100 * one + 0.0:.1f}" for one in (regret.value, regret.low, regret.high))
@@ -144,6 +142,14 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
             f", at a mean true cost of {learned.mean_cost:.1f} (the least possible: {optimal.mean_cost:.1f}; {more})"
         )
     yield "In new scenes", f"{text}."
+
+
+def _done_right(evaluation: Evaluation) -> str:
+    """In how many scenes a policy fulfilled the task, with the interval of its chance unless it always did."""
+    share, tried = evaluation.success_rate, len(evaluation.episodes)
+    low, high = _wilson_interval(share, tried)
+    chance = f" (a chance of {low:.0%} to {high:.0%})" if share < 1 else ""
+    return f"{round(share * tried)} of {counted(tried, 'scene')} done right{chance}"
 
 
 def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
