@@ -12,15 +12,17 @@ from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.planning.agent import Agent
+from wfairl.core.planning.plan import ProductSolution
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.planning.rollout import act, roll_out
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.observations import observe
+from wfairl.core.rational.observations import observe, to_arrays
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.worlds import ModelSimulator, explore_world, find_task
+from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 
 ETA = 0.7
 
@@ -55,6 +57,23 @@ def test_the_evidence_of_a_demonstration_is_that_of_its_controls_alone(problem):
 
     plan = plan_table(observations.scenes[0].world, table)
     assert plan.start_cost == pytest.approx(solution.cost_to_go[0], rel=1e-4)
+
+
+@settings(max_examples=15)
+@given(slipping_problems())
+def test_words_that_are_drawn_end_well_as_often_as_the_policy_does(problem):
+    world = explore_world(problem.world)
+    alone, product = build_product(world, IGNORE_LABELS), build_product(world, problem.automaton)
+    solution = ProductSolution(product, product.cost_to_go(unit_cost(product)))
+    assume(product.chances is not None and np.isfinite(solution.solution.cost_to_go[0]))
+    assume(not (np.diff(np.sort(solution.solution.control_cost_to_go)[:, :2]) < 1e-6).any())  # no ties
+    numbers = LabelNumbers()
+    arrays = to_arrays(alone, unit_cost, numbers)
+    drawn = plan_table(arrays, to_table(problem.automaton, numbers.labels)).draw_words(400, 2_000, problem.rng)
+    for word in drawn:
+        assert problem.automaton.fulfilled_at([numbers.labels[i] for i in word]) == len(word)
+    success = solution.success[0]
+    assert len(drawn) / 400 == pytest.approx(success, abs=1e-6 + 6 * np.sqrt(success * (1 - success) / 400))
 
 
 @pytest.mark.slow

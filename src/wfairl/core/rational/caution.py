@@ -250,8 +250,7 @@ class _Scene:
         if self._world.chances is None:
             found = solved.act(0.0, MOST_STEPS, rng)
             return None if found is None else _Plan(float(found.costs.sum()), (found.word,), table)
-        drawn = [solved.act(0.0, MOST_SLIPPING_STEPS, rng) for _ in range(DRAWN_PLANS)]
-        words = tuple(one.word for one in drawn if one is not None)
+        words = solved.draw_words(DRAWN_PLANS, MOST_SLIPPING_STEPS, rng)
         return _Plan(solved.start_cost, words, table) if words else None
 
     def rejecting(self, words: Sequence[NDArray[np.int32]]) -> list[Reason]:
@@ -293,10 +292,11 @@ class _Scene:
         return self._is_possible[one.text]
 
     def _is_satisfiable(self, table: Table) -> bool:
-        if self._world.chances is not None:
-            return self.plan(table) is not None
-        is_small = len(table) * len(self._world.successors) <= MOST_NODES
-        return is_small and plan_table(self._world, table).start_cost < np.inf
+        """Whether a plan costs less than a failure, which costs inf unless the world slips."""
+        if len(table) * len(self._world.successors) > MOST_NODES:
+            return False
+        solved = plan_table(self._world, table)
+        return solved.start_cost < solved.failure
 
 
 def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
-from wfairl.core.planning.policy import sample_control
+from wfairl.core.planning.policy import probabilities, sample_control
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.likelihood import pack_slipping
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
@@ -81,6 +81,32 @@ class TablePlan:
             if automaton_state < 0:
                 return None
         return None
+
+    def draw_words(self, number: int, horizon: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], ...]:
+        """Words of episodes of the greedy policy in a world that slips, of those that end well within the horizon."""
+        world, chances = self.world, self.world.chances
+        assert chances is not None
+        states, at, words = np.full(number, world.start), np.zeros(number, np.int64), np.empty((number, 0), np.int32)
+        found: list[NDArray[np.int32]] = []
+        for _ in range(horizon if np.isfinite(self.start_cost) else 0):
+            controls = _draw_each(probabilities(self.control_cost_to_go(states, at), 0.0), rng)
+            effects = _draw_each(self._probabilities[chances.kind[states], controls], rng)
+            labels = world.label_index[states, effects]
+            states, at = world.successors[states, effects], self.table[at, labels]
+            words = np.column_stack([words, labels.astype(np.int32)])
+            found += list(words[at == ACCEPTED])
+            runs = (at >= 0) & np.isfinite(self.cost_to_go[at, states])  # others are done, or can never be
+            states, at, words = states[runs], at[runs], words[runs]
+            if not len(states):
+                break
+        return tuple(found)
+
+
+def _draw_each(chances: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """A column of each row, drawn with its probability; shape [rows]."""
+    cumulative = np.cumsum(chances, axis=1)
+    below = cumulative / cumulative[:, -1:] <= rng.random((len(chances), 1))
+    return np.asarray(below.sum(axis=1), np.int64)
 
 
 def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
