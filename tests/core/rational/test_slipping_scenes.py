@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from strategies_planning import slipping_problems
 
 from wfairl.core.automata.automaton import ACCEPTED, Label
 from wfairl.core.automata.minimisation import to_table
+from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.demonstrations.storage import load, save
@@ -60,18 +62,19 @@ def test_the_evidence_of_a_demonstration_is_that_of_its_controls_alone(problem):
 
 
 @settings(max_examples=15)
-@given(slipping_problems())
-def test_words_that_are_drawn_end_well_as_often_as_the_policy_does(problem):
+@given(slipping_problems(), st.booleans())
+def test_words_that_are_drawn_end_well_as_often_as_the_policy_does(problem, is_simple):
     world = explore_world(problem.world)
-    alone, product = build_product(world, IGNORE_LABELS), build_product(world, problem.automaton)
+    automaton = visit_in_order(world.propositions[0]) if is_simple else problem.automaton
+    alone, product = build_product(world, IGNORE_LABELS), build_product(world, automaton)
     solution = ProductSolution(product, product.cost_to_go(unit_cost(product)))
     assume(product.chances is not None and np.isfinite(solution.solution.cost_to_go[0]))
     assume(not (np.diff(np.sort(solution.solution.control_cost_to_go)[:, :2]) < 1e-6).any())  # no ties
     numbers = LabelNumbers()
     arrays = to_arrays(alone, unit_cost, numbers)
-    drawn = plan_table(arrays, to_table(problem.automaton, numbers.labels)).draw_words(400, 2_000, problem.rng)
+    drawn = plan_table(arrays, to_table(automaton, numbers.labels)).draw_words(400, 2_000, problem.rng)
     for word in drawn:
-        assert problem.automaton.fulfilled_at([numbers.labels[i] for i in word]) == len(word)
+        assert automaton.fulfilled_at([numbers.labels[i] for i in word]) == len(word)
     success = solution.success[0]
     assert len(drawn) / 400 == pytest.approx(success, abs=1e-6 + 6 * np.sqrt(success * (1 - success) / 400))
 

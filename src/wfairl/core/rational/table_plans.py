@@ -95,7 +95,8 @@ class TablePlan:
             states, at = world.successors[states, effects], self.table[at, labels]
             words = np.column_stack([words, labels.astype(np.int32)])
             found += list(words[at == ACCEPTED])
-            runs = (at >= 0) & np.isfinite(self.cost_to_go[at, states])  # others are done, or can never be
+            # The others are done, or can never be.
+            runs = (at >= 0) & np.isfinite(self.cost_to_go[np.maximum(at, 0), states])
             states, at, words = states[runs], at[runs], words[runs]
             if not len(states):
                 break
