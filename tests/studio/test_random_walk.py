@@ -112,9 +112,13 @@ class Walk:
 
     def step(self):
         """One action of a person."""
-        kinds = (self.press_control, self.press_other, self.change_history, self.change_mode, self.click, self.answer,
-                 self.correct, self.switch, self.reload, self.kill)  # fmt: skip
-        action = self.rng.choices(kinds, (60, 12, 14, 6, 3, 2, 0.5, 2, 0.5, 0.3))[0]
+        kinds = {
+            self.press_control: 60, self.press_other: 12, self.change_history: 14, self.change_mode: 6, self.click: 3,
+            self.answer: 2, self.correct: 0.5, self.reject: 0.4, self.switch: 2, self.reload: 0.5, self.kill: 0.3,
+            self.rename: 0.5, self.invent: 0.8, self.propose: 0.4, self.play: 2, self.press_job: 0.8,
+            self.download: 0.3, self.delete: 0.3,
+        }  # fmt: skip
+        action = self.rng.choices(list(kinds), list(kinds.values()))[0]
         self.did[action.__name__] += 1
         action()
 
@@ -171,11 +175,12 @@ class Walk:
             "Withdraw:": {"do": "withdraw", "correction": self.correction(name)},
             "Remove goal": {"do": "forget", "name": "goal"},
             "Remove corner": {"do": "forget", "name": "corner"},
+            "Remove lamp": {"do": "forget", "name": "lamp"},
         }
         document = next(one for start, one in documents.items() if name.startswith(start))
         button.click()
         self.act(document)
-        if document["do"] == "forget":  # or soon there would be none
+        if document["do"] == "forget" and document["name"] != "lamp":  # or soon there would be none
             self.sync()
             self.page.keyboard.press("u")
             self.act({"do": "history", "at": self.session.history.undone})
@@ -198,13 +203,97 @@ class Walk:
         form = self.page.locator("section[aria-labelledby=correct] form")
         if form.locator("button").is_enabled() and form.locator("option", has_text="corner").count():
             form.locator("select").nth(1).select_option("corner")
-            self.page.evaluate("document.querySelector('.toast button')?.click()")
-            self.page.wait_for_selector(".toast p", state="detached")
-            form.locator("button").click()
-            self.page.wait_for_selector(".toast p")  # the law was added, or why it was not
-            for document in self.journal()[len(self.journal(self.session.directory)) :]:
-                assert document["do"] == "correct"
-                self.session.do(document)
+            form.locator("select").nth(2).select_option(self.rng.choice(["law", "law", "evidence"]))
+            self.try_out(form.locator("button"), "correct")
+
+    def reject(self):
+        self.sync()
+        buttons = self.page.locator(".edges button").all()
+        if buttons:
+            self.try_out(self.rng.choice(buttons), "correct")
+
+    def try_out(self, button, kind):
+        """Press a button whose act a job decides on: do to the twin what the journal says."""
+        self.page.evaluate("document.querySelector('.toast button')?.click()")
+        self.page.wait_for_selector(".toast p", state="detached")
+        button.click()
+        known, until = len(self.journal(self.session.directory)), time.monotonic() + SECONDS
+        while len(self.journal()) == known and not self.page.locator(".toast p").count():  # done, or why not
+            assert time.monotonic() < until, kind
+        for document in self.journal()[known:]:
+            assert document["do"] == kind
+            self.session.do(document)
+
+    def rename(self):
+        self.sync()
+        name = self.rng.choice(["one", "two", "my-empty-5x5"])
+        self.page.locator("h1 button").click()
+        self.page.locator(".renaming input").fill(name)
+        self.page.keyboard.press("Enter")
+        if name != self.session.state.title:
+            self.act({"do": "name", "name": name})
+
+    def invent(self):
+        """Choose a cell by its keys, unless the person thinks better of it."""
+        self.sync()
+        if self.mode != "tab-demonstrate" or "lamp" in self.session.state.spec.propositions:
+            return
+        self.page.locator("section[aria-labelledby=propositions] input").fill("lamp")
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(".pick:has-text('for lamp')")
+        self.page.keyboard.press("ArrowRight")
+        if self.rng.random() < 0.3:
+            self.page.keyboard.press("Escape")
+        else:
+            self.page.keyboard.press("Enter")
+            self.act({"do": "proposition", "name": "lamp", "is": {"is": "at", "x": 2, "y": 1}})
+        self.page.wait_for_selector(".pick", state="detached")
+
+    def propose(self):
+        if self.mode == "tab-demonstrate":
+            self.sync()
+            if self.page.locator("button:has-text('Most telling scene')").count():
+                self.try_out(self.page.locator("button:has-text('Most telling scene')"), "scene")
+
+    def play(self):
+        """Keys and buttons of watching and answering, which are no acts."""
+        if self.mode == "tab-demonstrate":
+            return
+        keys = ["ArrowLeft", "ArrowRight", "Home", "End", " "]
+        keys += ["n", "d", "Escape"] if self.mode == "tab-watch" else []
+        for key in self.rng.choices(keys, k=5):
+            self.page.keyboard.press(key)
+        self.page.keyboard.press("Escape")  # no path is drawn any more
+
+    def press_job(self):
+        """Start a job, and perhaps stop it."""
+        self.sync()
+        buttons = self.page.locator(
+            "button:has-text('Try ten new scenes'), button:has-text('Map:'), .trials button, button:has-text('Update')"
+        ).all()
+        if buttons:
+            button = self.rng.choice(buttons)
+            if "Watch it" in (button.get_attribute("aria-label") or ""):
+                self.modes[self.tab] = "tab-watch"
+            button.click()
+            if self.rng.random() < 0.5:
+                self.page.keyboard.press("Escape")
+
+    def download(self):
+        self.sync()
+        link = self.rng.choice(self.page.locator(".downloads a").all())
+        assert self.context.request.get(self.page.evaluate("(one) => one.href", link.element_handle())).ok
+
+    def delete(self):
+        """What is pressed meanwhile is refused, and nothing is lost."""
+        self.sync()
+        post = "(what) => fetch(`../${what}`, { method: 'POST' }).then((one) => one.status)"
+        assert self.page.evaluate(post, f"delete/{self.session.name}") == 200
+        if self.mode == "tab-demonstrate":
+            self.page.keyboard.press("n")
+            self.page.wait_for_selector(".toast p:has-text('was deleted')")
+        assert not self.directory.exists()
+        assert self.page.evaluate(post, f"restore/{self.session.name}") == 200
 
     def switch(self):
         self.sync()  # between two connections there is no order

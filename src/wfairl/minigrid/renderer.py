@@ -40,16 +40,18 @@ class EncodedState:
     terminated: bool  # whether the agent stands on a goal or on lava
 
     def in_words(self) -> str:
-        """The state for a person who cannot see it: the agent, what is before it, and where the objects are."""
+        """The state for a person who cannot see it: the agent and what is before it, then, in a line, what is where."""
         x, y = self.position
         dx, dy = DIR_TO_VEC[self.direction]
-        plain = [OBJECT_TO_IDX[name] for name in ("unseen", "empty", "wall", "floor")]
-        cells = np.argwhere(~np.isin(self.grid[:, :, 0], plain)).tolist()
-        objects = ", ".join(f"{_name(self.grid[i, j])} at column {i}, row {j}" for i, j in cells)
+        plain = [OBJECT_TO_IDX[name] for name in ("unseen", "empty", "wall")]
+        places: dict[str, list[str]] = {}
+        for i, j in np.argwhere(~np.isin(self.grid[:, :, 0], plain)).tolist():
+            places.setdefault(_name(self.grid[i, j]), []).append(f"column {i}, row {j}")
+        objects = "; ".join(f"{name} at {' and '.join(where)}" for name, where in places.items())
         carried = "" if self.carried is None else f" You carry: {_name(self.carried)}."
         heading = ("right", "down", "left", "up")[self.direction]
         ahead = _name(self.grid[x + dx, y + dy])
-        return f"You are at column {x}, row {y}, facing {heading}; ahead: {ahead}.{carried} {objects}."
+        return f"You are at column {x}, row {y}, facing {heading}; ahead: {ahead}.{carried}\n{objects}."
 
 
 def _name(code: Sequence[int] | NDArray[np.uint8]) -> str:

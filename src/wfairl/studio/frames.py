@@ -19,7 +19,7 @@ class Described(Protocol):
     """A world that describes its states in words."""
 
     def describe(self, state: Any) -> str:
-        """A state for a person who cannot see it."""
+        """A state for a person who cannot see it: one line on the agent, perhaps one on the rest."""
         ...
 
 

@@ -40,8 +40,13 @@ FEEDS = (WATCH, ANSWER)
 LARGEST_MESSAGE = 2**20
 """Bytes of a page's message."""
 
-INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unlock-v0", "MiniGrid-LavaGapS7-v0")
-"""Environments that the home page suggests for inventing a task."""
+INVENTED_IN = {
+    "MiniGrid-FourRooms-v0": "four rooms and a goal",
+    "MiniGrid-DoorKey-8x8-v0": "a key, a locked door and a goal",
+    "MiniGrid-LavaGapS7-v0": "a goal behind lava",
+    "wfairl/Terrain-8x8-v0": "floor of three colours: some may cost more",
+}
+"""Environments that the home page suggests for inventing a task, and what is in them."""
 
 
 def open_socket(wanted: int | None) -> socket.socket:
@@ -133,7 +138,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
         begin_page("wfairl studio")
         view = {
             "tasks": [{"name": task.name, "summary": task.summary} for task in all_tasks()],
-            "environments": list(INVENTED_IN),
+            "environments": INVENTED_IN,
             "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [vars(one) for one in registry.sessions()],
         }

@@ -1,6 +1,7 @@
 """The posterior of a cost: on fields with mud, walked by demonstrators to whom a muddy step costs so much."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from strategies_learning import walk
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
+from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.posterior import (
     ANOTHER_TERM,
     CONTROL_ODDS,
@@ -103,6 +105,16 @@ def test_a_hidden_price_lies_in_its_interval_and_is_said():
     verdict, *others = cost_sentences(model, scenes[0].product.world)
     assert "show a preference" in verdict
     assert any(text.startswith("feature 0: about ") for text in others)
+
+
+def test_a_preference_that_may_be_for_several_things_names_the_likeliest():
+    model = SampledCost(2, 1, samples=10)
+    model.unit[:] = 0.0
+    model.weights[:7, 1], model.weights[7:, 0] = 2.0, 2.0
+    world = SimpleNamespace(feature_names=("mud", "grass"), controls=("go",))
+    assert cost_sentences(model, world) == (
+        "the demonstrations show a preference; what it is about is open, most likely grass (70%)",
+    )
 
 
 def test_a_price_is_said_with_the_amount_of_its_feature():

@@ -94,8 +94,13 @@ def verdict(model: "SampledCost") -> str:
 
 
 def cost_sentences(model: "SampledCost", world: World[Any]) -> Sequence[str]:
-    """The verdict, and each term that matters."""
-    return (verdict(model), *(str(one) for one in term_costs(model, world)))
+    """The verdict, and each term that matters; where a preference is shown but not for what, what it is most likely."""
+    said, terms = verdict(model), term_costs(model, world)
+    if not terms and float(model.unit[0]) < CLAIMED:
+        probabilities = (model.weights != 0).mean(axis=0)
+        likely = (*feature_names(world, model.features), *world.controls)[int(probabilities.argmax())]
+        said += f"; what it is about is open, most likely {likely} ({probabilities.max():.0%})"
+    return (said, *map(str, terms))
 
 
 def _amount(number: float) -> str:

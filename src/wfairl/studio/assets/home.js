@@ -25,8 +25,8 @@ export default {
         <h2 id="invent">Invent a task of your own</h2>
         <p class="hint">Choose a world, then click to define what matters in it.</p>
         <ul class="cards">
-          <li v-for="one in view.environments" :key="one">
-            <button type="button" @click="begin(one)"><b>{{ one.replace("MiniGrid-", "").replace(/-v\\d+$/, "") }}</b><span>{{ one }}</span></button>
+          <li v-for="(text, one) in view.environments" :key="one">
+            <button type="button" @click="begin(one)"><b>{{ one.replace(/^MiniGrid-|^wfairl./, "").replace(/-v\\d+$/, "") }}</b><span>{{ text }}</span></button>
           </li>
         </ul>
         <form class="form other" @submit.prevent="begin(other)"><label><span>Another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Start</button></form>

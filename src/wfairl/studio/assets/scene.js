@@ -38,7 +38,7 @@ export default {
         <p v-if="!hasFrame" class="empty">{{ view.is_busy ? "Working…" : mode === "answer" ? "There is no question." : "Nothing to show yet." }}
           <button v-if="!view.is_busy && !view.has_world" type="button" class="quiet" @click="send({ do: 'ready' })">Load the scene</button></p>
       </div>
-      <p v-if="mode === 'demonstrate'" class="for-readers" aria-live="polite">{{ view.description }}</p>
+      <p v-if="mode === 'demonstrate'" class="for-readers"><span aria-live="polite">{{ (view.description ?? "").split("\\n")[0] }}</span> {{ (view.description ?? "").split("\\n")[1] }}</p>
       <p v-if="picking !== null" class="pick" role="status">Choose a cell{{ picking.name ? " for " + picking.name : "" }}: click or tap it, or move with the arrow keys and press
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="stopPicking">Cancel</button></p>
       <p v-if="line !== null" class="pick" role="status">Draw a path from the agent, or click where it should go. With the keyboard: arrow keys, then
@@ -111,7 +111,8 @@ export default {
           <button type="button" :aria-pressed="isMap('to_go')" @click="send({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
           <button type="button" :aria-pressed="isMap('step')" @click="send({ do: 'map', kind: 'step', state: Math.max(0, now.state) })">Map: cost per step</button>
         </div>
-        <p v-if="view.map" class="legend"><span>{{ mapRange[0] }}</span><i aria-hidden="true"></i><span>{{ mapRange[1] }}</span>
+        <p v-if="view.map && mapRange[0] === ''" class="legend">The demonstrations leave open what a step into these cells costs.</p>
+        <p v-else-if="view.map" class="legend"><span>{{ mapRange[0] }}</span><i aria-hidden="true"></i><span>{{ mapRange[1] }}</span>
           {{ view.map.kind === "step" ? "cost of a step into the cell" : "cost to go from the cell" }}, in state {{ view.map.state }}</p>
       </template>
 
@@ -308,10 +309,10 @@ export default {
       action();
     },
     nextPart(by) {
-      const parts = [...document.querySelectorAll("section.card")];
-      const at = parts.findIndex((one) => one.contains(document.activeElement));
-      const part = parts[(Math.max(at, 0) + by + parts.length) % parts.length];
-      (part.querySelector(".view, form input, form select") ?? part.querySelector("button:enabled, summary, a"))?.focus();
+      const entries = [...document.querySelectorAll("section.card")]
+        .map((one) => one.querySelector(".view, form input, form select") ?? one.querySelector("button:enabled, summary, a")).filter(Boolean);
+      const at = entries.findIndex((one) => one.closest("section.card").contains(document.activeElement));
+      entries[(Math.max(at, 0) + by + entries.length) % entries.length].focus();
     },
     keyAction(key, shift) {
       const name = key.length === 1 ? key.toLowerCase() : key;

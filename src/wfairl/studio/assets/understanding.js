@@ -13,6 +13,7 @@ export default {
         <p v-if="!view.is_current && !view.is_busy" class="outdated"><span>Your latest changes are not included yet.</span><button type="button" class="quiet" @click="send({ do: 'learn' })">Update</button></p>
         <template v-if="view.model">
           <p class="sentence">{{ view.model.sentence }}</p>
+          <p v-if="view.cost" class="cost"><b>Cost</b> {{ view.cost.text }} <span v-if="!view.cost.is_current" class="hint">Learned before your latest changes.</span></p>
           <div class="automaton scroll" ref="drawing" tabindex="0" role="group" aria-label="The automaton" v-html="view.model.svg"></div>
           <ul class="edges" aria-label="Edges of the automaton">
             <li v-for="edge in view.model.edges" :key="edge.source + edge.text + edge.target_name">
@@ -35,7 +36,6 @@ export default {
             <button type="button" @click="send({ do: 'try' })">Try ten new scenes</button>
             <button type="button" @click="send({ do: 'cost' })">{{ view.cost ? "Learn the cost again" : "Learn the cost" }}</button>
           </div>
-          <p v-if="view.cost" class="cost"><b>Cost</b> {{ view.cost.text }} <span v-if="!view.cost.is_current" class="hint">Learned before your latest changes.</span></p>
           <ol v-if="view.trials.length" class="trials" aria-label="New scenes">
             <li v-for="one in view.trials" :key="one.seed"><button type="button" :data-success="one.outcome === 'success'" :aria-label="'Scene ' + one.seed + ': ' + one.outcome + ' in ' + one.steps + ' steps. Watch it'" @click="watchScene(one.seed)">{{ one.outcome === "success" ? "✓" : "✗" }}</button></li>
             <li class="hint">{{ view.trials.filter((one) => one.outcome === "success").length }} of {{ view.trials.length }} succeeded</li>
@@ -65,7 +65,7 @@ export default {
         <h2 id="demonstrations">Demonstrations</h2>
         <ul class="rows">
           <li v-for="one in view.demonstrations" :key="one.number">
-            <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} steps, {{ one.right ? "right" : "wrong" }} <span class="hint">judged by {{ { rule: "the rule", environment: "the environment", person: "you" }[one.judge] }}</span>
+            <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} {{ one.steps === 1 ? "step" : "steps" }}, {{ one.right ? "right" : "wrong" }} <span class="hint">judged by {{ { rule: "the rule", environment: "the environment", person: "you" }[one.judge] }}</span>
               <span v-if="one.outlier >= 0.5" class="badge warn">probably wrong, {{ percent(one.outlier) }}: not counted</span></span>
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="send({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
@@ -93,7 +93,8 @@ export default {
           <label><span>Applied as</span><select v-model="law"><option value="law">law</option><option value="evidence">evidence</option></select></label>
           <button type="submit" :disabled="!view.model">Add correction</button>
         </form>
-        <p class="hint correct-hint">{{ law === "law" ? "A law holds whatever the demonstrations show." : "Evidence outweighs the demonstrations so far; later ones can outweigh it." }} <i>Reject</i> beside an edge is applied in the same way.</p>
+        <p v-if="!view.model" class="hint correct-hint">Once a task is inferred from a demonstration, you can correct it here.</p>
+        <p v-else class="hint correct-hint">{{ law === "law" ? "A law holds whatever the demonstrations show." : "Evidence outweighs the demonstrations so far; later ones can outweigh it." }} <i>Reject</i> beside an edge is applied in the same way.</p>
       </section>
 
       <section class="card" aria-labelledby="downloads">
