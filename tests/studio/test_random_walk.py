@@ -26,6 +26,8 @@ from wfairl.studio.journal import Journal
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.task_spec import find_task_spec
 
+sync_api = pytest.importorskip("playwright.sync_api")
+
 WORLD = "MiniGrid-Empty-5x5-v0"
 PROPOSITIONS = (
     {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal"}},
@@ -216,7 +218,10 @@ class Walk:
         """Press a button whose act a job decides on: do to the twin what the journal says."""
         self.page.evaluate("document.querySelector('.toast button')?.click()")
         self.page.wait_for_selector(".toast p", state="detached")
-        button.click()
+        try:
+            button.click(timeout=3_000)
+        except sync_api.TimeoutError:  # what was learned meanwhile took the button away
+            return
         known, until = len(self.journal(self.session.directory)), time.monotonic() + SECONDS
         while len(self.journal()) == known and not self.page.locator(".toast p").count():  # done, or why not
             assert time.monotonic() < until, kind
