@@ -69,14 +69,14 @@ def test_words_that_are_drawn_end_well_as_often_as_the_policy_does(problem, is_s
     alone, product = build_product(world, IGNORE_LABELS), build_product(world, automaton)
     solution = ProductSolution(product, product.cost_to_go(unit_cost(product)))
     assume(product.chances is not None and np.isfinite(solution.solution.cost_to_go[0]))
-    assume(not (np.diff(np.sort(solution.solution.control_cost_to_go)[:, :2]) < 1e-6).any())  # no ties
     numbers = LabelNumbers()
     arrays = to_arrays(alone, unit_cost, numbers)
     drawn = plan_table(arrays, to_table(automaton, numbers.labels)).draw_words(400, 2_000, problem.rng)
     for word in drawn:
         assert automaton.fulfilled_at([numbers.labels[i] for i in word]) == len(word)
-    success = solution.success[0]
-    assert len(drawn) / 400 == pytest.approx(success, abs=1e-6 + 6 * np.sqrt(success * (1 - success) / 400))
+    Q, success = np.sort(solution.solution.control_cost_to_go), solution.success[0]
+    if (Q[:, 0] < Q[:, 1] - 1e-6).all():  # of several best controls any may be drawn
+        assert len(drawn) / 400 == pytest.approx(success, abs=1e-6 + 6 * np.sqrt(success * (1 - success) / 400))
 
 
 @pytest.mark.slow
