@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.planning.policy_sweeps import MOST_SWEEPS, Lotteries, PolicyRows, sweep_costs
+from wfairl.core.planning.policy_sweeps import MOST_SWEEPS, ROUNDING, Lotteries, PolicyRows, sweep_costs
 from wfairl.core.planning.shortest_path import (
     NO_CONTROL,
     CostToGo,
@@ -83,16 +83,19 @@ def expected_cost_to_go(
     order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances, costs.shape[1])
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
     V = np.append(np.full(len(order), failure + 2 * highest), [0.0, failure])
-    rows = PolicyRows.empty(*sweeps.target.shape)
-    if len(order) and not sweep_costs(*sweeps, lotteries, V, tolerance * least / (1 + tolerance), rows):
-        raise SlowConvergenceError(
-            f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
-            " price of a failure"
-        )
-    full = np.full(len(costs), np.inf)
-    full[order] = V[:-2]
-    Q, best = np.full((len(costs), chances.controls), np.inf), np.full(len(costs), NO_CONTROL, np.int32)
-    _look_ahead(graph.successors, costs, chances.kind, lotteries, full, failure, Q, best)
+    rows = PolicyRows.room_for(sweeps.target)
+    full, best = np.full(len(costs), np.inf), np.empty(len(costs), np.int32)
+    Q = np.empty((len(costs), chances.controls))
+    residual = tolerance * least / (1 + tolerance)
+    for may_guess in (True, False):
+        if len(order) and not sweep_costs(*sweeps, lotteries, V, residual, rows, may_guess):
+            raise SlowConvergenceError(
+                f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
+                " price of a failure"
+            )
+        full[order] = V[:-2]
+        if _look_ahead(graph.successors, costs, chances.kind, lotteries, full, failure, Q, best) <= residual:
+            break
     return CostToGo(full, Q, best, failure)
 
 
@@ -199,13 +202,14 @@ def _follow(
 def _look_ahead(
     successors: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, failure: float, Q: Floats,
     best_control: Nodes,
-) -> None:  # fmt: skip
-    """Fill in Q and the best controls; a control that can only fail has Q = inf."""
+) -> float:  # fmt: skip
+    """Fill in Q and the best controls; a control that can only fail has Q = inf. Returns the residual of V."""
     effects, controls, common = successors.shape[1], lotteries.controls, lotteries.common
     first, effect, probability = lotteries.left_first, lotteries.left_effect, lotteries.left_probability
-    ahead, one = np.empty(effects), np.uint64(1)
+    ahead, one, residual = np.empty(effects), np.uint64(1), 0.0
     for node in range(len(V)):
         if V[node] == np.inf:
+            Q[node], best_control[node] = np.inf, NO_CONTROL
             continue
         shared, fails, k = 0.0, False, np.uint32(kind[node])
         for e in range(effects):
@@ -228,6 +232,8 @@ def _look_ahead(
             best = u if q < least else best
             least = min(q, least)
         best_control[node] = best
+        residual = max(residual, abs(least - V[node]) - 2 * ROUNDING * least)
+    return residual
 
 
 @njit(cache=True, nogil=True)

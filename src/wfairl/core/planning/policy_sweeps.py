@@ -22,11 +22,14 @@ MOST_SWEEPS = 1_000_000
 SWEEPS_PER_POLICY = 20
 """After each sweep over all controls, a policy is followed for at most so many sweeps."""
 
-FINER = 0.03
+FINER = 0.2
 """A policy is followed until no cost-to-go changes by more than this part of the last change under all controls."""
 
 FEW = 1e-3
 """A policy in which so small a part of the controls has changed is followed to the end: it is nearly the best."""
+
+HARDLY_ANY = 1e-4
+"""A policy in which so small a part of the controls has changed is the best, unless a look ahead tells otherwise."""
 
 MOST_STAYING = 0.999
 """A control that stays where it is with a greater probability is followed as it is: a policy may wait for a while."""
@@ -92,30 +95,50 @@ def split_lotteries(
 
 
 class PolicyRows(NamedTuple):
-    """The lotteries of a policy: V(s) = base(s) + sum over the entries of s of probability times V(target)."""
+    """The lotteries of a policy: V(s) = base(s) + stays(s) V(s) + sum over entries of s of probability times V(target).
+
+    A node has as many entries as effects that lead elsewhere; entries that its control does not need have probability
+    0. So the loop over a policy reads memory in order, and little of it.
+    """
 
     lottery: NDArray[np.int64]  # of the control that is taken, shape [positions]
     base: Floats  # shape [positions]
-    entries: Nodes  # how many, shape [positions]
-    target: Nodes  # shape [positions, effects]
-    probability: Floats  # shape [positions, effects]
+    stays: Floats  # 0 where the probability to stay is divided out, shape [positions]
+    first: Ranks  # the entries of a position are those from first[position] to the next, shape [positions + 1]
+    target: Nodes  # shape [entries]
+    probability: Floats  # shape [entries]
 
     @classmethod
-    def empty(cls, nodes: int, effects: int) -> "PolicyRows":
-        return cls(
-            np.empty(nodes, np.int64), np.empty(nodes), np.empty(nodes, np.int32),
-            np.empty((nodes, effects), np.int32), np.empty((nodes, effects)),
-        )  # fmt: skip
+    def room_for(cls, target: Nodes) -> "PolicyRows":
+        """Room for any policy; the targets are those of `_Sweeps`."""
+        nodes, first = len(target), first_entries(target)
+        floats = np.empty(nodes), np.empty(nodes)
+        return cls(np.empty(nodes, np.int64), *floats, first, np.empty(first[-1], np.int32), np.empty(first[-1]))
+
+
+@njit(cache=True, nogil=True)
+def first_entries(target: Nodes) -> Ranks:
+    """The first entry of each position in the rows of a policy, and the number of all; shape [positions + 1]."""
+    nodes, effects = target.shape
+    first, count = np.empty(nodes + 1, np.uint32), np.uint32(0)
+    for node in range(nodes):
+        first[node] = count
+        for e in range(effects):
+            if target[node, e] < nodes and target[node, e] != node:
+                count += np.uint32(1)
+    first[nodes] = count
+    return first
 
 
 @njit(cache=True, nogil=True)
 def sweep_costs(
-    target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, residual: float, rows: PolicyRows
-) -> bool:
-    """Sweep until no node changes by more than `residual`; whether that was reached.
+    target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, residual: float, rows: PolicyRows,
+    may_guess: bool = False,
+) -> bool:  # fmt: skip
+    """Sweep until no node changes by more than `residual`, or probably none does; whether that was reached.
 
     See `_Sweeps` for the arrays; the last two entries of V are 0 and the price of a failure. `rows` is room for the
-    policy, with whatever is in it.
+    policy, with whatever is in it. A guess saves a sweep: who looks ahead afterwards sees whether it is right.
     """
     rows.lottery[:] = -1
     sweeps = 0
@@ -130,6 +153,8 @@ def sweep_costs(
         for _ in range(SWEEPS_PER_POLICY):
             sweeps += 1
             if _follow_rows(rows, V) <= enough:
+                if may_guess and changes <= HARDLY_ANY * len(target):
+                    return True
                 break
     return False
 
@@ -163,7 +188,7 @@ def _improve(
                 q += probability[i] * ahead[effect[i]]
                 i += one
             # Only what costs more than a failure can be a control that always fails.
-            if q >= failure and not _can_succeed(target, node, lotteries, np.int64(row) + u):
+            if q < least and q >= failure and not _can_succeed(target, node, lotteries, np.int64(row) + u):
                 q = np.inf
             best = np.int64(row) + u if q < least else best  # no branch: it would be mispredicted half of the time
             least = min(q, least)
@@ -199,7 +224,9 @@ def _mean_ahead(lotteries: Lotteries, lottery: int, ahead: Floats) -> float:
 def _write_row(
     target: Nodes, costs: Floats, lotteries: Lotteries, failure: float, node: int, lottery: int, rows: PolicyRows
 ) -> None:
-    nodes, base, stays, count = len(target), 0.0, 0.0, 0
+    nodes, base, stays = len(target), 0.0, 0.0
+    first, end = np.int64(rows.first[node]), np.int64(rows.first[node + 1])
+    count = first
     for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
         p, e = lotteries.probability[i], np.uint32(lotteries.effect[i])
         after = target[node, e]
@@ -209,26 +236,27 @@ def _write_row(
         elif after == nodes + 1:
             base += p * failure
         elif after < nodes:
-            rows.target[node, count], rows.probability[node, count] = after, p
+            rows.target[count], rows.probability[count] = after, p
             count += 1
-    if stays > MOST_STAYING:
-        rows.target[node, count], rows.probability[node, count] = node, stays
-        count, stays = count + 1, 0.0
-    scale = 1 / (1 - stays)
-    for entry in range(count):
-        rows.probability[node, entry] *= scale
-    rows.base[node], rows.entries[node], rows.lottery[node] = base * scale, count, lottery
+    for entry in range(count, end):
+        rows.target[entry], rows.probability[entry] = node, 0.0
+    scale = 1 / (1 - stays) if stays <= MOST_STAYING else 1.0
+    for entry in range(first, count):
+        rows.probability[entry] *= scale
+    rows.base[node], rows.lottery[node] = base * scale, lottery
+    rows.stays[node] = stays if stays > MOST_STAYING else 0.0
 
 
 @njit(cache=True, nogil=True)
 def _follow_rows(rows: PolicyRows, V: Floats) -> float:
     """One sweep over a policy; the largest change."""
-    _, base, entries, target, probability = rows
-    largest = 0.0
+    _, base, stays, first, target, probability = rows
+    largest, entry, one = 0.0, np.uint64(0), np.uint64(1)
     for node in range(len(base)):
-        q = base[node]
-        for entry in range(entries[node]):
-            q += probability[node, entry] * V[np.uint32(target[node, entry])]
+        q, end = base[node] + stays[node] * V[node], np.uint64(first[node + 1])
+        while entry < end:
+            q += probability[entry] * V[np.uint32(target[entry])]
+            entry += one
         largest = max(largest, abs(q - V[node]))
         V[node] = q
     return largest

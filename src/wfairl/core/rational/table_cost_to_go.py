@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import sweep_order
-from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, sweep_costs
+from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, first_entries, sweep_costs
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import njit
 
@@ -214,9 +214,10 @@ def expected_cost_to_go(
                     target[i, e] = position[after * states + slipping.successor[s, e]]
     values = np.full(count + 2, failure + 2 * highest)
     values[count], values[count + 1] = 0.0, failure
+    first = first_entries(target)
     rows = PolicyRows(
-        np.empty(count, np.int64), np.empty(count), np.empty(count, np.int32),
-        np.empty((count, effects), np.int32), np.empty((count, effects)),
+        np.empty(count, np.int64), np.empty(count), np.empty(count), first,
+        np.empty(first[-1], np.int32), np.empty(first[-1]),
     )  # fmt: skip
     sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
     for i in range(count):
