@@ -11,7 +11,7 @@ from wfairl.cli.app import app
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import conform, conform_frame, learn_process
 from wfairl.events.event_logs import LogColumns, from_frame, read_event_log
-from wfairl.events.held_out import HeldOut, perturb
+from wfairl.events.held_out import HeldOut
 from wfairl.events.scored_words import MalformedWordsError
 
 
@@ -148,15 +148,6 @@ def test_attributes_become_propositions_with_thresholds_of_their_own():
     assert any(name.startswith("amount > ") for name in frozenset().union(*quartiles.words[3]))
     with pytest.raises(MalformedWordsError, match="no column 'weight'"):
         from_frame(frame, LogColumns(attributes=("weight",)))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_perturbed_word_is_one_edit_away(seed):
-    word = tuple(frozenset({name}) for name in "abcde")
-    changed = perturb(word, np.random.default_rng(seed))
-    assert sorted(map(sorted, set(changed) | set(word))) == sorted(map(sorted, set(word)))
-    assert abs(len(changed) - len(word)) <= 1
-    assert perturb((), np.random.default_rng(seed)) == ()
 
 
 def test_a_rule_that_does_not_beat_a_constant_answer_says_so_first(tmp_path):

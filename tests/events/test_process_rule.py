@@ -78,6 +78,26 @@ def test_mistakes_are_told_from_the_rule_and_their_share_is_an_option():
         DeclareLearner(outliers=1.0)
 
 
+def with_one_mistake(word, rng):
+    place, other = rng.integers(len(word), size=2)
+    rest = word[:place] + word[place + 1 :]
+    return [
+        rest,
+        word[:place] + word[place : place + 1] + word[place:],
+        rest[:other] + word[place : place + 1] + rest[other:],
+    ][rng.integers(3)]
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_rare_way_is_told_from_mistakes(seed):
+    rng = np.random.default_rng(seed)
+    rare = as_word(["order", "check", "price", "pay", "pack", "refuse", "close"])
+    clean, unseen = ([rare if rng.random() < 0.02 else draw_case(rng) for _ in range(800)] for _ in range(2))
+    model = learn([with_one_mistake(word, rng) if i % 5 == 0 else word for i, word in enumerate(clean)])
+    assert np.mean(model.predict(unseen)) >= 0.99
+    assert not any(model.predict([word[:-1] for word in unseen]))
+
+
 def test_a_rule_is_read_back_from_its_file(tmp_path):
     rng = np.random.default_rng(3)
     words = [draw_case(rng) for _ in range(100)]

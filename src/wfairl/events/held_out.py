@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, Reading, WordLearner
 from wfairl.core.support.errors import FailedRunError
+from wfairl.events.mistakes import KINDS, with_mistakes
 
 HELD_OUT_SHARE = 0.2
 FEWEST_TO_HOLD_OUT = 20
@@ -54,20 +56,12 @@ def hold_out(
     truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
     precision = None
     if flags.all():
-        perturbed = [perturb(perturb(words[i], rng), rng) for i in order[:count]]
-        precision = float(1 - np.mean(task.model.predict(perturbed)))
+        precision = float(1 - np.mean(task.model.predict(_with_two_mistakes([words[i] for i in order[:count]], rng))))
     return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count, precision)
 
 
-def perturb(word: Word, rng: np.random.Generator) -> Word:
-    """The word with one label lost, doubled or moved; the empty word as it is."""
-    if not word:
-        return word
-    place, other = (int(i) for i in rng.integers(len(word), size=2))
-    rest = (*word[:place], *word[place + 1 :])
-    match rng.integers(3):
-        case 0:
-            return rest
-        case 1:
-            return (*word[:place], word[place], *word[place:])
-    return (*rest[:other], word[place], *rest[other:])
+def _with_two_mistakes(words: Sequence[Word], rng: np.random.Generator) -> list[Word]:
+    corpus, alphabet = encode_all([*words])
+    for _ in range(2):
+        corpus = with_mistakes(corpus, rng.integers(len(KINDS), size=len(corpus)), rng)
+    return [tuple(alphabet[i] for i in symbols) for symbols in np.split(corpus.symbols, corpus.offsets[1:-1])]

@@ -6,10 +6,14 @@ it, where chance would break it in E. The evidence for it is the likelihood rati
 
     evidence = E - n + n log(n / E)
 
-Nothing says beforehand how many of the cases went wrong. In a log without mistakes most of the constraints with much
-evidence are never broken; with mistakes each of them is broken now and then. So the median share of cases that break
-such a constraint is the `noise`, and a constraint that is broken more often than `noise` explains is no rule. Kinds of
-constraints have their own: mistakes in the order of events leave alone what speaks of their numbers.
+Nothing says beforehand how many of the cases went wrong. A mistake loses, doubles or moves an event: of the cases that
+keep a constraint, V_k would break it if each of them had one mistake of kind k. If a share s_k of the cases has one, a
+rule is broken in about
+
+    sum_k s_k V_k
+
+cases, and a constraint that more cases break is no rule. The shares are those that explain the constraints with much
+evidence, most of which are rules: none if more than half of them are never broken.
 
 A rule must also hold of cases that were not seen. Five folds tell how many cases break a constraint that the others
 keep. The least evidence is raised until no more than `FALSE_ALARMS` of the cases do so.
@@ -26,9 +30,10 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.candidates import Candidates
-from wfairl.events.constraints import Occurrences
+from wfairl.events.constraints import Constraint, Occurrences
 from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
+from wfairl.events.mistakes import KINDS, with_mistakes
 from wfairl.events.relations import Relations
 
 FALSE_ALARMS = 0.01
@@ -42,8 +47,8 @@ LEAST_EVIDENCE = 5.0
 FIRM = 0.1
 """A constraint that a larger share of cases breaks says nothing about noise."""
 
-FEWEST_OF_A_KIND = 8
-"""Firm constraints of one kind that tell its noise."""
+MISTAKES_EXPLAIN = 0.9
+"""A rule is broken by more cases than mistakes explain with at most the rest of this probability."""
 
 MOST_KEPT = 20_000
 """Constraints whose cases are looked at one by one: those with most evidence."""
@@ -65,21 +70,16 @@ def find_rule(
     counts = _Counts.of(candidates, occurrences, relations)
     firm = np.flatnonzero(counts.evidence() >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
     firm = firm[np.argsort(-counts.evidence()[firm], kind="stable")[:MOST_KEPT]]
-    held = [candidates.constraint(int(i)).holds(occurrences) for i in firm]
-    broken: NDArray[np.bool_] = ~np.array(held, np.bool_).reshape(len(firm), len(corpus))
-    counts = counts.take(firm)
-    noise = _noise(counts, [candidates.constraint(int(i)).template.name for i in firm])
-    if outliers is None:
-        is_rule = counts.broken <= _most_broken(noise, counts.support)
-    else:
-        is_rule = _within(broken, counts, outliers * len(corpus))
+    constraints = [candidates.constraint(int(i)) for i in firm]
+    broken, counts = _broken(constraints, occurrences), counts.take(firm)
+    mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)
+    most = _most_broken(mistaken, counts)
+    is_rule = counts.broken <= most if outliers is None else _within(broken, counts, outliers * len(corpus))
     evidence = counts.evidence()
-    least, alarms = _least_evidence(broken, counts, is_rule, noise, rng)
+    least, alarms = _least_evidence(broken, counts, is_rule, most, rng)
     chosen = np.flatnonzero(is_rule & (evidence > least))
     supported = [
-        SupportedConstraint(
-            candidates.constraint(int(firm[i])), int(counts.support[i]), int(counts.broken[i]), float(evidence[i])
-        )
+        SupportedConstraint(constraints[i], int(counts.support[i]), int(counts.broken[i]), float(evidence[i]))
         for i in chosen
     ]
     needed = {*without_implied(one.constraint for one in supported)}
@@ -172,26 +172,52 @@ class _Chance:
                 return np.zeros(len(a), np.int64), np.zeros(len(a))
 
 
-def _noise(counts: _Counts, kinds: Sequence[str]) -> NDArray[np.float64]:
-    """The median share of cases that break a firm constraint of the same kind, shape [constraints].
-
-    Mistakes in the order of events leave alone what speaks of their numbers. Kinds with few constraints share theirs.
-    """
-    shares, names = counts.broken / np.maximum(counts.support, 1), np.array(kinds)
-    firm = shares <= FIRM
-    noise = np.full(len(shares), np.median(shares[firm]) if firm.any() else 0.0)
-    for name in set(kinds):
-        if (firm & (names == name)).sum() >= FEWEST_OF_A_KIND:
-            noise[names == name] = np.median(shares[firm & (names == name)])
-    return noise
+def _broken(constraints: Sequence[Constraint], occurrences: Occurrences) -> NDArray[np.bool_]:
+    """Which constraints each case breaks, shape [constraints, cases]."""
+    held = np.array([one.holds(occurrences) for one in constraints], np.bool_)
+    return ~held.reshape(len(constraints), len(occurrences))
 
 
-def _most_broken(noise: NDArray[np.float64], support: NDArray[np.int64]) -> NDArray[np.float64]:
+def _broken_by_mistakes(
+    constraints: Sequence[Constraint],
+    broken: NDArray[np.bool_],
+    corpus: Corpus,
+    alphabet: Sequence[Label],
+    propositions: Sequence[str],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """V: how many cases break a constraint only after a mistake of each kind, shape [constraints, kinds]."""
+    columns = []
+    for kind in KINDS:
+        mistaken = with_mistakes(corpus, np.full(len(corpus), kind), rng)
+        now = _broken(constraints, Occurrences.of(mistaken, alphabet, propositions))
+        columns.append((now & ~broken).sum(axis=1))
+    return np.array(columns, np.float64).T
+
+
+def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.float64]:
     """How many cases may break a constraint by mistakes alone, shape [constraints]."""
-    from scipy.stats import poisson  # here, because it is slow to import
+    from scipy.optimize import nnls  # here, because scipy is slow to import
+    from scipy.stats import poisson
 
-    most: NDArray[np.float64] = poisson.ppf(0.999, noise * support)  # 0 where the noise is 0
-    return np.minimum(np.where(noise > 0, most, 0.0), FIRM * support)
+    mean, broken = mistaken.mean(axis=1), counts.broken
+    firm = np.flatnonzero((broken <= FIRM * counts.support) & (mean > 0))
+    ratios = broken[firm] / mean[firm]
+    order = np.argsort(ratios, kind="stable")
+    halfway = np.searchsorted(np.cumsum(mean[firm][order]), mean[firm].sum() / 2)
+    shares = np.full(len(KINDS), ratios[order][halfway] / len(KINDS) if len(firm) else 0.0)
+    if not shares.any():
+        return np.zeros(len(counts.broken))
+    for _ in range(ROUNDS):
+        explained = firm[broken[firm] <= poisson.ppf(EXPLAINED, mistaken[firm] @ shares)]
+        weights = 1 / np.sqrt(np.maximum(mistaken[explained] @ shares, 1.0))
+        shares, _ = nnls(mistaken[explained] * weights[:, None], broken[explained] * weights)
+    most: NDArray[np.float64] = poisson.ppf(MISTAKES_EXPLAIN, mistaken @ shares)
+    return np.minimum(most, FIRM * counts.support)
+
+
+ROUNDS, EXPLAINED = 10, 0.99
+"""The shares of mistakes are found in so many rounds, each from the constraints that the last shares explain."""
 
 
 def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[np.bool_]:
@@ -208,7 +234,7 @@ def _least_evidence(
     broken: NDArray[np.bool_],
     counts: _Counts,
     is_rule: NDArray[np.bool_],
-    noise: NDArray[np.float64],
+    most: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """The least evidence of a rule that unseen cases keep, and the share of unseen cases that still break it.
@@ -221,12 +247,12 @@ def _least_evidence(
         return 0.0, 0.0
     fold_of = rng.permutation(np.arange(cases) % FOLDS)
     evidence, strongest = counts.evidence(), np.zeros(cases)
-    limit = np.where(is_rule, counts.broken, _most_broken(noise, counts.support))
+    limit = np.where(is_rule, counts.broken, most)
     for fold in range(FOLDS):
         unseen = np.flatnonzero(fold_of == fold)
         there = broken[:, unseen]
         rule = counts.broken - there.sum(axis=1) <= limit
-        weight = np.where(rule & ~is_rule & (noise == 0), evidence, 0.0)
+        weight = np.where(rule & ~is_rule & (most == 0), evidence, 0.0)
         strongest[unseen] = (there * weight[:, None]).max(axis=0, initial=0.0)
     order = np.sort(strongest)[::-1]
     allowed = int(FALSE_ALARMS * cases)
