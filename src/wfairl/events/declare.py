@@ -40,13 +40,11 @@ class DeclareLearner(WordLearner):
     """The rule that describes the successes best.
 
     Attributes:
-        max_constraints: most constraints of a rule that tells successes from failures.
         max_states: most states of the automaton; constraints that need more are kept as sentences alone.
         outliers: share of the cases that may break a rule learned from successes alone; estimated if None.
         seed: draws folds, and a part of the words if there are too many.
     """
 
-    max_constraints: AtLeastOne = 32
     max_states: AtLeastOne = 256
     outliers: Fraction | None = None
     seed: Seed = 0
@@ -68,7 +66,7 @@ class DeclareLearner(WordLearner):
             bits = -sum(one.evidence for one in rule.constraints) / math.log(2)
         else:
             rows = candidates.kept_by(corpus, alphabet)
-            rule, bits = find_outcome_rule(candidates, rows, data.succeeded[part], self.max_constraints)
+            rule, bits = find_outcome_rule(candidates, rows, data.succeeded[part], rng)
             bits = bits * len(words) / len(corpus)
         fitting, finite = to_automaton(rule, alphabet, self.max_states)
         rule = replace(rule, in_automaton=fitting)

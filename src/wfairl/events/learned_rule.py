@@ -134,7 +134,8 @@ class LearnedRule:
 
 
 def _joined(term: Sequence[SupportedConstraint]) -> str:
-    return ", and ".join(one.sentence for one in term)
+    stated = [one.sentence for one in term]
+    return ", and ".join(f"whenever {one[3:]}" if one.startswith("if ") else one for one in stated)
 
 
 def rule_of(model: TaskModel) -> LearnedRule | None:

@@ -7,8 +7,8 @@ it, where chance would break it in E. The evidence for it is the likelihood rati
     evidence = E - n + n log(n / E)
 
 Nothing says beforehand how many of the cases went wrong. A mistake loses, doubles or moves an event: of the cases that
-keep a constraint, V_k would break it if each of them had one mistake of kind k. If a share s_k of the cases has one, a
-rule is broken in about
+keep a constraint, V_k would break it if each of them had one mistake of kind k. Of cases that do not belong in the log,
+chance breaks it in V_0 = E. If a share s_k of the cases is of each kind, a rule is broken in about
 
     sum_k s_k V_k
 
@@ -73,7 +73,7 @@ def find_rule(
     constraints = [candidates.constraint(int(i)) for i in firm]
     broken, counts = _broken(constraints, occurrences), counts.take(firm)
     mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)
-    most = _most_broken(mistaken, counts)
+    most = _most_broken(np.column_stack([mistaken, counts.expected]), counts)
     is_rule = counts.broken <= most if outliers is None else _within(broken, counts, outliers * len(corpus))
     evidence = counts.evidence()
     least, alarms = _least_evidence(broken, counts, is_rule, most, rng)
@@ -205,7 +205,7 @@ def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.f
     ratios = broken[firm] / mean[firm]
     order = np.argsort(ratios, kind="stable")
     halfway = np.searchsorted(np.cumsum(mean[firm][order]), mean[firm].sum() / 2)
-    shares = np.full(len(KINDS), ratios[order][halfway] / len(KINDS) if len(firm) else 0.0)
+    shares = np.full(mistaken.shape[1], ratios[order][halfway] / mistaken.shape[1] if len(firm) else 0.0)
     if not shares.any():
         return np.zeros(len(counts.broken))
     for _ in range(ROUNDS):
