@@ -16,12 +16,15 @@ size that is best on held-out cases.
     deviance      cases of a random process; those that failed have a mistake
     attribute     the outcome depends on an amount and on an order
     noise         nothing tells the outcome
+
+With `--data`, public logs instead: the folder `tests` of an sdist of pm4py (2.7.11.8 on PyPI).
 """
 
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +32,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
+from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
+from wfairl.events.event_logs import LogColumns, read_event_log
+from wfairl.events.flagged_corpus import random_part
 from wfairl.pages.blocks import prose
 
 Case = list[str]
@@ -230,20 +236,81 @@ def features(words: Sequence[Word], shown: Sequence[Word]) -> NDArray[np.bool_]:
     return np.vstack([before.reshape(-1, len(words)), last >= 0]).T
 
 
+FAIR, PACKED = "input_data/fairness", "compressed_input_data"
+PUBLIC: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "receipt-stop": ("input_data/receipt.xes", "event: T10 Determine necessity to stop indication", ()),
+    "receipt-a-day": ("input_data/receipt.xes", "days: 1", ()),
+    "receipt-a-day-attributes": ("input_data/receipt.xes", "days: 1", ("channel", "group")),
+    "hospital": (f"{FAIR}/hospital_log_high.xes.gz", "event: Treatment unsuccessful", ()),
+    "lending": (f"{FAIR}/lending_log_high.xes.gz", "event: Sign Loan Agreement", ()),
+    "lending-attributes": (
+        f"{FAIR}/lending_log_high.xes.gz",
+        "event: Sign Loan Agreement",
+        ("CreditScore", "protected"),
+    ),
+    "hiring": (f"{FAIR}/hiring_log_high.xes.gz", "event: Make Job Offer", ()),
+    "renting": (f"{FAIR}/renting_log_high.xes.gz", "event: Sign Contract", ()),
+    "helpdesk-wait": ("input_data/helpdesk.xes.gz", "event: Wait", ()),
+    "helpdesk-40-days": ("input_data/helpdesk.xes.gz", "days: 40", ()),
+    "reviewing": ("input_data/reviewing.xes", "event: accept", ()),
+    "reviewing-attributes": ("input_data/reviewing.xes", "event: accept", ("accepts", "rejects")),
+    "claims": (f"{PACKED}/02_teleclaims.xes.gz", "event: initiate payment", ()),
+    "claims-half-an-hour": (f"{PACKED}/02_teleclaims.xes.gz", "days: 0.02", ()),
+    "repair": (f"{PACKED}/03_repairExample.xes.gz", "event: Restart Repair", ()),
+    "repair-attributes": (f"{PACKED}/03_repairExample.xes.gz", "event: Restart Repair", ("defectFixed", "phoneType")),
+    "repair-an-hour": (f"{PACKED}/03_repairExample.xes.gz", "days: 0.05", ()),
+    "problems-100-days": (f"{PACKED}/06_bpic2013_closed.xes.gz", "days: 100", ()),
+    "incidents-10-days": (f"{PACKED}/07_bpic2013_incidents.xes.gz", "days: 10", ()),
+    "traffic": (f"{PACKED}/12_roadtraffic_1t_per_variant.xes.gz", "event: Send for Credit Collection", ()),
+    "traffic-100-cases": ("input_data/roadtraffic100traces.xes", "event: Payment", ()),
+    "sepsis-return": (f"{PACKED}/13_SEPSIS_1t_per_variant.xes.gz", "event: Return ER", ()),
+    "sepsis-intensive-care": (f"{PACKED}/13_SEPSIS_1t_per_variant.xes.gz", "event: Admission IC", ()),
+    "billing": (f"{PACKED}/14_Billing_1t_per_variant.xes.gz", "event: BILLED", ()),
+    "billing-cancelled": (f"{PACKED}/14_Billing_1t_per_variant.xes.gz", "event: STORNO", ()),
+    "travel-reminder": (f"{PACKED}/15_bpic2020_permit_log_1t_per_variant.xes.gz", "event: Send Reminder", ()),
+    "travel-rejected": (
+        f"{PACKED}/15_bpic2020_permit_log_1t_per_variant.xes.gz",
+        "event: Declaration REJECTED by EMPLOYEE",
+        (),
+    ),
+    "purchases": (f"{PACKED}/16_bpic2019_1t_per_variant.xes.gz", "event: Clear Invoice", ()),
+    "loans-approved": ("input_data/bpic2012.xes.gz", "event: A_APPROVED", ()),
+    "loans-cancelled": ("input_data/bpic2012.xes.gz", "event: A_CANCELLED", ()),
+}
+"""Of each public log its file, its outcome, and the attributes that become propositions."""
+
+
 def cells(options: Options) -> list[Cell]:
     """Every log by every learner; a quick look has one small log of each family."""
     cases, seeds = (FEWER_CASES, 1) if options.quick else (CASES, options.seeds or 4)
     return [
-        Cell(f"{log} {seed} {by}", measure, {"log": log, "learner": by, "seed": seed, "cases": cases})
-        for log in options.tasks or (*OUTCOMES, "attribute")
+        Cell(
+            f"{log} {seed} {by}",
+            measure if options.data is None else measure_public,
+            {"log": log, "learner": by, "seed": seed, "cases": cases},
+            data=None if options.data is None else DataFolder(options.data, (PUBLIC[log][0],)),
+        )
+        for log in options.tasks or ((*OUTCOMES, "attribute") if options.data is None else PUBLIC)
         for seed in range(seeds)
         for by in options.methods or LEARNERS
     ]
 
 
+def measure_public(data: Path, log: str, learner: str, seed: int, cases: int) -> Outcome:
+    """One learner on some cases of a public log."""
+    file, outcome, attributes = PUBLIC[log]
+    read = read_event_log(data / file, LogColumns(outcome=outcome, attributes=attributes))
+    part = random_part(len(read), cases, np.random.default_rng(7))
+    assert read.scores is not None
+    return _measure([read.words[i] for i in part], np.array(read.scores)[part] >= 0.5, learner, seed)
+
+
 def measure(log: str, learner: str, seed: int, cases: int) -> Outcome:
-    """One learner on one log."""
-    words, flags = draw_log(log, seed, cases)
+    """One learner on one generated log."""
+    return _measure(*draw_log(log, seed, cases), learner, seed)
+
+
+def _measure(words: Sequence[Word], flags: Flags, learner: str, seed: int) -> Outcome:
     order = np.random.default_rng(seed).permutation(len(words))
     half = len(words) // 2
     shown, others = ([words[i] for i in part] for part in (order[:half], order[half:]))
@@ -278,5 +345,5 @@ OUTCOMES_EXPERIMENT = Experiment(
     cells=cells,
     sections=sections,
     quick="one log of 300 cases of each family",
-    options=("tasks", "methods", "seeds"),
+    options=("data", "tasks", "methods", "seeds"),
 )
