@@ -4,15 +4,20 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles_constraints import keeps
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
+from wfairl.events.candidates import pack
 from wfairl.events.conformance import conform
 from wfairl.events.constraints import Constraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, rule_of
+from wfairl.events.outcome_terms import Cases
+from wfairl.events.outcome_tree import simplified
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
 
@@ -66,6 +71,47 @@ def test_a_case_breaks_sentences_if_it_does_not_keep_the_rule(learned):
     found = conform(model, draw_words(np.random.default_rng(6), 300))
     assert [not some for some in found.violated] == found.conforming.tolist()
     assert ((found.cost == 0) == found.conforming).all()
+
+
+def test_graded_outcomes_are_predicted_where_no_rule_is_certain():
+    def chance(word):  # never without a; with a, b decides what most cases do
+        return (0.65 if holds("b", word) else 0.25) if holds("a", word) else 0.0
+
+    rng = np.random.default_rng(7)
+    shown, others = draw_words(rng, 1_500), draw_words(rng, 1_500)
+    flags, truth = (np.array([rng.random() < chance(word) for word in words]) for words in (shown, others))
+    model = DeclareLearner().fit(shown, flags.astype(float).tolist(), Reading(keep_repeats=True)).model
+    best = np.array([chance(word) > 0.5 for word in others])
+    right = np.mean(np.array(model.predict(others)) == truth)
+    assert right > max(truth.mean(), 1 - truth.mean()) + 0.03
+    assert right >= np.mean(best == truth) - 0.01
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chance_is_not_predicted(seed):
+    rng = np.random.default_rng(seed)
+    words = draw_words(rng, 300)
+    flags = rng.random(300) < rng.choice([0.15, 0.5, 0.8])
+    model = DeclareLearner().fit(words, flags.astype(float).tolist(), Reading(keep_repeats=True)).model
+    assert len(set(model.predict(draw_words(rng, 200)))) == 1
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_simplified_conjunctions_cover_the_same_cases(seed):
+    rng = np.random.default_rng(seed)
+    held, bits = rng.random((6, 70)) < 0.5, rng.random(12)
+    cases = Cases(pack(held), pack(np.ones((1, 70), bool))[0], pack(rng.random((1, 70)) < 0.5)[0], bits)
+    chosen = [rng.choice(6, size=rng.integers(1, 4), replace=False) for _ in range(3)]
+    terms = [tuple(int(i if rng.random() < 0.5 else ~i) for i in some) for some in chosen]
+
+    def covered(case, some):
+        return any(all(held[one, case] if one >= 0 else not held[~one, case] for one in term) for term in some)
+
+    fewer = simplified(terms, cases)
+    assert all(covered(case, terms) == covered(case, fewer) for case in range(70))
+    assert len(fewer) <= len(terms)
+    assert cases.bits_of(fewer) <= cases.bits_of(terms) + 1e-9
 
 
 @pytest.mark.parametrize("of_failures", [False, True])
