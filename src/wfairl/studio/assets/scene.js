@@ -1,6 +1,6 @@
 // The scene in its three modes: demonstrate, watch the agent, answer a question.
 const TILE = 32;
-const MAX_HEIGHT = 28;  // rem of a frame
+const MAX_HEIGHTS = ["28rem", "70vh"];  // of a frame
 const STEP_MILLISECONDS = 420;
 const MIN_RANGE = 0.05;  // costs that differ by a smaller part are not spread over all colours
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -405,7 +405,7 @@ export default {
       if (canvas.width !== frame.columns * TILE || canvas.height !== frame.rows * TILE) {
         canvas.width = frame.columns * TILE;
         canvas.height = frame.rows * TILE;
-        canvas.style.width = `min(100%, ${(MAX_HEIGHT * frame.columns) / frame.rows}rem)`;
+        canvas.style.width = `min(100%, ${MAX_HEIGHTS.map((one) => `${frame.columns / frame.rows} * ${one}`)})`;
       }
       const context = canvas.getContext("2d");
       frame.cells.forEach((number, cell) => context.drawImage(ready[number], (cell % frame.columns) * TILE, Math.floor(cell / frame.columns) * TILE));
