@@ -1,6 +1,7 @@
 """A session is the fold of its journal: opened again, it is the same, wherever it was cut off."""
 
 import json
+import resource
 
 import pytest
 from hypothesis import given, settings
@@ -194,6 +195,22 @@ def test_an_environment_that_would_import_something_is_refused(tmp_path):
     with pytest.raises(BadInputError):
         Session(tmp_path / "one", TaskSpec("x", "os:MiniGrid-FourRooms-v0"))
     assert not (tmp_path / "one").exists()
+
+
+def test_a_disk_that_takes_half_a_line_takes_none_of_it(tmp_path):
+    session = new(tmp_path / "one")
+    journal = session.directory / JOURNAL
+    before = journal.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 5, limits[1]))  # five more bytes
+    try:
+        with pytest.raises(BadInputError, match="cannot be written"):
+            session.do({"do": "control", "control": 0})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert journal.read_bytes() == before
+    session.do({"do": "control", "control": 1})
+    assert Session(tmp_path / "one").state.controls == session.state.controls == (1,)
 
 
 def test_a_journal_with_a_broken_line_inside_is_refused(tmp_path):

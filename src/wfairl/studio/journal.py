@@ -4,9 +4,11 @@ An appended line is with the operating system: a killed server loses none. A tru
 leave it, is removed when the journal is opened.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,23 @@ class Journal:
                 self.path.touch()
                 self._is_begun = True
             with open(self.path, "ab", buffering=0, opener=_open_existing) as stream:
-                stream.write(line)
-                if durable:
-                    os.fsync(stream.fileno())
+                self._write(stream, line, durable)
         except FileNotFoundError:
             raise BadInputError("this session was deleted; nothing is saved any more") from None
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be written ({error.strerror})") from None
+
+    def _write(self, stream: RawIOBase, line: bytes, durable: bool) -> None:
+        """Write a line whole, or not at all: a full disk may take a part of it."""
+        end = stream.seek(0, os.SEEK_END)
+        try:
+            if stream.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if durable:
+                os.fsync(stream.fileno())
+        except OSError:
+            stream.truncate(end)
+            raise
 
     def read(self) -> Iterator[dict[str, Any]]:
         """The events so far. Raises `BrokenJournalError` if a line is no event; names the line."""
