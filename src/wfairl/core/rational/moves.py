@@ -5,6 +5,7 @@ An edge is dropped, added, changed or sent elsewhere, or two states are merged. 
     insert     one or two events must happen first, or after an edge
     either     one of two or three events must happen first, or after an edge
     conjoin    another event must happen too, in any order with the others
+    recount    some of several events must happen, in any order: another number of them, of one more (`errands`)
     detour     there is an alternative path
     split      what happened before matters: a state is told apart by how it was entered
     constrain  something must not happen, or must, at times (`constraints`)
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.errands import Errand, automaton_of, errands, nearest_errands
 from wfairl.core.rational.tables import holding
 
 Edges = list[CompactEdge]
@@ -67,6 +69,7 @@ def neighbours(
             _insert(automaton, [(guard,) for guard in guards]),
             _again(automaton, max_states),
             _conjoin(automaton, guards, max_states),
+            _recount(automaton, guards, max_states),
             _either(automaton, guards, labels, reads),
             _detour(automaton, guards, labels, reads),
             _split(automaton, guards),
@@ -258,6 +261,22 @@ def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
                 if e.target != target:
                     edges.append(e._replace(target=copied_target) if e.guard == guard else e)
             yield [*edges, *(CompactEdge(state, guard, copy[state]) for state in before)]
+
+
+def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
+    """Stages become whole, one has an event more to choose from, or another number of its events is needed."""
+    exact = errands(automaton)
+    stages = nearest_errands(automaton) if exact is None else exact
+    forbidden = [edge for edge in automaton.edges if edge.source == ANY and edge.target == DEAD]
+    if stages and exact is None:
+        yield list(automaton_of(stages, forbidden).edges)
+    for i, (events, needed) in enumerate(stages):
+        changed = [Errand((*events, guard), needed) for guard in guards if guard not in events]
+        changed += [Errand(events, count) for count in range(1, len(events) + 1) if count != needed]
+        for one in changed:
+            other = automaton_of([*stages[:i], one, *stages[i + 1 :]], forbidden)
+            if other.states <= max_states:
+                yield list(other.edges)
 
 
 def _states_before(automaton: CompactAutomaton, target: int) -> list[int]:

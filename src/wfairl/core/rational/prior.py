@@ -6,8 +6,8 @@ The description of a `CompactAutomaton` is a prefix code: the priors of all auto
 selects one of two codes, edges or errands, and the shorter one counts:
 
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
-    errands    = guards that are forbidden throughout, stages; the guards of a stage come true in any order
-    stage      = guard, (1 bit "another" and a guard)*, 1 bit "end"
+    errands    = guards that are forbidden throughout, stages (`errands`)
+    stage      = guard, (1 bit "another" and a guard)*, 1 bit "end";  of several guards all (80 %), or how many
     each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
     edge       = guard, target
     target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
@@ -27,6 +27,7 @@ from math import comb, inf, log, log2
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, description_order
 from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.errands import Errand, errands
 
 P_POSITIVE = 0.9
 """Probability that a literal is positive."""
@@ -36,6 +37,9 @@ P_NEW_STATE, P_DONE, P_KNOWN_STATE, P_DEAD = 0.4, 0.3, 0.25, 0.05
 
 P_ANOTHER_OF_ANY = 0.05
 """Probability that another edge of any state follows."""
+
+P_ALL = 0.8
+"""Probability that all events of a stage are needed, and not a smaller number of them."""
 
 CONSTRAINT_BITS = 6.0
 """Length of the sign that a constraint follows, and of its kind."""
@@ -58,56 +62,20 @@ def description_bits(automaton: CompactAutomaton, propositions: int) -> float:
     return 1 + bits + sum(_constraint_bits(one, propositions, used) for one in automaton.constraints)
 
 
-def errands(automaton: CompactAutomaton) -> list[list[Guard]] | None:
-    """The stages of an automaton in which some guards come true in any order, then others; None for other automata."""
-    own: list[dict[Guard, int]] = [{} for _ in range(automaton.states)]
-    for edge in automaton.edges:
-        if edge.source == ANY and edge.target == DEAD:
-            continue
-        if edge.source == ANY or edge.target == DEAD or edge.guard in own[edge.source]:
-            return None
-        own[edge.source][edge.guard] = edge.target
-    stages: list[list[Guard]] = []
-    described, state = 0, 0
-    while state != ACCEPTED:
-        guards = list(own[state])
-        after = _end_of_stage(own, state, guards)
-        if not guards or after is None or len(stages) == automaton.states:
-            return None
-        stages.append(guards)
-        described += 2 ** len(guards) - 1
-        state = after
-    return stages if described == automaton.states else None
-
-
-def _end_of_stage(own: list[dict[Guard, int]], start: int, guards: list[Guard]) -> int | None:
-    """The state after all guards came true, if every order of them leads there and nothing else happens; or None."""
-    if 2 ** len(guards) > len(own) + 1:
-        return None
-    reached = {frozenset[Guard](): start}
-    for size in range(len(guards)):
-        for done in [done for done in reached if len(done) == size]:
-            state = reached[done]
-            if state == ACCEPTED or set(own[state]) != set(guards) - done:
-                return None
-            for guard, target in own[state].items():
-                if reached.setdefault(done | {guard}, target) != target:
-                    return None
-    return reached[frozenset(guards)]
-
-
 def _constraint_bits(constraint: Constraint, propositions: int, used: list[Guard]) -> float:
     names = (Guard(frozenset({name})) for name in constraint.propositions)
     return CONSTRAINT_BITS + sum(_guard_bits(name, used, propositions) for name in names)
 
 
-def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], propositions: int, used: list[Guard]) -> float:
+def _errand_bits(automaton: CompactAutomaton, stages: list[Errand], propositions: int, used: list[Guard]) -> float:
     bits = 2.0  # the ends of both lists
     for edge in automaton.edges:
         if edge.source == ANY:
             bits += 1 + _guard_bits(edge.guard, used, propositions)
-    for guards in stages:
+    for guards, needed in stages:
         bits += 1 + sum(1 + _guard_bits(guard, used, propositions) for guard in guards)
+        if len(guards) > 1:
+            bits -= log2(P_ALL) if needed == len(guards) else log2((1 - P_ALL) / (len(guards) - 1))
     return bits
 
 
