@@ -147,12 +147,12 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
         yield f"most often from {_most(Counter(repr(one.state) for one in surprises))}"
         if any(one.control is None for one in surprises):
             yield _warning("The log does not tell their controls; they were drawn. Log states and controls.")
-        elif slip is None:
+        elif any(one.slips for one in recordings) and slip is None:
             yield "--estimate-slip takes controls to be replaced by others, as often as this log says."
     unknown = Counter(repr(value) for one in recordings for value in one.unknown)
     if unknown:
         yield _warning(
-            f"left out: the model cannot reach {len(unknown)} recorded states, {unknown.total()} times:"
+            f"left out: states that the model cannot reach, {len(unknown)} of them in {unknown.total()} records:"
             f" {_most(unknown)}"
         )
 

@@ -139,10 +139,36 @@ def test_an_agent_keeps_away_from_what_it_may_slip_into():
     assert (bold.path.controls, bold.path.states) == ((0,), (0, 9))
     assert bold.success == pytest.approx(0.9)
     assert bold.cost == pytest.approx(1.0)
-    with pytest.raises(BadInputError, match="must not be below zero"):
-        ExactPlanner(price=-1.0).solve(Edge(), rule, unit_cost)
+    for price in (-1.0, np.nan, np.inf):
+        with pytest.raises(BadInputError, match="must be finite and not below zero"):
+            ExactPlanner(price=price).solve(Edge(), rule, unit_cost)
     with pytest.raises(UnsatisfiableTaskError):
         ExactPlanner().solve(Edge(), all_of(visit_in_order("goal"), avoid("goal")), unit_cost).plan()
+
+
+@pytest.mark.parametrize("leaves", [0.5, 1e-5, 1e-8])
+def test_a_control_that_hardly_ever_works_is_planned_with(leaves):
+    """The number of attempts is geometric, and in the end one succeeds, or breaks the rule."""
+
+    class Stuck:
+        controls, propositions, initial_state = ("push", "wait"), ("open", "broken"), "shut"
+
+        def outcomes(self, state, control):
+            if state != "shut" or control:
+                return [(1.0, state)]
+            return [(leaves * 0.75, "open"), (leaves * 0.25, "broken"), (1 - leaves, "shut")]
+
+        def label(self, state, control, next_state):
+            return frozenset({next_state} & set(self.propositions))
+
+        def features(self, state, control, next_state):
+            return np.ones(1)
+
+    from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+
+    plan = ExactPlanner().solve(Stuck(), all_of(visit_in_order("open"), avoid("broken")), unit_cost).plan()
+    assert plan.success == pytest.approx(0.75)
+    assert plan.cost == pytest.approx(1 / leaves, rel=1e-6)
 
 
 @given(slipping_problems())

@@ -74,8 +74,8 @@ def expected_cost_to_go(
         tolerance: the largest relative error.
         failure: its price in the units of the costs, used instead of `price` if given.
     """
-    if not price >= 0:
-        raise BadInputError(f"the price of a failure must not be below zero, and is {price}")
+    if not 0 <= price < np.inf:
+        raise BadInputError(f"the price of a failure must be finite and not below zero, and is {price}")
     costs, least = check_costs(costs, graph.successors.shape)
     if failure is None:
         failure = price * _mean_cost(costs.reshape(-1), graph.transition)
@@ -189,9 +189,12 @@ def _follow(
     for _ in range(most):
         largest = 0.0
         for node in range(len(target)):
-            total = 0.0
+            total, leaves = 0.0, 0.0
             for i in range(first[taken[node]], first[taken[node] + 1]):
-                total += probability[i] * values[target[node, effect[i]]]
+                if target[node, effect[i]] != node:
+                    leaves += probability[i]
+                    total += probability[i] * values[target[node, effect[i]]]
+            total /= leaves  # the best control does not stay for ever
             largest = max(largest, abs(total - values[node]))
             values[node] = total
         if largest <= tolerance:

@@ -31,7 +31,7 @@ FEW = 1e-3
 HARDLY_ANY = 1e-4
 """A policy in which so small a part of the controls has changed is the best, unless a look ahead tells otherwise."""
 
-MOST_STAYING = 0.999
+MOST_STAYING = 1 - 1e-9
 """A control that stays where it is with a greater probability is followed as it is: a policy may wait for a while."""
 
 ROUNDING = 1e-14

@@ -99,6 +99,8 @@ def check_outcomes(answer: Any, where: Callable[[], str]) -> Outcomes:
                 raise BrokenLawError(f"outcomes: {probability} is not a probability, {where()}")
             if probability > 0:
                 merged[next_state] = merged.get(next_state, 0.0) + float(probability)
+    except BrokenLawError:
+        raise
     except (TypeError, ValueError) as error:
         raise BrokenLawError(
             f"outcomes: they must be pairs (probability, next state) of hashable states, {where()} ({one_line(error)})"

@@ -42,10 +42,9 @@ class FocusedPlanner:
             TooManyNodesMetError: by the solution, see `max_nodes`.
             AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
         """
-        if not isinstance(world, MiniGridWorld):
-            raise BadInputError(
-                f"the focused planner is for MiniGrid scenes, not for a {type(world).__name__}; use the exact planner"
-            )
+        if not isinstance(world, MiniGridWorld) or world.slips:
+            other = "scenes that slip" if isinstance(world, MiniGridWorld) else f"a {type(world).__name__}"
+            raise BadInputError(f"the focused planner is for MiniGrid scenes, not for {other}; use the exact planner")
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
