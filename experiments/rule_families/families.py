@@ -11,9 +11,12 @@ import numpy as np
 
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.rules import (
+    BROKEN,
+    FREE,
     Condition,
     Rule,
     Stage,
+    at_most_of,
     carried,
     carry_at_most,
     forbid,
@@ -21,6 +24,7 @@ from experiments.rule_families.rules import (
     never_twice_in_a_row,
     oblige,
     one_lamp,
+    one_or_both,
     renew,
     switched,
 )
@@ -222,6 +226,46 @@ def _locked(rng: np.random.Generator, names: list[str]) -> Rule:
     return Rule(stages, _careful(rng, names), device=locked(key, door), irrelevant=(key,))
 
 
+def _one_at_a_time(rng: np.random.Generator, names: list[str]) -> Rule:
+    """Two or three things are brought to one place; at most one is carried at a time."""
+    things = tuple(names[: int(rng.integers(2, 4))])
+    return Rule((Stage(things), *order_of(names[3])), (carry_at_most(1, things, names[3]),))
+
+
+def _exclusive(rng: np.random.Generator, names: list[str]) -> Rule:
+    """Who has been in some of three zones may not enter the others any more."""
+    zones = tuple(names[6 : 8 + int(rng.integers(2))])
+    return Rule(order_of(*names[: int(rng.integers(2, 4))]), (at_most_of(len(zones) - 1, zones),))
+
+
+def _sorting(rng: np.random.Generator, names: list[str]) -> Rule:
+    """One of two things is fetched and brought to its own bin, never to that of the other."""
+    things, bins = names[:2], names[2:4]
+    taking = ((FREE, thing, thing) for thing in things)
+    wrong = ((thing, one, BROKEN) for thing, one in zip(things, reversed(bins), strict=True))
+    stages = (Stage(tuple(things), 1), Stage(tuple(bins), 1), *_sometimes(rng, 0.5, names[4]))
+    return Rule(stages, (Condition((*taking, *wrong)),))
+
+
+def _one_or_both(rng: np.random.Generator, names: list[str]) -> Rule:
+    """A, or else both B and C, before the end."""
+    return Rule((*_sometimes(rng, 0.5, names[4]), *order_of(names[3])), (one_or_both(names[0], (names[1], names[2])),))
+
+
+def _permit(rng: np.random.Generator, names: list[str]) -> Rule:
+    """A place may be entered with a permit only, which is lost in some other place."""
+    permit, place, lost = names[10], names[0], names[6]
+    moves = ((FREE, permit, "held"), ("held", lost, FREE), (FREE, place, BROKEN))
+    stages = order_of(*names[: int(rng.integers(1, 3))], names[3])
+    return Rule(stages, (Condition(moves, (permit,), (lost,)),))
+
+
+def _tool(rng: np.random.Generator, names: list[str]) -> Rule:
+    """A tool is taken, used at one or two places and returned where it was; some place is forbidden meanwhile."""
+    uses = names[1 : int(rng.integers(2, 4))]
+    return Rule(order_of(names[0], *uses, names[0]), (forbid(names[6], names[0], uses[-1]),))
+
+
 TRAY = Rule(order_of("tray", "water", "table"), (forbid("tray", since="water"),))
 WASH = Rule((Stage(("meat", "vegetables")),), (renew("wash", ("meat", "vegetables"), ("meat",)),))
 BATTERY = Rule(order_of("end"), (oblige("low", "dock"),), first="low")
@@ -267,5 +311,11 @@ FAMILIES = {
     ),
     "locked": Family(_locked, PLACES, held_out=True),
     "two-presses": Family(_with("never", "until", "if", "deadly before", count=2), ("press graph",), held_out=True),
+    "one-at-a-time": Family(_one_at_a_time, (*PRESSES, "graph", "priced graph"), held_out=True),
+    "exclusive": Family(_exclusive, held_out=True),
+    "sorting": Family(_sorting, held_out=True),
+    "one-or-both": Family(_one_or_both, held_out=True),
+    "permit": Family(_permit, held_out=True),
+    "tool": Family(_tool, PLACES, held_out=True),
 }
 """By name; the number of a family is part of the seeds of its rules, so a new one comes last."""

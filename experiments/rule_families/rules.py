@@ -14,6 +14,7 @@ found by a plain Dijkstra over pairs of a state of the scene and a state of the 
 import heapq
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ State = Hashable
 
 DONE, BROKEN = "done", "broken"
 FREE, OBLIGED, CLEAN = "free", "obliged", "clean"
-"""States of conditions: the first one; the one in which the goal cannot be completed; and that of `renew`."""
+"""States of conditions: the first one; those in which the goal cannot be completed begin so; and that of `renew`."""
 
 
 def holds(name: str, label: Label) -> bool:
@@ -40,11 +41,13 @@ class Condition(NamedTuple):
         moves: state, name and next state, which may be `BROKEN`; the first whose name holds is made.
         needs: names that it makes one visit.
         hazards: names that break the rule or oblige, at some time.
+        start: the first state.
     """
 
     moves: tuple[tuple[str, str, str], ...]
     needs: tuple[str, ...] = ()
     hazards: tuple[str, ...] = ()
+    start: str = FREE
 
     def step(self, state: str, label: Label) -> str:
         """The state after a label."""
@@ -83,6 +86,21 @@ def never_twice_in_a_row(names: tuple[str, ...]) -> Condition:
     """None of these names is seen again before another one of them is."""
     states = (FREE, *names)
     return Condition(tuple((at, name, BROKEN if at == name else name) for at in states for name in names))
+
+
+def at_most_of(count: int, names: tuple[str, ...]) -> Condition:
+    """Only so many different ones of these names may be seen; one more breaks the rule."""
+    seen = [frozenset(some) for size in range(count + 1) for some in combinations(names, size)]
+    text = {some: "+".join(sorted(some)) or FREE for some in seen}
+    moves = ((text[some], name, text.get(some | {name}, BROKEN)) for some in seen for name in names if name not in some)
+    return Condition(tuple(moves), hazards=names)
+
+
+def one_or_both(alone: str, pair: tuple[str, str]) -> Condition:
+    """The goal cannot be completed before `alone` is seen, or both of a pair."""
+    states = (OBLIGED, *(f"{OBLIGED} {name}" for name in pair))
+    halves = ((states[i], name, FREE if i else states[1 + j]) for j, name in enumerate(pair) for i in {0, 2 - j})
+    return Condition((*((at, alone, FREE) for at in states), *halves), (alone, *pair), start=OBLIGED)
 
 
 class Device(NamedTuple):
@@ -170,7 +188,7 @@ class Rule:
     @property
     def start(self) -> State:
         """The stage, what was seen in it, what holds, and the state of each condition."""
-        return (0, frozenset(), frozenset(), *(FREE for _ in self.conditions))
+        return (0, frozenset(), frozenset(), *(one.start for one in self.conditions))
 
     def step(self, state: State, label: Label) -> State:
         """The state after a label; `DONE` and `BROKEN` are final."""
@@ -193,7 +211,7 @@ class Rule:
             return (stage, now, holding, *watched)
         if stage < len(self.stages) - 1:
             return (stage + 1, frozenset(), holding, *watched)
-        if OBLIGED not in watched:
+        if not any(at.startswith(OBLIGED) for at in watched):
             return DONE
         return (stage, seen, holding, *watched)  # to be visited again, once the obligation is fulfilled
 

@@ -11,7 +11,7 @@ from strategies_logic import random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, Guard
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
-from wfairl.core.rational.tables import difference, ending_together, intersection, read_word
+from wfairl.core.rational.tables import difference, ending_together, intersection, preferring_word, read_word
 
 LABELS = tuple(map(frozenset, ("", "a", "b", "c", "ab", "bc")))
 CONSTRAINTS = (
@@ -137,6 +137,19 @@ def test_an_intersection_accepts_when_both_have_accepted(word, seed):
     # Neither may be lost before the other accepts.
     lost = [is_lost(table, word[: max(ends)]) for table in (one, other)]
     assert read_word(intersection(one, other), word) == (max(ends) if all(ends) and not any(lost) else 0)
+
+
+@given(word=words, other=words, seed=st.integers(0, 10**6))
+def test_a_table_that_prefers_a_word_accepts_all_others_one_label_later(word, other, seed):
+    table = random_table(np.random.default_rng(seed), len(LABELS))
+    word, other = (np.array(one, np.int32) for one in (word, other))
+    end = read_word(table, word)
+    if end:
+        preferring, later = preferring_word(table, word[:end]), read_word(table, other)
+        assert read_word(preferring, word) == end
+        if list(other[:end]) != list(word[:end]):
+            assert read_word(preferring, np.append(other[:later], 0).astype(np.int32)) == (later + 1 if later else 0)
+            assert not read_word(preferring, other[:later])
 
 
 def is_lost(table, word):

@@ -12,9 +12,9 @@ that also keeps the most probable of the reasons that reject it, and in the end 
 
 The price of a failure is in units of the mean cost of a step. The agent also tries to repeat a demonstrated word: what
 was demonstrated is right whatever the task is. Every demonstration ends at one step, whatever the task is, and so
-should a plan: the agent first looks for a plan that ends for all that it keeps at the same step. What ends the task too
-early may be a failure (`EARLY_END`). The task may also ask what nobody foresees. That probability is the same
-for all plans: it adds to the doubt that is stated, and it is not weighed.
+should a plan: it ends at the same step for all that it keeps. A plan that passes the end of the most probable automaton
+before all else is done counts as failed. The task may also ask what nobody foresees. That probability is the same for
+all plans: it adds to the doubt that is stated, and it is not weighed.
 
 An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
 satisfied in the scene is not the task, and a constraint that no probable automaton can keep there is no doubt. A plan
@@ -43,7 +43,7 @@ from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.observations import ArrayWorld, to_arrays
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.rational.tables import ending_together, intersection, read_word, to_automaton
+from wfairl.core.rational.tables import ending_together, intersection, preferring_word, read_word, to_automaton
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
@@ -62,9 +62,6 @@ LEAST_WEIGHT = 0.05
 
 NEGLIGIBLE_PRICE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
-
-EARLY_END = 0.5
-"""Probability that a plan fails if it ends for the most probable automaton before it ends for the task."""
 
 MOST_KEPT = 24
 """How many doubts a plan is made to satisfy, one after the other."""
@@ -186,8 +183,8 @@ class CautiousPolicy:
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE_PRICE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
                     tried.add(one.text)
-                    joint = intersection(table, one.table)
-                    plan = scene.plan(ending_together(joint, scene.hypotheses.chosen)) or scene.plan(joint)
+                    joint = ending_together(intersection(table, one.table), scene.hypotheses.chosen)
+                    plan = scene.plan(joint)
                     table = table if plan is None else joint
 
 
@@ -261,20 +258,20 @@ class _Scene:
         """
         rejecting = []
         for one in self.hypotheses.reasons:
-            part = sum(self._rejection(one, word) for word in words) / len(words)
+            part = sum(self._fails(one, word) for word in words) / len(words)
             if part and self._can_be(one):
                 rejecting.append(one._replace(probability=one.probability * part))
         return rejecting
 
-    def _rejection(self, one: Reason, word: NDArray[np.int32]) -> float:
-        """The probability that a word fails if a reason holds."""
+    def _fails(self, one: Reason, word: NDArray[np.int32]) -> bool:
+        """Whether a word fails if a reason holds: it is not accepted, or only after the end of the chosen automaton."""
         end = read_word(one.table, word)
-        if not end:
-            return 1.0
-        return EARLY_END if end > read_word(self.hypotheses.chosen, word) else 0.0
+        return not end or end > read_word(self.hypotheses.chosen, word)
 
     def enforced(self, table: Table, words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
+        if self._world.chances is None:
+            return preferring_word(table, words[0])
         reasons = self.hypotheses.reasons
         kept = [
             one for one in reasons if one.probability > LEAST_KEPT and all(read_word(one.table, word) for word in words)

@@ -72,6 +72,11 @@ class Constraint(NamedTuple):
         other = self.until if self.after is None else self.after
         return len(self.propositions) == 2 and other not in (None, self.proposition)
 
+    @property
+    def is_obligation(self) -> bool:
+        """Whether something is needed after an event."""
+        return self.kind == "needed" and self.after is not None
+
     def automaton(self) -> GuardedAutomaton:
         """Accepts the words that keep the constraint."""
         return _automaton(self)

@@ -8,11 +8,15 @@ A is added in turn:
     doubt(C) = odds / (1 + odds)
 
 The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
-are shared by the constraints of a kind about one proposition. A proposition that no demonstration reads may be deadly,
-and it may require something afterwards that nobody has shown. Where every demonstration reads one of two propositions,
-one of them may be needed. Where demonstrations refute many constraints on the order of two propositions, the task has
-few of them, and the odds of the others fall: as many refuted ones as there are ordered pairs halve them. They fall
-also with the number of demonstrations (`TELLING`).
+are shared by the constraints of a kind about one proposition. What a proposition obliges to is one of the propositions
+that the automaton does not require anyway. One that no demonstration reads may be deadly, and it may oblige to what
+nobody has shown. Demonstrators would avoid it for that as if it were deadly, so that both have the same evidence,
+P(observations | never p) / P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first,
+and not the second. Where every demonstration reads one of two propositions, one of them may be needed.
+
+Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
+the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
+demonstrations (`TELLING`). Those of obligations fall in the same way with refuted obligations.
 
 A pair of a state and a label is untested if no demonstration reads the label in the state, and if another target would
 explain the observations about as well:
@@ -20,12 +24,13 @@ explain the observations about as well:
     log P(observations | another target) > log P(observations | as it is) - `LEAST_MARGIN`
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
@@ -40,12 +45,12 @@ from wfairl.core.rational.constraints import (
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.task_posterior import Support
 
-DEADLY_ODDS, UNSEEN_ODDS = 0.125, 0.5
-"""Prior odds that a proposition ends the task in failure; that one which no demonstration reads requires something,
-after one demonstration. After n of them they are an n-th of that: many demonstrations show what matters."""
+DEADLY_ODDS, OBLIGATION_ODDS = 0.125, 0.5
+"""Prior odds that a proposition ends the task in failure; that it requires something afterwards, after one
+demonstration. After n of them they are an n-th of that: many demonstrations show what matters."""
 
-NEEDED_ODDS, OBLIGATION_ODDS = 0.25, 0.1
-"""Prior odds that a demonstrated proposition is needed; that it is needed after another."""
+NEEDED_ODDS = 0.25
+"""Prior odds that a demonstrated proposition is needed."""
 
 PHASE_ODDS = 0.15
 """Prior odds that a proposition is deadly at times, after or until another."""
@@ -63,34 +68,61 @@ LEAST_MARGIN = 1.0
 
 def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
     """The doubts about an automaton, the largest first."""
-    labels = evidence.labels
-    table = automaton.to_table(labels)
+    labels, demonstrations = evidence.labels, len(evidence.log_uniform)
+    table, most_probable = automaton.to_table(labels), automaton.to_guarded()
+    rows = to_table(most_probable, labels)
     known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
+    unread = frozenset().union(*labels) - read
+    possible = _possible(evidence, sorted(read), list(_phases(most_probable)))
+    changing = [(one, odds, canonical_table(conjoin(table, one, labels, rows))) for one, odds in possible]
+    changing = [(one, odds, changed) for one, odds, changed in changing if changed.tobytes() != known]
+    obliging = Counter(one.after for one, _, _ in changing if one.is_obligation)
     kept: list[tuple[Constraint, float]] = []  # with their odds
-    refuted = 0
-    most_probable = automaton.to_guarded()
-    rows = to_table(most_probable, labels)
-    for constraint, prior_odds in _possible(evidence, sorted(read), list(_phases(most_probable))):
-        changed = canonical_table(conjoin(table, constraint, labels, rows))
-        if changed.tobytes() == known:
-            continue
-        odds = prior_odds
-        if constraint.kind != "unseen":  # of that, what it would require is unknown, and so is its evidence
-            ratio = evidence.log_probability(changed, chosen + np.log(LEAST_DOUBT / prior_odds)) - chosen
-            odds *= float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
+    refuted: list[Constraint] = []
+    for constraint, prior_odds, changed in changing:
+        if constraint.is_obligation:
+            prior_odds /= obliging[constraint.after] + len(unread)
+        ratio = evidence.log_probability(changed, chosen + np.log(LEAST_DOUBT / prior_odds)) - chosen
+        odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
         if odds > LEAST_DOUBT:
             kept.append((constraint, odds))
         elif constraint.is_order:
-            refuted += 1
+            refuted.append(constraint)
     pairs = max(len(read) * (len(read) - 1), 1)
-    share = pairs / (pairs + refuted) * min(1.0, TELLING / len(evidence.log_uniform))
-    doubts = []
+    share = pairs / (pairs + len(refuted)) * min(1.0, TELLING / demonstrations)
+    of_obligations = pairs / (pairs + sum(one.is_obligation for one in refuted))
+    doubts = list(_doubts_of_unread(evidence, table, sorted(unread)))
     for constraint, odds in kept:
-        if len(constraint.propositions) > 1 or constraint.state is not None:
+        if constraint.is_obligation:
+            odds *= of_obligations
+        elif len(constraint.propositions) > 1 or constraint.state is not None:
             odds *= share
         doubts.append(Doubt(constraint, odds / (1 + odds)))
     return tuple(sorted(doubts, key=lambda one: -one.probability))
+
+
+def _doubts_of_unread(evidence: Evidence, table: Table, propositions: Iterable[str]) -> Iterator[Doubt]:
+    """The doubts about propositions that occur in the scenes, and that no demonstration reads."""
+    labels = evidence.labels
+    for p in propositions:
+        never, free = conjoin(table, Constraint("never", p), labels), _ignoring(table, p, labels)
+        ratio = evidence.log_probability(never) - evidence.log_probability(free)
+        is_new = canonical_table(never).tobytes() != canonical_table(table).tobytes()
+        for constraint, prior_odds in _unread(p, len(evidence.log_uniform)):
+            odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
+            if odds > LEAST_DOUBT and (is_new or constraint.kind == "unseen"):
+                yield Doubt(constraint, odds / (1 + odds))
+
+
+def _ignoring(table: Table, proposition: str, labels: tuple[Label, ...]) -> Table:
+    """The automaton to which a proposition means nothing: it reads the label without it, if there is one."""
+    changed, number = table.copy(), {label: i for i, label in enumerate(labels)}
+    for i, label in enumerate(labels):
+        if proposition in label:
+            other = number.get(label - {proposition})
+            changed[:, i] = np.arange(len(table)) if other is None else table[:, other]
+    return changed
 
 
 def doubts_of_unknown(propositions: Iterable[str], demonstrations: int) -> tuple[Doubt, ...]:
@@ -101,7 +133,7 @@ def doubts_of_unknown(propositions: Iterable[str], demonstrations: int) -> tuple
 
 def _unread(proposition: str, demonstrations: int) -> Iterator[tuple[Constraint, float]]:
     yield Constraint("never", proposition), DEADLY_ODDS
-    yield Constraint("unseen", proposition), UNSEEN_ODDS / demonstrations
+    yield Constraint("unseen", proposition), OBLIGATION_ODDS / demonstrations
 
 
 def _phases(automaton: GuardedAutomaton) -> Iterator[tuple[int, str]]:
@@ -119,25 +151,23 @@ def _possible(
 ) -> Iterator[tuple[Constraint, float]]:
     """The constraints in question on the propositions that demonstrations read, with their prior odds.
 
-    `phases` are the states of the automaton in which something may be deadly, with their words.
+    `phases` are the states of the automaton in which something may be deadly, with their words. The odds of obligations
+    are those of all obligations after one proposition.
     """
-    for p in sorted(frozenset().union(*evidence.labels).difference(read)):
-        yield from _unread(p, len(evidence.log_uniform))
     for p in read:
         yield Constraint("never", p), DEADLY_ODDS
         yield Constraint("needed", p), NEEDED_ODDS
-    others = max(len(read) - 1, 1)
+    others, obliging = max(len(read) - 1, 1), OBLIGATION_ODDS / len(evidence.log_uniform)
     for state, words in phases:
         yield from ((Constraint("never", p, state=state, phase=words), PHASE_ODDS / len(phases)) for p in read)
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        odds = OBLIGATION_ODDS if one.kind == "needed" else PHASE_ODDS
-        yield one, odds / others ** (len(one.propositions) - 1)
+        yield one, obliging if one.is_obligation else PHASE_ODDS / others ** (len(one.propositions) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
         for a in read:
             if a not in (p, q) and evidence.is_choice(p, q, a):
-                yield Constraint("needed", p, a, instead=q), OBLIGATION_ODDS / others
+                yield Constraint("needed", p, a, instead=q), obliging
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:

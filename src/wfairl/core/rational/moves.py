@@ -83,17 +83,27 @@ def neighbours(
 
 
 def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> Iterator[CompactAutomaton]:
-    """The automaton with a constraint less, with a possible one more, or with one in force at other times."""
+    """The automaton with a constraint less, said by edges, in force at other times; and with a possible one more."""
     kept = automaton.constraints
     new = [one for one in possible if one not in kept]
     for i, old in enumerate(kept):
         others = kept[:i] + kept[i + 1 :]
         yield automaton._replace(constraints=others)
+        for edges in _at_the_same_time(automaton, old):
+            yield simplify(edges)._replace(constraints=others)
         for one in new:
             if one[:2] == old[:2]:
                 yield automaton._replace(constraints=tuple(sorted((*others, one), key=str)))
     for one in new:
         yield automaton._replace(constraints=tuple(sorted((*kept, one), key=str)))
+
+
+def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
+    """What is needed after an event must hold at the same time as the event; other edges wait for its opposite."""
+    for i, edge in enumerate(automaton.edges):
+        if needed.kind == "needed" and edge.guard == Guard(frozenset({needed.after or ""})) and edge.target != DEAD:
+            both = Guard(edge.guard.true | {needed.proposition})
+            yield _unless(_replaced(automaton, i, edge._replace(guard=both)), i, edge.guard)
 
 
 def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
@@ -131,7 +141,7 @@ def _renamed(automaton: CompactAutomaton, old: int, new: int) -> Edges:
 
 
 def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_literals: int) -> Iterator[Edges]:
-    """A literal more, a literal less, a literal replaced by another; and the edge for any state instead of one."""
+    """A literal more, less, or replaced by a positive one; and the edge for any state instead of one."""
     for i, edge in enumerate(automaton.edges):
         true, false = edge.guard.true, edge.guard.false
         literals = len(true) + len(false)
@@ -143,7 +153,7 @@ def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_
             else:
                 if literals < max_literals:
                     changed += [Guard(true | {p}, false), Guard(true, false | {p})]
-                changed += [Guard(true - {old} | {p}, false) for old in sorted(true)]
+                changed += [Guard(true - {old} | {p}, false - {old}) for old in sorted(true | false)]
             for guard in changed:
                 yield _replaced(automaton, i, edge._replace(guard=guard))
         if edge.source == ANY:
@@ -168,13 +178,27 @@ def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
 
 
 def _fuse(automaton: CompactAutomaton, max_literals: int) -> Iterator[Edges]:
-    """Two events in a row become one: both must hold at the same time."""
+    """Two events in a row become one: both must hold at the same time. Other edges may then wait for the opposite."""
     for i, first in enumerate(automaton.edges):
         for second in automaton.edges:
             true, false = first.guard.true | second.guard.true, first.guard.false | second.guard.false
             can_hold = true.isdisjoint(false) and len(true) + len(false) <= max_literals
             if first.target == second.source and first.target >= 0 and second.target != DEAD and can_hold:
-                yield _replaced(automaton, i, CompactEdge(first.source, Guard(true, false), second.target))
+                fused = _replaced(automaton, i, CompactEdge(first.source, Guard(true, false), second.target))
+                yield fused
+                if len(first.guard.literals) == 1:
+                    yield _unless(fused, i, first.guard, max_literals)
+
+
+def _unless(edges: Edges, i: int, guard: Guard, max_literals: int = MAX_LITERALS) -> Edges:
+    """The edges with the rivals of edge i, in its state, only where a guard of one literal does not hold."""
+    changed = []
+    for k, edge in enumerate(edges):
+        true, false = edge.guard.true | guard.false, edge.guard.false | guard.true
+        can_hold = true.isdisjoint(false) and len(true) + len(false) <= max_literals
+        is_rival = k != i and edge.source == edges[i].source and edge.target != DEAD
+        changed.append(edge._replace(guard=Guard(true, false)) if is_rival and can_hold else edge)
+    return changed
 
 
 def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Edges]:

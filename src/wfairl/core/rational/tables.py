@@ -75,6 +75,25 @@ def ending_together(one: Table, other: Table) -> Table:
     return canonical_table(np.ascontiguousarray(pairs.reshape(-1, one.shape[1]), np.int32))
 
 
+def preferring_word(table: Table, word: NDArray[np.int32]) -> Table:
+    """The automaton of a table that accepts one of its words as before, and all others one label later.
+
+    Of plans of the least cost, only those with this word are left. Who is led away from the word, by a surprise, still
+    fulfils the automaton. The first states follow the word, the next are those of the table, and the last one waits.
+
+    Args:
+        table: of the automaton, [states, labels].
+        word: indices of labels, [steps]; the table accepts it at its last step.
+    """
+    steps, waiting = len(word), len(word) + len(table)
+    away = np.where(table == ACCEPTED, waiting, np.where(table == DEAD, DEAD, table + steps))
+    rows, state = np.empty((steps, table.shape[1]), np.int32), 0
+    for i, label in enumerate(word):
+        rows[i], state = away[state], int(table[state, label])
+        rows[i, label] = i + 1 if i + 1 < steps else ACCEPTED
+    return np.vstack([rows, away, np.full(table.shape[1], ACCEPTED)]).astype(np.int32)
+
+
 def difference(one: Table, other: Table) -> Table:
     """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
     states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
