@@ -37,7 +37,9 @@ from experiments.rule_families.scenes import breaks_blindly, labels_of
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import true_cost, unit_cost
+from wfairl.core.planning.path import follow
 from wfairl.core.rational import posterior_of
+from wfairl.core.rational.tables import read_word
 from wfairl.core.worlds.task import check_task
 
 X = frozenset({"x", "y"})
@@ -112,6 +114,30 @@ def test_planner_and_judge_agree_on_the_least_cost(family, number):
         assert least < inf
         assert plan.cost == pytest.approx(least)
         assert judge(scene, problem.rule, plan.path.controls) == pytest.approx(least)
+
+
+@pytest.mark.parametrize(("family", "number"), DISTINCT)
+def test_bumps_and_waits_mean_the_same_to_words_automata_planner_and_judge(family, number):
+    """Steps that stay where one is, put into good plans, may complete, break or change nothing, but for all alike."""
+    problem, rng = make_problem(family, number), np.random.default_rng(number)
+    labels = labels_of(problem.rule, problem.propositions)
+    table, automaton = automaton_of(problem.rule, labels).to_table(labels), problem.task.rule
+    for seed in range(6):
+        scene, world = problem.scene(seed), problem.task.make_world(seed)
+        place, controls = scene.initial_state, []
+        for control in cheapest(scene, problem.rule):
+            while (idle := [u for u, step in scene.steps[place].items() if step.after == place]) and rng.random() < 0.4:
+                controls.append(int(rng.choice(idle)))
+            controls.append(control)
+            place = scene.steps[place][control].after
+        path = follow(world, controls, automaton)
+        readers = {
+            "the judge": judge(scene, problem.rule, controls) < inf,
+            "the planner's automaton": automaton.fulfilled_at(path.labels) is not None,
+            "the evidence": read_word(table, np.array([labels.index(one) for one in path.labels], np.int32)) > 0,
+            "the product": any(automaton.accepting[state] for state in path.automaton_states if state >= 0),
+        }
+        assert len(set(readers.values())) == 1, readers
 
 
 def test_scenes_of_every_family_matter_and_differ():

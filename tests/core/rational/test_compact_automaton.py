@@ -7,14 +7,15 @@ from strategies_logic import NAMES, random_automaton, random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
-from wfairl.core.rational.moves import neighbours, starts
+from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.moves import constrained, neighbours, starts
 
 LABELS = tuple(frozenset(name for name, there in zip(NAMES[:3], bits, strict=True) if there)
                for bits in product((0, 1), repeat=3))  # fmt: skip
 
 
-def guard(name):
-    return Guard(frozenset({name}))
+def guard(*names, no=()):
+    return Guard(frozenset(names), frozenset(no))
 
 
 def everywhere(automaton):
@@ -85,6 +86,20 @@ def test_errands_in_any_order_are_one_move_from_one_of_them():
         canonical_table(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)
     }
     assert wanted in found
+
+
+def test_a_case_of_each_kind_is_one_move_from_a_detour_and_from_an_obligation():
+    """The one place while one lamp is on, the other place while it is not."""
+    by_case = simplify([CompactEdge(0, guard("a", "c"), ACCEPTED), CompactEdge(0, guard("b", no="c"), ACCEPTED)])
+    wanted = canonical_table(by_case.to_table(LABELS)).tobytes()
+    detour = simplify(
+        [CompactEdge(0, guard("b"), ACCEPTED), CompactEdge(0, guard("c"), 1), CompactEdge(1, guard("a"), ACCEPTED)]
+    )
+    oblige = simplify([CompactEdge(0, guard("b"), ACCEPTED), CompactEdge(0, guard("c"), ACCEPTED)])
+    oblige = oblige._replace(constraints=(Constraint("needed", "a", after="c"),))
+    found = [list(neighbours(detour, NAMES[:3], LABELS, everywhere(detour), 6, 2)), list(constrained(oblige, ()))]
+    for automata in found:
+        assert wanted in {canonical_table(one.to_table(LABELS)).tobytes() for one in automata}
 
 
 def test_what_is_forbidden_comes_first_and_a_state_s_own_edges_before_common_ones():

@@ -18,9 +18,9 @@ from wfairl.core.rational import (
     RationalSettings,
     learn_posterior,
 )
-from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge
+from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
-from wfairl.core.rational.doubts import measure_support
+from wfairl.core.rational.doubts import DEADLY_ODDS, OBLIGATION_ODDS, measure_doubts, measure_support
 from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
@@ -129,6 +129,29 @@ def test_failures_count_softly(errand):
     """A success told as a failure once does not overturn sixteen successes; told often enough, it would."""
     result = learn_posterior(Observations(GRID_LABELS, errand, (errand[0].word,)))
     assert same_rule(result.chosen.automaton, chain("a", "b"))
+
+
+def test_what_people_avoid_is_feared_by_the_evidence_that_it_is_deadly_and_obligations_share_their_odds():
+    """The odds by hand, with tables written out: n is avoided, and what a or c oblige to is something else."""
+    scenes = demonstrations(chain("a", "b"), 3, np.random.default_rng(5))
+    evidence = evidence_of(Observations(GRID_LABELS, scenes), RationalSettings())
+    automaton = CompactAutomaton(
+        2, (CompactEdge(0, Guard(frozenset("a")), 1), CompactEdge(1, Guard(frozenset("b")), ACCEPTED))
+    )
+    assert not any("n" in GRID_LABELS[i] for scene in scenes for i in scene.word)
+    doubts = {str(one.constraint): one.odds for one in measure_doubts(evidence, automaton)}
+    free = automaton.to_table(GRID_LABELS)
+    deadly = np.where(["n" in label for label in GRID_LABELS], DEAD, free)
+    gained = np.exp(evidence.log_probability(deadly) - evidence.log_probability(free))
+    assert doubts["n unseen"] == pytest.approx(OBLIGATION_ODDS / 3 * gained)
+    assert doubts["never n"] == pytest.approx(DEADLY_ODDS * gained)
+    forbidding = automaton._replace(edges=(CompactEdge(ANY, Guard(frozenset("n")), DEAD), *automaton.edges))
+    kept = {str(one.constraint): one.odds for one in measure_doubts(evidence, forbidding)}
+    assert "never n" not in kept
+    assert kept["n unseen"] == pytest.approx(doubts["n unseen"])
+    for after in {str(one).split(" after ")[1] for one in doubts if " needed after " in one}:
+        after_it = [odds for one, odds in doubts.items() if one.endswith(f"needed after {after}")]
+        assert sum(after_it) < OBLIGATION_ODDS / 3 * 1.5
 
 
 def test_untested_is_what_nobody_reads_and_what_could_lead_elsewhere_just_as_well(errand, learned):

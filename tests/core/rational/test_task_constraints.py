@@ -1,6 +1,6 @@
 """A constraint means its sentence: as an automaton, as a table beside another, and broken on purpose."""
 
-from itertools import permutations
+from itertools import groupby, permutations
 
 import numpy as np
 import pytest
@@ -142,14 +142,14 @@ def test_an_intersection_accepts_when_both_have_accepted(word, seed):
 @given(word=words, other=words, seed=st.integers(0, 10**6))
 def test_a_table_that_prefers_a_word_accepts_all_others_one_label_later(word, other, seed):
     table = random_table(np.random.default_rng(seed), len(LABELS))
-    word, other = (np.array(one, np.int32) for one in (word, other))
-    end = read_word(table, word)
+    end = read_word(table, np.array(word, np.int32))
     if end:
-        preferring, later = preferring_word(table, word[:end]), read_word(table, other)
-        assert read_word(preferring, word) == end
-        if list(other[:end]) != list(word[:end]):
-            assert read_word(preferring, np.append(other[:later], 0).astype(np.int32)) == (later + 1 if later else 0)
-            assert not read_word(preferring, other[:later])
+        preferring = preferring_word(table, np.array(word[:end], np.int32))
+        for one in (word, [label for label in word for _ in range(2)], other):
+            first = read_word(table, np.array(one, np.int32))
+            is_word = [key for key, _ in groupby(one[:first])] == [key for key, _ in groupby(word[:end])]
+            ended = np.array([*one[:first], 0] if first else one, np.int32)
+            assert read_word(preferring, ended) == (first if is_word else first + 1 if first else 0)
 
 
 def is_lost(table, word):

@@ -78,20 +78,25 @@ def ending_together(one: Table, other: Table) -> Table:
 def preferring_word(table: Table, word: NDArray[np.int32]) -> Table:
     """The automaton of a table that accepts one of its words as before, and all others one label later.
 
-    Of plans of the least cost, only those with this word are left. Who is led away from the word, by a surprise, still
-    fulfils the automaton. The first states follow the word, the next are those of the table, and the last one waits.
+    Of plans of the least cost, only those with this word are left, up to repeated labels. Who is led away from the word
+    by a surprise can still fulfil the automaton. While i labels of the word have been read, state q of the table is
+    state i * states + q. The states of those who left the word come next, and the last state waits for one label more.
 
     Args:
         table: of the automaton, [states, labels].
         word: indices of labels, [steps]; the table accepts it at its last step.
     """
-    steps, waiting = len(word), len(word) + len(table)
-    away = np.where(table == ACCEPTED, waiting, np.where(table == DEAD, DEAD, table + steps))
-    rows, state = np.empty((steps, table.shape[1]), np.int32), 0
-    for i, label in enumerate(word):
-        rows[i], state = away[state], int(table[state, label])
-        rows[i, label] = i + 1 if i + 1 < steps else ACCEPTED
-    return np.vstack([rows, away, np.full(table.shape[1], ACCEPTED)]).astype(np.int32)
+    runs, states = word[np.append(True, word[1:] != word[:-1])], len(table)
+    left = (len(runs) + 1) * states
+    waiting = left + states
+    away = np.where(table == ACCEPTED, waiting, np.where(table == DEAD, DEAD, table + left))
+    rows = [away.copy() for _ in range(len(runs) + 1)]
+    for i, label in enumerate(runs, start=1):
+        target, end = table[:, label], waiting if i < len(runs) else ACCEPTED
+        following = np.where(target == ACCEPTED, end, np.where(target == DEAD, DEAD, target + i * states))
+        rows[i - 1][:, label] = rows[i][:, label] = following
+    last = np.full((1, table.shape[1]), ACCEPTED)
+    return canonical_table(np.ascontiguousarray(np.vstack([*rows, away, last]), np.int32))
 
 
 def difference(one: Table, other: Table) -> Table:
