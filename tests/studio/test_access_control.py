@@ -267,7 +267,7 @@ def test_a_deleted_session_can_be_brought_back(known):
     journal = (directory / name / "journal.jsonl").read_bytes()
     assert admitted.post(f"delete/{name}").status_code == 200
     assert admitted.get(f"session/{name}").status_code == 404
-    assert name not in admitted.get("").text
+    assert name in admitted.get("").text  # the first page offers to bring it back
     assert admitted.post(f"restore/{name}").status_code == 200
     assert admitted.get(f"session/{name}").status_code == 200
     assert (directory / name / "journal.jsonl").read_bytes() == journal
@@ -278,10 +278,16 @@ def test_a_page_of_a_deleted_session_is_told_so_and_goes_on_once_it_is_back(tmp_
     controller = registry.create("errand")
     name, turn = controller.session.name, {"do": "control", "control": 0}
     send(controller, turn)
+    shown = []
+    controller.listeners.append(lambda part: shown.append(controller.view("header")["is_deleted"]))
     registry.delete(name)
+    assert shown == [True]
     assert "was deleted" in send(controller, turn).notice
     assert not (tmp_path / name).exists()
+    assert (registry.deleted(), registry.sessions()) == ([name], [])
     registry.restore(name)
+    assert registry.deleted() == []
+    assert not shown[-1]
     send(registry.open(name), turn)
     send(controller, turn)  # the page that was open all the time
     assert Session(tmp_path / name).state.controls == (0, 0, 0)

@@ -297,6 +297,10 @@ class SessionController:
         """Stop the running jobs."""
         self._progress.cancel()
 
+    def show_whether_deleted(self) -> None:
+        """Tell the pages that the session was deleted, or is back."""
+        self._changed(HEADER)
+
     async def download(self, file: str) -> tuple[bytes, str]:
         """Content and media type of a file. Raises `WfairlError` if there is none, or it cannot be made now."""
         await self.ready()

@@ -87,6 +87,7 @@ class SessionRegistry:
         self.open(name).close()
         self._deleted.mkdir(exist_ok=True)
         (self.directory / name).rename(self._deleted / name)
+        self._controllers[name].show_whether_deleted()
         return name
 
     def restore(self, name: str) -> str:
@@ -94,7 +95,14 @@ class SessionRegistry:
         if not (self._deleted / check_name(name) / JOURNAL).is_file():
             raise BadInputError(f"there is no deleted session {name}")
         (self._deleted / name).rename(self.directory / name)
+        if name in self._controllers:
+            self._controllers[name].show_whether_deleted()
         return name
+
+    def deleted(self) -> list[str]:
+        """The names of the deleted sessions, the latest first."""
+        journals = sorted(self._deleted.glob(f"*/{JOURNAL}"), key=lambda one: one.stat().st_mtime, reverse=True)
+        return [one.parent.name for one in journals]
 
     @property
     def _deleted(self) -> Path:

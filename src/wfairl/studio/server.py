@@ -141,6 +141,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
             "environments": INVENTED_IN,
             "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [vars(one) for one in registry.sessions()],
+            "deleted": registry.deleted(),
         }
         parts["home"](view)
 

@@ -83,7 +83,9 @@ def notice_of(before: SessionState, event: Event) -> str:
 
 def header_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
     """The task and the name of the session."""
-    return {"title": session.state.title, "summary": session.task.summary, "session": session.name}
+    is_deleted = not session.directory.exists()
+    named = {"title": session.state.title, "summary": session.task.summary, "session": session.name}
+    return {**named, "is_deleted": is_deleted}
 
 
 def history_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001

@@ -9,7 +9,7 @@ export default {
         <p class="subtitle">Demonstrate a task two or three times. The studio infers what you were doing, plans with it in
           scenes that it has never seen, and explains its choices.</p>
       </header>
-      <div role="status" aria-live="polite"><p v-if="notice" class="notice">{{ notice }} <button v-if="deleted" type="button" class="quiet" @click="restore">Undo</button></p></div>
+      <div role="status" aria-live="polite"><p v-if="notice" class="notice">{{ notice }} <button v-if="latest" type="button" class="quiet" @click="restore(latest)">Undo</button></p></div>
       <section v-if="sessions.length" aria-labelledby="sessions">
         <h2 id="sessions">Continue where you were</h2>
         <form class="form search" role="search" @submit.prevent><label><span>Search {{ sessions.length }} {{ sessions.length === 1 ? "session" : "sessions" }}</span><input type="search" v-model="wanted" autocomplete="off"></label></form>
@@ -21,6 +21,8 @@ export default {
           <li v-if="!found.length" class="hint">No session has this in its name.</li>
         </ul>
       </section>
+      <details v-if="deleted.length" class="deleted"><summary>Deleted sessions</summary>
+        <ul class="rows"><li v-for="one in deleted" :key="one"><span>{{ one }}</span><button type="button" class="quiet" :aria-label="'Bring back ' + one" @click="restore(one)">Bring back</button></li></ul></details>
       <section aria-labelledby="invent">
         <h2 id="invent">Invent a task of your own</h2>
         <p class="hint">Choose a world, then click to define what matters in it.</p>
@@ -42,7 +44,7 @@ export default {
     </div>`,
   data() {
     const view = JSON.parse(this.json);
-    return { view, other: view.others[0], sessions: view.sessions, wanted: "", notice: "", deleted: null };
+    return { view, other: view.others[0], sessions: view.sessions, deleted: view.deleted, wanted: "", notice: "", latest: null };
   },
   computed: {
     found() { return this.sessions.filter((one) => `${one.title} ${one.name} ${one.task}`.toLowerCase().includes(this.wanted.trim().toLowerCase())); },
@@ -62,12 +64,11 @@ export default {
     async remove(one) {
       if (!(await this.post(`delete/${one.name}`))) return;
       this.sessions = this.sessions.filter((other) => other.name !== one.name);
-      [this.notice, this.deleted] = [`Deleted ${one.title}.`, one];
+      [this.notice, this.latest] = [`Deleted ${one.title}.`, one.name];
+      this.deleted = [one.name, ...this.deleted];
     },
-    async restore() {
-      if (!(await this.post(`restore/${this.deleted.name}`))) return;
-      this.sessions = [this.deleted, ...this.sessions];
-      [this.notice, this.deleted] = [`${this.deleted.title} is back.`, null];
+    async restore(name) {
+      if (await this.post(`restore/${name}`)) location.reload();
     },
   },
 };
