@@ -187,11 +187,10 @@ def _improve(
             while i < end:
                 q += probability[i] * ahead[effect[i]]
                 i += one
-            # Only what costs more than a failure can be a control that always fails.
-            if q < least and q >= failure and not _can_succeed(target, node, lotteries, np.int64(row) + u):
-                q = np.inf
             best = np.int64(row) + u if q < least else best  # no branch: it would be mispredicted half of the time
             least = min(q, least)
+        if least >= failure:  # only what costs more than a failure can be a control that always fails
+            least, best = _least_hopeful(target, node, lotteries, np.int64(row), ahead)
         largest = max(largest, abs(least - V[node]) - 2 * ROUNDING * least)
         V[node] = least
         if best != lottery[node] and (
@@ -200,6 +199,18 @@ def _improve(
             _write_row(target, costs, lotteries, failure, node, best, rows)
             changes += 1
     return largest, changes
+
+
+@njit(cache=True, nogil=True)
+def _least_hopeful(target: Nodes, node: int, lotteries: Lotteries, row: int, ahead: Floats) -> tuple[float, int]:
+    """The least cost of a control that can succeed, and its lottery; the first lottery of the node is given."""
+    least, best = np.inf, np.int64(-1)
+    for lottery in range(row, row + lotteries.controls):
+        if _can_succeed(target, node, lotteries, lottery):
+            q = _mean_ahead(lotteries, lottery, ahead)
+            best = lottery if q < least else best
+            least = min(q, least)
+    return least, best
 
 
 @njit(cache=True, nogil=True)
