@@ -131,9 +131,10 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     learned, optimal = next(iter(run.learned.values()), None), run.evaluation.get("optimal")
     if learned is None:
         return
-    text = _done_right(learned)
+    tried = len(learned.episodes)
+    text = f"{round(learned.success_rate * tried)} of {counted(tried, 'scene')} done right{_chance(learned)}"
     if optimal is not None and optimal.success_rate < 1:
-        text += f"; by the optimal policy, which knows the rule, {_done_right(optimal)}"
+        text += f"; by the optimal policy, which knows the rule, {optimal.success_rate:.0%}{_chance(optimal)}"
     regret = None if optimal is None or run.task.true_cost is None else regret_of(learned, optimal)
     if optimal is not None and regret is not None:
         share, least, most = (f"{100 * one + 0.0:.1f}" for one in (regret.value, regret.low, regret.high))
@@ -144,12 +145,10 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     yield "In new scenes", f"{text}."
 
 
-def _done_right(evaluation: Evaluation) -> str:
-    """In how many scenes a policy fulfilled the task, with the interval of its chance unless it always did."""
-    share, tried = evaluation.success_rate, len(evaluation.episodes)
-    low, high = _wilson_interval(share, tried)
-    chance = f" (a chance of {low:.0%} to {high:.0%})" if share < 1 else ""
-    return f"{round(share * tried)} of {counted(tried, 'scene')} done right{chance}"
+def _chance(evaluation: Evaluation) -> str:
+    """The interval of a policy's chance to fulfil the task; empty if it always did."""
+    low, high = _wilson_interval(evaluation.success_rate, len(evaluation.episodes))
+    return f" (a chance of {low:.0%} to {high:.0%})" if evaluation.success_rate < 1 else ""
 
 
 def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
