@@ -204,7 +204,7 @@ def _improve(
 @njit(cache=True, nogil=True)
 def _least_hopeful(target: Nodes, node: int, lotteries: Lotteries, row: int, ahead: Floats) -> tuple[float, int]:
     """The least cost of a control that can succeed, and its lottery; the first lottery of the node is given."""
-    least, best = np.inf, np.int64(-1)
+    least, best = np.inf, -1
     for lottery in range(row, row + lotteries.controls):
         if _can_succeed(target, node, lotteries, lottery):
             q = _mean_ahead(lotteries, lottery, ahead)
