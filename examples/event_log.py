@@ -1,4 +1,4 @@
-"""An event log, from the table to the cases to look at; editors open its cells (# %%) as a notebook."""
+"""An event log, from the table to the cases to look at: the cells of the notebook `event_log.ipynb`."""
 
 # %% A log as a table: 600 claims. Those that were checked twice, or approved by no one, take longer than a week.
 import numpy as np

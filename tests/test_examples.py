@@ -1,6 +1,7 @@
 """The examples run, each in a folder of its own, and say what their pages in the gallery say."""
 
 import inspect
+import json
 import os
 import re
 import runpy
@@ -83,6 +84,18 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 def test_an_example_runs_and_says_what_it_shows(name, capsys):
     runpy.run_path(f"examples/{name}.py", run_name="__main__")
     assert SAYS[name] in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("in_a_folder_of_its_own")
+def test_the_notebook_is_the_example_and_its_cells_print_what_it_shows(capsys):
+    cells = json.loads(Path("examples/event_log.ipynb").read_text())["cells"][1:]
+    texts = ["".join(cell["source"]) for cell in cells]
+    _, *parts = Path("examples/event_log.py").read_text().split("\n# %% ")
+    assert texts == [text for part in parts for text in part.strip("\n").split("\n", 1)]
+    names = {}
+    for cell, text in zip(cells[1::2], texts[1::2], strict=True):
+        exec(text, names)
+        assert capsys.readouterr().out == "".join("".join(one["text"]) for one in cell["outputs"])
 
 
 CONTRACTS = {
