@@ -164,3 +164,14 @@ def test_a_rule_that_does_not_beat_a_constant_answer_says_so_first(tmp_path):
     beats = HeldOut(document["held_out_accuracy"], document["base_rate"], 60).beats_constant
     assert text.startswith("No better than a guess") == (not beats and document["bits"] is not None)
     assert document["held_out_accuracy"] >= document["base_rate"] - 0.1
+
+
+def test_outcomes_of_one_kind_are_said_and_where_no_case_succeeds_what_to_do(tmp_path):
+    log, task = tmp_path / "log.csv", tmp_path / "task.json"
+    log.write_text("case,event\n" + "\n".join(f"{case},{name}" for case in range(30) for name in "abc"))
+    always = run("learn-task", log, "-o", task, "--outcome-column", "event: c")
+    assert "every case succeeds" in always.stderr
+    assert "it begins with a" in always.stdout
+    log.write_text("case,event,outcome\n" + "\n".join(f"{case},{name},no" for case in range(30) for name in "abc"))
+    with pytest.raises(BadInputError, match="name another outcome"):
+        run("learn-task", log, "-o", task)

@@ -99,7 +99,7 @@ def test_a_rule_too_large_for_its_automaton_keeps_all_its_sentences():
     learned = DeclareLearner(max_states=4).fit(words, kept(rule, words))
     assert learned.model.finite.states == 4
     assert set(learned.model.sentences) == sentences(rule)
-    assert "1 of the 3 sentences are not in the automaton" in learned.notes[0]
+    assert "1 of the 3 sentences is not in the automaton" in learned.notes[0]
     assert learned.model.values(words) == kept(rule, words).tolist()
 
 

@@ -83,7 +83,10 @@ def test_any_events_come_back_in_the_order_of_the_file(tmp_path_factory, rows):
     ("text", "reason"),
     [
         ("", "line 1: no column 'case'"),
-        ("case,what\n", "line 1: no column 'event' for the event; there are case, what"),
+        (
+            "case,what\n",
+            "line 1: no column 'event' for the event; there are case, what: name the one that has it (--ev",
+        ),
         ("case,event\n", "no cases"),
         ("case,event\n1,a\n1\n", "line 3: 1 columns where the header has 2"),
         ("case,event\n1,\n", "line 2: the event is empty"),

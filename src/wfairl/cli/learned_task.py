@@ -66,7 +66,7 @@ def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tup
     yield from (("rule", sentence) for sentence in _sentences(model))
     if task.trivial:
         yield "rule", "none was found: every word is accepted"
-    yield from (("rates", rate) for rate in _rates(model))
+    yield from (("rates", rate) for rate in ([] if task.trivial else _rates(model)))
     if model.weighted is not None:
         yield "rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}"
     yield "loss", f"{summary.loss:.3g}"

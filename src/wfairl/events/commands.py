@@ -15,6 +15,7 @@ from wfairl.cli.console import out, print_json, warn
 from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, format_label, format_word
+from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, write_atomically
@@ -272,4 +273,6 @@ def read_scored(path: Path, columns: LogColumns) -> ScoredWords:
         raise BadInputError(
             f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'
         )
+    if isinstance(data, EventLog) and min(data.scores) >= Reading().threshold:
+        warn(f"{path}: every case succeeds, so what the cases have in common is learned")
     return data

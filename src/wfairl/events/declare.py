@@ -97,10 +97,10 @@ def _notes(rule: LearnedRule, unpaired: Sequence[str], used: int, words: int) ->
         yield f"of {words:,} words {used:,} were used, drawn at random"
     alone = len(rule.constraints) - rule.in_automaton
     if alone:
-        yield (
-            f"{alone} of the {len(rule.constraints)} sentences are not in the automaton, which would be too"
-            " large; verdicts keep to all of them"
-        )
+        counting = sum(not one.constraint.template.transitions for one in rule.constraints)
+        why = "which cannot count events" if alone == counting else "which would be too large"
+        one_or_more = f"{alone} of the {len(rule.constraints)} sentences {'is' if alone == 1 else 'are'}"
+        yield f"{one_or_more} not in the automaton, {why}; verdicts keep to all of them"
 
 
 def _most_paired(words: int, keep_repeats: bool) -> int:

@@ -324,7 +324,8 @@ def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict
             places[role] = small.index(column)
         elif role in ("case", "event") or wanted != role:
             raise MalformedWordsError(
-                f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"
+                f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}: name the one"
+                f" that has it (--{role}-column)"
             )
     for name in Attributes(columns.attributes).names:
         if name.lower() in small:

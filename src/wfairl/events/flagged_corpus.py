@@ -33,7 +33,8 @@ class FlaggedCorpus:
         succeeded = given >= reading.threshold
         if not succeeded.any():
             raise BadWordsError(
-                f"no score reaches the threshold {reading.threshold:g}; learning needs at least one success"
+                f"no score reaches the threshold {reading.threshold:g}, and learning needs at least one success; name"
+                " another outcome, or leave out the outcomes to learn what the words have in common"
             )
         return cls(read, *encode_all(read), succeeded)
 
