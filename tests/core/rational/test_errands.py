@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactEdge, simplify
+from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.errands import Errand, automaton_of, errands, nearest_errands
+from wfairl.core.rational.moves import constrained
 
 A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
 FORBIDDEN = CompactEdge(ANY, Guard(frozenset("x")), DEAD)
@@ -66,6 +68,13 @@ def test_stages_that_lack_an_edge_are_completed(asked, data):
             for word in product("abcd", repeat=5):
                 labels = [frozenset(letter) for letter in word]
                 assert found.fulfilled_at(labels) == whole.to_guarded().fulfilled_at(labels)
+
+
+def test_what_is_needed_becomes_an_event_of_a_stage():
+    chain = tuple(Errand((Guard(frozenset(letter)),), 1) for letter in "abc")
+    needed = automaton_of(chain)._replace(constraints=(Constraint("needed", "d", after="a"),))
+    b, d = Guard(frozenset("b")), Guard(frozenset("d"))
+    assert automaton_of([chain[0], Errand((b, d), 2), chain[2]]) in set(constrained(needed, ()))
 
 
 def test_only_stages_count_as_errands():

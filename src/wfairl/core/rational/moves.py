@@ -89,7 +89,7 @@ def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> 
     for i, old in enumerate(kept):
         others = kept[:i] + kept[i + 1 :]
         yield automaton._replace(constraints=others)
-        for edges in _at_the_same_time(automaton, old):
+        for edges in chain(_at_the_same_time(automaton, old), _as_errand(automaton, old)):
             yield simplify(edges)._replace(constraints=others)
         for one in new:
             if one[:2] == old[:2]:
@@ -104,6 +104,12 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
         if needed.kind == "needed" and edge.guard == Guard(frozenset({needed.after or ""})) and edge.target != DEAD:
             both = Guard(edge.guard.true | {needed.proposition})
             yield _unless(_replaced(automaton, i, edge._replace(guard=both)), i, edge.guard)
+
+
+def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
+    """What is needed is an event more of a stage, in any order with the others."""
+    if needed.kind == "needed" and needed.instead is None:
+        yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], MAX_STATES)
 
 
 def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
@@ -288,14 +294,15 @@ def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
 
 
 def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
-    """Stages become whole, one has an event more to choose from, or another number of its events is needed."""
+    """Stages become whole; one has an event more, needed or not; or another number of its events is needed."""
     exact = errands(automaton)
     stages = nearest_errands(automaton) if exact is None else exact
     forbidden = [edge for edge in automaton.edges if edge.source == ANY and edge.target == DEAD]
     if stages and exact is None:
         yield list(automaton_of(stages, forbidden).edges)
     for i, (events, needed) in enumerate(stages):
-        changed = [Errand((*events, guard), needed) for guard in guards if guard not in events]
+        more = [(*events, guard) for guard in guards if guard not in events]
+        changed = [Errand(several, count) for several in more for count in (needed, needed + 1)]
         changed += [Errand(events, count) for count in range(1, len(events) + 1) if count != needed]
         for one in changed:
             other = automaton_of([*stages[:i], one, *stages[i + 1 :]], forbidden)
