@@ -14,13 +14,14 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from wfairl.events.dfa import Dfa
 
 
 def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
     """Bits of `count` flags of which `flagged` are set; arrays of one shape."""
+    from scipy.special import gammaln  # 0.2 s of processor, which `learn-task` does not need where worlds are known
+
     n, k = np.asarray(count, np.float64), np.asarray(flagged, np.float64)
     chosen = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     bits: NDArray[np.float64] = np.log2(n + 1) + chosen / math.log(2)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.word_corpus import Corpus
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 
 class FlaggedWords(NamedTuple):
@@ -119,7 +119,7 @@ def _best_change(transitions, states, data, best, max_states, twice):  # type: i
     return chosen, chosen_states, best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _edge_users(transitions, states, data, source, label):  # type: ignore[no-untyped-def]
     """The words that take an edge, see `EdgeUsers`."""
     words, places = np.empty(len(data.flags), np.int64), np.empty(len(data.flags), np.int64)
@@ -152,7 +152,7 @@ def _ends(trial, states, data, users):  # type: ignore[no-untyped-def]
     return ends
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _labels_read(trial, where, data, users):  # type: ignore[no-untyped-def]
     """Which labels `users` read in the state `where`, shape [labels]."""
     read = np.zeros(trial.shape[1], np.bool_)
@@ -189,7 +189,7 @@ def _bits(transitions, states, data):  # type: ignore[no-untyped-def]
     return _bits_of_ends(transitions.shape[1], _count_leaving(transitions, states), states, ends)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count_leaving(transitions, states):  # type: ignore[no-untyped-def]
     """How many labels leave each state, shape [states + 1]: the last entry is for a state that is split off."""
     leaving = np.zeros(states + 1, np.int64)
@@ -198,7 +198,7 @@ def _count_leaving(transitions, states):  # type: ignore[no-untyped-def]
     return leaving
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bits_of_ends(labels, leaving, states, ends):  # type: ignore[no-untyped-def]
     """The bits by `table_bits` and `flag_bits`, from how many words end in each state and how many of them succeed."""
     bits = 2 * math.log2(states + 1) + 1 + states
@@ -209,6 +209,6 @@ def _bits_of_ends(labels, leaving, states, ends):  # type: ignore[no-untyped-def
     return bits
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _log2_binomial(n, k):  # type: ignore[no-untyped-def]
     return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 P_KEPT, P_REPAIRED, P_NEITHER = 0.9, 0.05, 0.05
 P_AGAIN = 0.1
@@ -183,7 +183,7 @@ def _move(after, tried, rng):  # type: ignore[no-untyped-def]
     return _flip_relation(after, i, j)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _flip_relation(after, i, j):  # type: ignore[no-untyped-def]
     """Let i come before j, or no longer, and leave all other pairs as they are; False if that is no order."""
     steps = len(after)
@@ -209,7 +209,7 @@ def _flip_relation(after, i, j):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _log_posterior(after, affinity, table, counts, prior, log_words):  # type: ignore[no-untyped-def]
     """Up to a constant; minus infinity if an edge follows from others."""
     steps = len(after)
@@ -243,7 +243,7 @@ def _log_posterior(after, affinity, table, counts, prior, log_words):  # type: i
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leave_out_early(after, word, counted):  # type: ignore[no-untyped-def]
     """Write the steps into `counted` as they are first done after all that they wait for.
 

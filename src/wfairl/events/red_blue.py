@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.word_corpus import Corpus, build_prefix_tree
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 NO_CHILD = -1
 """No successor, in the prefix tree."""
@@ -142,7 +142,7 @@ def _fold(tree, state, blue, noise, log):  # type: ignore[no-untyped-def]
     return saved, counted, linked
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unfold(tree, log, counted, linked):  # type: ignore[no-untyped-def]
     """Undo a `_fold`."""
     for k in range(counted - 1, -1, -1):
@@ -153,7 +153,7 @@ def _unfold(tree, log, counted, linked):  # type: ignore[no-untyped-def]
         tree.children[log.edges[k, 0], log.edges[k, 1]] = NO_CHILD
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _flags(successes, failures, noise):  # type: ignore[no-untyped-def]
     """-log2 of the probability of the flags of one state."""
     a = successes * math.log2(1 - noise) + failures * math.log2(noise)

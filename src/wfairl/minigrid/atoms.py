@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.worlds.compiled import LabelTable
 from wfairl.minigrid import physics
 from wfairl.minigrid.physics import NOTHING, LayoutTable, cell_entry
@@ -135,7 +135,7 @@ def holds(layout: LayoutTable, atoms: NDArray[np.int32], i: int, fields: NDArray
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _just_picked_up(layout: LayoutTable, fields: NDArray[np.int32], role: int, control: int) -> bool:
     if control != physics.PICKUP:
         return False
@@ -143,7 +143,7 @@ def _just_picked_up(layout: LayoutTable, fields: NDArray[np.int32], role: int, c
     return obj != NOTHING and physics.object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_role(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether the object or the door on a cell has a role."""
     if cell_entry(layout, cell, physics.DOOR_ROLES) >> role & 1:
@@ -152,7 +152,7 @@ def _has_role(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: i
     return obj != NOTHING and physics.object_entry(layout, obj, physics.ROLES) >> role & 1 != 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_beside(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether something of a role is on a neighbour of a cell."""
     for direction in range(4):
@@ -162,7 +162,7 @@ def _is_beside(layout: LayoutTable, fields: NDArray[np.int32], cell: int, role: 
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
     for obj in range(first, end):  # noqa: SIM110 - compiled
         if fields[physics.FIRST_OBJECT + obj] == place:
@@ -170,7 +170,7 @@ def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_terrain(layout: LayoutTable, cell: int, terrain: int, color: int) -> bool:
     """Whether a cell has a terrain and a colour; the colour `NOTHING` stands for any."""
     if cell_entry(layout, cell, physics.TERRAIN) != terrain:
@@ -178,7 +178,7 @@ def is_terrain(layout: LayoutTable, cell: int, terrain: int, color: int) -> bool
     return color == NOTHING or cell_entry(layout, cell, physics.TERRAIN_COLOR) == color
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _all_apart(layout: LayoutTable, fields: NDArray[np.int32], first: int, end: int, cell: int, least: int) -> bool:
     for obj in range(first, end):
         place = fields[physics.FIRST_OBJECT + obj]

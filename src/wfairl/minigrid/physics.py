@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.support.errors import BadInputError
 
 CONTROLS = ("left", "right", "forward", "pickup", "drop", "toggle")
@@ -162,13 +162,13 @@ class Layout:
         return fields
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cell_entry(layout: LayoutTable, cell: int, column: int) -> int:
     """One entry of the table of cells."""
     return layout[CELL_TABLE + CELL_COLUMNS * cell + column]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def object_entry(layout: LayoutTable, obj: int, column: int) -> int:
     """One entry of the table of objects."""
     return layout[layout[OBJECT_TABLE] + OBJECT_COLUMNS * obj + column]
@@ -208,13 +208,13 @@ def is_final(layout: LayoutTable, fields: NDArray[np.int32]) -> bool:
     return terrain in (GOAL, LAVA)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cell_in_front(layout: LayoutTable, fields: NDArray[np.int32]) -> int:
     """The cell that the agent faces, or `NOTHING` at the edge of the grid."""
     return cell_entry(layout, fields[AGENT], FRONT + fields[DIRECTION])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def object_at(layout: LayoutTable, fields: NDArray[np.int32], place: int) -> int:
     """The object at a place, or `NOTHING`; a cell, or the agent's hands, hold at most one."""
     for obj in range(layout[OBJECTS_COUNT]):
@@ -223,7 +223,7 @@ def object_at(layout: LayoutTable, fields: NDArray[np.int32], place: int) -> int
     return NOTHING
 
 
-@njit(cache=True, nogil=True)
+@inner
 def carried_object(layout: LayoutTable, fields: NDArray[np.int32]) -> int:
     """The object that the agent carries, or `NOTHING`."""
     return object_at(layout, fields, layout[CELLS] + CARRIED)
@@ -235,7 +235,7 @@ def door_state(layout: LayoutTable, fields: NDArray[np.int32], door: int) -> int
     return fields[FIRST_OBJECT + layout[OBJECTS_COUNT] + door]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move_forward(layout: LayoutTable, fields: NDArray[np.int32], front: int) -> bool:
     terrain = cell_entry(layout, front, TERRAIN)
     if terrain == WALL or object_at(layout, fields, front) != NOTHING:
@@ -264,7 +264,7 @@ def _drop(layout: LayoutTable, fields: NDArray[np.int32], front: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _toggle(layout: LayoutTable, fields: NDArray[np.int32], front: int) -> bool:
     if cell_entry(layout, front, TERRAIN) == DOOR:
         return _toggle_door(layout, fields, front)
@@ -299,7 +299,7 @@ def _toggle_door(layout: LayoutTable, fields: NDArray[np.int32], front: int) -> 
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(layout: LayoutTable, fields: NDArray[np.int32], obj: int, place: int) -> None:
     """Put an object somewhere, and its group back in ascending order of places."""
     at, first = FIRST_OBJECT + obj, FIRST_OBJECT + object_entry(layout, obj, GROUP_FIRST)
@@ -313,7 +313,7 @@ def _put(layout: LayoutTable, fields: NDArray[np.int32], obj: int, place: int) -
     fields[at] = place
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fields_count(layout: LayoutTable) -> int:
     """Number of fields of a state."""
     return FIRST_OBJECT + layout[OBJECTS_COUNT] + layout[DOORS_COUNT]

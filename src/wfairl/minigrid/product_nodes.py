@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import ABOUT_FRONT, EVENTS, NEW_MASK, MaskNumbers, find_number, label_mask
 from wfairl.minigrid.physics import CONTROLS, NOTHING, Layout, LayoutTable
@@ -266,7 +266,7 @@ def _insert_node(
     return np.int64(count), count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np.uint64:
     """State and automaton state in one word if they fit (`shift` says where), else a hash of them."""
     if shift >= 0:
@@ -278,7 +278,7 @@ def _node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np
     return key
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_slot(key: np.uint64, last: int) -> int:
     """Where to look first. The low bits of a key (direction, and a bit of the cell) choose within a line of slots.
 
@@ -299,7 +299,7 @@ def _rehash(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
             larger[slot, 0], larger[slot, 1] = slots[i, 0], slots[i, 1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same(states: NDArray[np.uint64], node: int, words: NDArray[np.uint64]) -> bool:
     for i in range(words.size):  # noqa: SIM110 - compiled
         if states[node, i] != words[i]:

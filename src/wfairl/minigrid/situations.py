@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.physics import CELL_TYPES, COLORS, FLOORS, HANDS, NOTHING, Layout, LayoutTable, cell_entry
 
@@ -46,7 +46,7 @@ def find_situations(layout: LayoutTable, states: NDArray[np.uint64]) -> NDArray[
     return situations
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
     """What a cell shows, an index into `CELL_TYPES`; a wall beyond the edge of the grid."""
     if cell == NOTHING:

@@ -189,7 +189,9 @@ def test_without_demonstrations_the_chain_samples_the_prior():
     rng, before = np.random.default_rng(0), np.zeros((1, terms + 1))
     for _ in range(2):
         states = np.empty((steps, terms + 1))
-        _walk(*decisions, np.zeros((terms, 1)), log_odds, log_prior, 0.5, 0.3, before, rng, states, np.empty(steps))
+        prior, room = (np.zeros((terms, 1)), log_odds, log_prior, 0.5, 0.3), np.full((3, 1, 2), np.inf)
+        now, after = before[-1].copy(), before[-1].copy()
+        _walk(*decisions, *prior, before, rng, *room[:2], now, after, room[2, 0], states, np.empty(steps))
         before = states
     inside = states[:, :-1] != 0
     for size, weight in weights.items():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 Table = NDArray[np.int32]
 
@@ -48,7 +48,7 @@ def canonical_table(table: Table) -> Table:
     return result[:filled].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reachable(table: Table) -> Table:
     """The table of the states that can be reached, numbered breadth first."""
     states, labels = table.shape
@@ -124,7 +124,7 @@ def equivalence_classes(transitions, accepting):  # type: ignore[no-untyped-def]
         count = found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _agree(transitions, classes, one, other):  # type: ignore[no-untyped-def]
     """Whether the states after each label are in one class."""
     for label in range(transitions.shape[1]):

@@ -25,7 +25,7 @@ from wfairl.core.costs.cost_model import DEFAULT_FLOOR
 from wfairl.core.costs.scene import Comparison, TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
 from wfairl.core.costs.terms import Decisions, KnownPaths, Terms
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 MEAN, SPREAD = 0.7, 1.5
 """Mean and standard deviation of the logarithm of a cost: half lie between 0.7 and 5.5, and two in three above 1."""
@@ -130,7 +130,9 @@ class _Chain:
         before, self.states, log_likelihoods = self.states, np.empty((steps, len(self.terms) + 1)), np.empty(steps)
         prior = self.log_odds, self.log_prior, self.temperature, self.spread
         kinds = np.ascontiguousarray(self.terms.kinds.T)
-        _walk(*decisions, kinds, *prior, before, self.rng, self.states, log_likelihoods)
+        Q, now = np.full((2, *decisions.counts.shape), np.inf), np.stack([before[-1], before[-1]])
+        room = np.empty(decisions.sums.shape[1])
+        _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, room, self.states, log_likelihoods)
         return self.states, log_likelihoods
 
     def search(self) -> float:
@@ -170,8 +172,8 @@ class _Chain:
 
 def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temperature: float) -> float:
     """Of demonstrated steps and comparisons, under costs of terms."""
-    Q = np.full(decisions.counts.shape, np.inf)
-    _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, Q)
+    Q, costs = np.full(decisions.counts.shape, np.inf), np.empty(decisions.sums.shape[1])
+    _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, costs, Q)
     return float(_log_likelihood(Q, decisions.counts, temperature))
 
 
@@ -188,10 +190,17 @@ def _walk(
     spread: float,
     before: NDArray[np.float64],
     rng: np.random.Generator,
+    Q: NDArray[np.float64],
+    after_Q: NDArray[np.float64],
+    now: NDArray[np.float64],
+    after: NDArray[np.float64],
+    costs: NDArray[np.float64],
     states: NDArray[np.float64],
     log_likelihoods: NDArray[np.float64],
 ) -> None:
     """Fill the last two arrays with a chain that goes on from the last of the states before.
+
+    Arrays are made in Python, and rows are copied number by number: to compile either takes a second.
 
     Args:
         counts, pairs, first, sums: see `Decisions`.
@@ -201,12 +210,12 @@ def _walk(
         temperature: as stated.
         spread: scale of the logarithm of the temperature.
         before: states of an earlier chain, whose differences are proposed; shape [states, terms + 1].
+        Q, after_Q: inf where no path is known, shape [steps, controls]; see `_cost_to_go` for `costs`.
+        now, after: the last of the states before.
     """
-    Q, after_Q = np.full(counts.shape, np.inf), np.full(counts.shape, np.inf)
-    now, after = before[-1].copy(), before[-1].copy()
     now_density, now_likelihood, width = 0.0, -np.inf, len(now)
     for step in range(len(states)):
-        for i in range(width):  # here and below: to compile an assignment of rows takes a second
+        for i in range(width):
             after[i] = now[i]
         ratio, is_new = (_propose(after, before, rng) if step else 0.0), step == 0
         for i in range(width - 1):
@@ -214,7 +223,7 @@ def _walk(
         density = ratio + _log_prior(after, log_odds, log_prior, temperature, spread)
         if density > -np.inf and is_new:
             if _is_positive(kinds, after):
-                _cost_to_go(sums, first, pairs, after, after_Q)
+                _cost_to_go(sums, first, pairs, after, costs, after_Q)
             else:
                 density = -np.inf
         if density > -np.inf:
@@ -230,7 +239,7 @@ def _walk(
         log_likelihoods[step] = now_likelihood
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _log_prior(
     state: NDArray[np.float64],
     log_odds: NDArray[np.float64],
@@ -249,7 +258,7 @@ def _log_prior(
     return total + log_prior[size]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _density(log_cost: float) -> float:
     """The logarithm of the prior density of a term's cost."""
     if log_cost > LARGEST:
@@ -257,7 +266,7 @@ def _density(log_cost: float) -> float:
     return -((log_cost - MEAN) ** 2) / (2 * SPREAD**2) - math.log(SPREAD * math.sqrt(2 * math.pi))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _propose(state: NDArray[np.float64], before: NDArray[np.float64], rng: np.random.Generator) -> float:
     """Change the state; the logarithm of the chance of the way back over that of the way there."""
     count = len(state) - 1
@@ -293,7 +302,7 @@ def _propose(state: NDArray[np.float64], before: NDArray[np.float64], rng: np.ra
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rescale(state: NDArray[np.float64], change: float) -> float:
     """Change the temperature and what costs differ from 1 by the same factor: see `_propose`."""
     ratio = 0.0
@@ -308,7 +317,7 @@ def _rescale(state: NDArray[np.float64], change: float) -> float:
     return ratio
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.random.Generator) -> int:
     """One of the terms inside the set, or outside, of which there are so many."""
     left = int(rng.random() * count)
@@ -320,14 +329,17 @@ def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.rando
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64]) -> bool:
     """Whether all transitions cost at least the floor."""
-    costs = np.ones(kinds.shape[1])
-    for term in range(len(kinds)):
-        if log_costs[term] != 0.0:
-            costs += math.expm1(log_costs[term]) * kinds[term]
-    return costs.min() >= DEFAULT_FLOOR
+    for kind in range(kinds.shape[1]):
+        cost = 1.0
+        for term in range(len(kinds)):
+            if log_costs[term] != 0.0:
+                cost += math.expm1(log_costs[term]) * kinds[term, kind]
+        if cost < DEFAULT_FLOOR:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -336,19 +348,22 @@ def _cost_to_go(
     first: NDArray[np.int64],
     pairs: NDArray[np.int64],
     log_costs: NDArray[np.float64],
+    costs: NDArray[np.float64],
     Q: NDArray[np.float64],
 ) -> None:
-    """Set Q of each pair to the least cost of its paths."""
-    costs = sums[0].copy()
+    """Set Q of each pair to the least cost of its paths, for which `costs` has room."""
+    for path in range(len(costs)):
+        costs[path] = sums[0, path]
     for term in range(len(sums) - 1):
         if log_costs[term] != 0.0:
-            costs += math.expm1(log_costs[term]) * sums[1 + term]
-    flat = Q.reshape(-1)
+            more = math.expm1(log_costs[term])
+            for path in range(len(costs)):
+                costs[path] += more * sums[1 + term, path]
     for i in range(len(pairs)):
         least = costs[first[i]]
         for path in range(first[i] + 1, first[i + 1]):
             least = min(least, costs[path])
-        flat[pairs[i]] = least
+        Q[pairs[i] // Q.shape[1], pairs[i] % Q.shape[1]] = least
 
 
 @njit(cache=True, nogil=True)
@@ -356,8 +371,9 @@ def _log_likelihood(Q: NDArray[np.float64], counts: NDArray[np.float64], tempera
     """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature)."""
     total = 0.0
     for one in range(len(Q)):
-        least = Q[one].min()
-        mass = 0.0
+        least, mass = np.inf, 0.0
+        for control in range(Q.shape[1]):
+            least = min(least, Q[one, control])
         for control in range(Q.shape[1]):
             if Q[one, control] - least < NEGLIGIBLE * temperature:
                 mass += np.exp((least - Q[one, control]) / temperature)

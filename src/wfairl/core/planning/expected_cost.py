@@ -41,7 +41,7 @@ from wfairl.core.planning.shortest_path import (
     check_costs,
     least_costs,
 )
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.chances import Chances
 
@@ -239,7 +239,7 @@ def _look_ahead(
     return residual
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _only_fails(successors: Nodes, node: int, lotteries: Lotteries, lottery: int, V: Floats) -> bool:
     """Whether acceptance cannot be reached after any effect of a lottery."""
     for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):

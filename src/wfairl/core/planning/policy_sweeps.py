@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.planning.shortest_path import Floats, Nodes, Ranks
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.worlds.chances import Chances
 
 MOST_SWEEPS = 1_000_000
@@ -160,7 +160,7 @@ def sweep_costs(
 
 
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
-@njit(cache=True, nogil=True)
+@inner
 def _improve(
     target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, rows: PolicyRows
 ) -> tuple[float, int]:
@@ -201,7 +201,7 @@ def _improve(
     return largest, changes
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least_hopeful(target: Nodes, node: int, lotteries: Lotteries, row: int, ahead: Floats) -> tuple[float, int]:
     """The least cost of a control that can succeed, and its lottery; the first lottery of the node is given."""
     least, best = np.inf, -1
@@ -213,7 +213,7 @@ def _least_hopeful(target: Nodes, node: int, lotteries: Lotteries, row: int, ahe
     return least, best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _can_succeed(target: Nodes, node: int, lotteries: Lotteries, lottery: int) -> bool:
     """Whether a lottery has an effect that is no failure."""
     for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
@@ -222,7 +222,7 @@ def _can_succeed(target: Nodes, node: int, lotteries: Lotteries, lottery: int) -
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mean_ahead(lotteries: Lotteries, lottery: int, ahead: Floats) -> float:
     """The mean of what comes after effects, [effects]."""
     total = 0.0
@@ -231,7 +231,7 @@ def _mean_ahead(lotteries: Lotteries, lottery: int, ahead: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_row(
     target: Nodes, costs: Floats, lotteries: Lotteries, failure: float, node: int, lottery: int, rows: PolicyRows
 ) -> None:
@@ -258,7 +258,7 @@ def _write_row(
     rows.stays[node] = stays if stays > MOST_STAYING else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _follow_rows(rows: PolicyRows, V: Floats) -> float:
     """One sweep over a policy; the largest change."""
     _, base, stays, first, target, probability = rows

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.support.errors import BadInputError
 
 WIDTH = 3.0
@@ -171,7 +171,7 @@ def _reverse(successors: Nodes) -> tuple[Ranks, Ranks, Ranks, Ranks]:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort_by_target(successors: Nodes) -> tuple[Ranks, Ranks]:
     """Counting sort of the transitions that matter; acceptance stands as node number `nodes`."""
     nodes, controls = successors.shape
@@ -228,7 +228,7 @@ def _search(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, width
         scanned = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan(
     first: Ranks, source: Ranks, transition: Ranks, costs: Floats, V: Floats, near_rank: Ranks, near_cost: Floats,
     far_rank: Ranks, far_cost: Floats, scanned: np.uint64, near: np.uint64, far: np.uint64, threshold: float,
@@ -257,7 +257,7 @@ def _scan(
     return scanned, near, far
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _split(
     near_rank: Ranks, near_cost: Floats, far_rank: Ranks, far_cost: Floats, size: np.uint64, width: float
 ) -> tuple[np.uint64, np.uint64, float]:
@@ -278,7 +278,7 @@ def _split(
     return near, far, threshold
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _grown(pile: NDArray[np.generic]) -> NDArray[np.generic]:
     grown = np.empty(2 * len(pile), pile.dtype)
     for i in range(len(pile)):  # to compile an assignment of slices takes a second

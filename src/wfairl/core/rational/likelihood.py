@@ -16,16 +16,16 @@ from wfairl.core.planning.policy_sweeps import split_lotteries
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
+    SLACK_STEPS,
     PackedWorld,
+    ReversibleTable,
     SlippingWorlds,
     expected_cost_to_go,
-    general_cost_to_go,
     pack_world,
-    reverse_table,
-    unit_cost_to_go,
+    search_nodes,
+    sort_pairs,
 )
-from wfairl.core.rational.tables import read_word
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.worlds.chances import slip_chances
 
 TABULATED_GAPS = 32
@@ -48,6 +48,7 @@ class PackedScenes(NamedTuple):
     worlds: PackedWorld  # of all scenes, one after another; each has its own end in `first` and `label_first`
     # the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64
     state_first: NDArray[np.int64]
+    most_states: int  # of a scene
     unit: NDArray[np.bool_]  # whether all transitions of a scene cost 1, [scenes]
     log_outlier: Floats  # log of e times the probability of an outlier, [scenes]
     log_follows: float  # log(1 - e), where e is the probability that a demonstration follows no task
@@ -96,6 +97,7 @@ def pack_scenes(
     packed_scenes = PackedScenes(
         PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
         np.array(states, np.int64),
+        max(np.diff(states).tolist()),
         np.array([bool((packed.cost == 1).all()) and not slip for packed in worlds]),
         log_outlier,
         log_follows,
@@ -171,7 +173,23 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
     return queue[:filled].copy()
 
 
-@njit(cache=True, nogil=True)
+class _Room(NamedTuple):
+    """Arrays that `_fill_evidence` writes; made in Python, because Numba takes seconds to compile what makes them."""
+
+    automaton: ReversibleTable
+    V: Floats  # [nodes], and so are the next two
+    queue: NDArray[np.int32]
+    is_queued: NDArray[np.bool_]
+    nodes: NDArray[np.int64]  # [steps]
+    accepted: NDArray[np.bool_]  # [scenes]
+    weight: Floats  # exp(-gap / eta), [gaps, temperatures]
+    total: Floats  # [temperatures], and so are the next three
+    follows: Floats
+    gap_sum: Floats
+    partition: Floats
+    ahead: Floats  # [effects]
+
+
 def fill_evidence(
     table: Table,
     scenes: PackedScenes,
@@ -183,46 +201,61 @@ def fill_evidence(
     """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
 
     It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
-    a scene that is not yet planned counts with 0, and no probability has a larger logarithm. Where `slipping` is None,
-    Numba leaves out what is only for worlds that slip.
+    a scene that is not yet planned counts with 0, and no probability has a larger logarithm.
     """
+    grid, nodes = len(temperatures), len(table) * scenes.most_states
+    total, follows, gap_sum, partition = np.empty((4, grid))
+    room = _Room(
+        ReversibleTable(table, np.empty(table.size + 2, np.int32), np.empty(table.size, np.int32)),
+        np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.bool_),
+        np.empty(len(scenes.visited), np.int64), np.empty(len(scenes.unit), np.bool_), np.empty((TABULATED_GAPS, grid)),
+        total, follows, gap_sum, partition, np.empty(scenes.successor.shape[1]),
+    )  # fmt: skip
+    return bool(_fill_evidence(room, scenes, slipping, temperatures, needed, result))
+
+
+@njit(cache=True, nogil=True)
+def _fill_evidence(
+    room: _Room,
+    scenes: PackedScenes,
+    slipping: SlippingWorlds | None,
+    temperatures: Floats,
+    needed: float,
+    result: Floats,
+) -> bool:
+    """See `fill_evidence`. Where `slipping` is None, Numba leaves out what is only for worlds that slip."""
+    table, total, V = room.automaton.table, room.total, room.V
     count, grid = result.shape
-    total = np.zeros(grid)
-    accepted = np.zeros(count, np.bool_)
+    for k in range(grid):
+        total[k] = 0.0
     for i in range(count):
-        begin, end = scenes.step_first[i], scenes.step_first[i + 1]
-        accepted[i] = read_word(table, scenes.word[begin:end]) == end - begin
+        room.accepted[i] = _reads(table, scenes, i, room.nodes)
         for k in range(grid):
-            result[i, k] = 0.0 if accepted[i] else scenes.log_outlier[i]
+            result[i, k] = 0.0 if room.accepted[i] else scenes.log_outlier[i]
             total[k] += result[i, k]
     if log_mean(total) < needed:
         return False
-    automaton = reverse_table(table)
-    most_nodes = 0
-    for i in range(count):
-        most_nodes = max(most_nodes, table.shape[0] * (scenes.state_first[i + 1] - scenes.state_first[i]))
-    V, queue = np.empty(most_nodes), np.empty(most_nodes, np.int32)
-    weight = np.empty((TABULATED_GAPS, grid))
+    sort_pairs(room.automaton)
     for gap in range(TABULATED_GAPS):
         for k in range(grid):
-            weight[gap, k] = np.exp(-gap / temperatures[k])
-    follows = np.empty(grid)
+            room.weight[gap, k] = np.exp(-gap / temperatures[k])
     for i in range(count):
-        if not accepted[i]:
+        if not room.accepted[i]:
             continue
-        world = _world(scenes, i, table.shape[1])
+        world, begin = _world(scenes, i, table.shape[1]), scenes.step_first[i]
         if slipping is not None:
             tolerance = EXPECTED_TOLERANCE * temperatures[0]
-            expected_cost_to_go(automaton, world, slipping, scenes.state_first[i], slipping.failure[i], tolerance, V)
-        elif scenes.unit[i]:
-            unit_cost_to_go(automaton, world, _nodes(table, scenes, i), V, queue)
+            expected_cost_to_go(
+                room.automaton, world, slipping, scenes.state_first[i], slipping.failure[i], tolerance, V
+            )
         else:
-            general_cost_to_go(automaton, world, V)
-        _fill_log_likelihoods(table, V, scenes, slipping, i, temperatures, weight, follows)
+            end, slack = (scenes.step_first[i + 1], SLACK_STEPS) if scenes.unit[i] else (begin, np.inf)
+            search_nodes(room.automaton, world, room.nodes[begin:end], slack, V, room.queue, room.is_queued)
+        _fill_log_likelihoods(room, scenes, slipping, i, temperatures)
         for k in range(grid):
             total[k] -= result[i, k]
-            high = max(scenes.log_follows + follows[k], scenes.log_outlier[i])
-            low = min(scenes.log_follows + follows[k], scenes.log_outlier[i])
+            high = max(scenes.log_follows + room.follows[k], scenes.log_outlier[i])
+            low = min(scenes.log_follows + room.follows[k], scenes.log_outlier[i])
             result[i, k] = high + np.log1p(np.exp(low - high))
             total[k] += result[i, k]
         if log_mean(total) < needed:
@@ -230,7 +263,23 @@ def fill_evidence(
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _reads(table: Table, scenes: PackedScenes, i: int, nodes: NDArray[np.int64]) -> bool:
+    """Whether the automaton accepts at the end of demonstration i, and not before.
+
+    Fills in the nodes q * states + s through which the demonstration goes.
+    """
+    end, states = scenes.step_first[i + 1], scenes.state_first[i + 1] - scenes.state_first[i]
+    q = 0
+    for t in range(scenes.step_first[i], end):
+        nodes[t] = q * states + scenes.visited[t]
+        q = table[q, scenes.word[t]]
+        if q < 0:
+            return q == ACCEPTED and t + 1 == end
+    return False
+
+
+@inner
 def _world(scenes: PackedScenes, i: int, labels: int) -> PackedWorld:
     """The world of scene i."""
     worlds = scenes.worlds
@@ -245,41 +294,23 @@ def _world(scenes: PackedScenes, i: int, labels: int) -> PackedWorld:
     )
 
 
-@njit(cache=True, nogil=True)
-def _nodes(table: Table, scenes: PackedScenes, i: int) -> NDArray[np.int64]:
-    """The nodes q * states + s through which demonstration i goes, shape [steps]."""
-    begin, end = scenes.step_first[i], scenes.step_first[i + 1]
-    states = scenes.state_first[i + 1] - scenes.state_first[i]
-    nodes = np.empty(end - begin, np.int64)
-    q = 0
-    for t in range(begin, end):
-        nodes[t - begin] = q * states + scenes.visited[t]
-        q = table[q, scenes.word[t]]
-    return nodes
-
-
-@njit(cache=True, nogil=True)
+@inner
 def _fill_log_likelihoods(
-    table: Table,
-    V: Floats,
-    scenes: PackedScenes,
-    slipping: SlippingWorlds | None,
-    i: int,
-    temperatures: Floats,
-    weight: Floats,
-    result: Floats,
+    room: _Room, scenes: PackedScenes, slipping: SlippingWorlds | None, i: int, temperatures: Floats
 ) -> None:
-    """Fill `result` [temperatures] with sum_t log pi(u_t | s_t) of demonstration i.
+    """Fill `follows` [temperatures] with sum_t log pi(u_t | s_t) of demonstration i.
 
     log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
-    sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
+    sums are multiplied before their logarithm is taken.
     """
+    table, V, ahead, result = room.automaton.table, room.V, room.ahead, room.follows
+    gap_sum, partition = room.gap_sum, room.partition
     grid, effects = len(temperatures), scenes.successor.shape[1]
     states = scenes.state_first[i + 1] - scenes.state_first[i]
-    ahead, gap_sum, partition = np.empty(effects), np.zeros(grid), np.ones(grid)
-    result[:] = 0.0
-    q = 0
+    for k in range(grid):
+        result[k], gap_sum[k], partition[k] = 0.0, 0.0, 1.0
     for t in range(scenes.step_first[i], scenes.step_first[i + 1]):
+        q = room.nodes[t] // states
         for e in range(effects):
             ahead[e] = np.inf
             if scenes.successor[t, e] >= 0:
@@ -291,29 +322,32 @@ def _fill_log_likelihoods(
         Q = ahead
         if slipping is not None:
             Q = _expected(slipping, i, scenes.state_first[i] + scenes.visited[t], scenes.cost[t], ahead)
-        least = Q.min()
-        if Q[scenes.control[t]] == np.inf:
-            result[:] = -np.inf
-            return
+        least = np.inf
+        for u in range(len(Q)):  # to compile `min` of an array takes half a second
+            least = min(least, Q[u])
         for k in range(grid):
-            total = 0.0
+            if Q[scenes.control[t]] == np.inf:
+                result[k] = -np.inf
+                continue
+            mass = 0.0
             for u in range(len(Q)):
                 gap = Q[u] - least
                 if scenes.unit[i] and gap < TABULATED_GAPS:
-                    total += weight[int(gap), k]
+                    mass += room.weight[int(gap), k]
                 elif gap < np.inf:
-                    total += np.exp(-gap / temperatures[k])
+                    mass += np.exp(-gap / temperatures[k])
             gap_sum[k] += Q[scenes.control[t]] - least
-            partition[k] *= total
+            partition[k] *= mass
             if partition[k] > LARGEST_PARTITION:
                 result[k] -= np.log(partition[k])
                 partition[k] = 1.0
-        q = table[q, scenes.word[t]]
+        if result[0] == -np.inf:
+            return
     for k in range(grid):
         result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _expected(slipping: SlippingWorlds, world: int, row: int, costs: Floats, ahead: Floats) -> Floats:
     """Q [controls] in the state of a row of `slipping`, from the cost of each effect and all that follows [effects].
 

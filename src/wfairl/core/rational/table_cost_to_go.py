@@ -5,7 +5,6 @@ a product that was built). Node q * states + s is the pair of automaton state q 
 backwards from acceptance, so that the transitions of the world and those of the automaton are sorted by their targets.
 """
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -96,71 +95,104 @@ def _sort_transitions(
     return PackedWorld(first, source, label, cost, label_first, label_source, label_cost)
 
 
-@njit(cache=True, nogil=True)
 def reverse_table(table: Table) -> ReversibleTable:
-    """Sort the pairs of state and label of an automaton by where they lead."""
-    states, labels = table.shape
-    first = np.zeros(states * labels + 1, np.int32)
-    for q in range(states):
-        for a in range(labels):
-            if table[q, a] >= 0:
-                first[table[q, a] * labels + a + 1] += 1
-    for i in range(states * labels):
-        first[i + 1] += first[i]
-    free = first[:-1].copy()
-    source = np.empty(first[-1], np.int32)
-    for q in range(states):
-        for a in range(labels):
-            if table[q, a] >= 0:
-                i = table[q, a] * labels + a
-                source[free[i]] = q
-                free[i] += 1
-    return ReversibleTable(table, first, source)
+    """An automaton whose pairs of state and label are sorted by where they lead."""
+    reversible = ReversibleTable(table, np.empty(table.size + 2, np.int32), np.empty(table.size, np.int32))
+    sort_pairs(reversible)
+    return reversible
 
 
 @njit(cache=True, nogil=True)
-def unit_cost_to_go(
-    automaton: ReversibleTable, world: PackedWorld, required: NDArray[np.int64], V: Floats, queue: NDArray[np.int32]
-) -> None:
-    """Fill V of node q * states + s, breadth first from acceptance, where every transition costs 1.
+def sort_pairs(automaton: ReversibleTable) -> None:
+    """Fill in `first` and `source`."""
+    table, first, source = automaton
+    states, labels = table.shape
+    for i in range(len(first)):
+        first[i] = 0
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0:
+                first[table[q, a] * labels + a + 2] += 1
+    for i in range(1, len(first)):
+        first[i] += first[i - 1]
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0:
+                i = table[q, a] * labels + a + 1  # first[i] is where the next such pair belongs
+                source[first[i]] = q
+                first[i] += 1
 
-    The search ends `SLACK_STEPS` steps after it has reached the last required node, or when there are no more nodes.
+
+def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: Floats) -> None:
+    """Fill V of node q * states + s, however much transitions cost."""
+    search_nodes(
+        automaton, world, np.empty(0, np.int64), np.inf, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_)
+    )
+
+
+@njit(cache=True, nogil=True)
+def search_nodes(
+    automaton: ReversibleTable,
+    world: PackedWorld,
+    required: NDArray[np.int64],
+    slack: float,
+    V: Floats,
+    queue: NDArray[np.int32],
+    is_queued: NDArray[np.bool_],
+) -> None:
+    """Fill V of node q * states + s, first come, first served, from acceptance.
+
+    Where every transition costs 1, this is a breadth-first search. Otherwise a node comes again when its V has fallen.
+
+    Args:
+        required: the search ends `slack` after it has reached the last of these nodes; breadth first, so where all
+            transitions cost 1.
+        queue, is_queued: room for every node.
     """
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
-    V[: automaton_states * states] = np.inf
-    filled = 0
+    nodes = automaton_states * states
+    for node in range(nodes):
+        V[node], is_queued[node] = np.inf, False
+    end = 0
     for q in range(automaton_states):
         for a in range(len(world.label_first) - 1):
             if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
-                    if V[node] == np.inf:
-                        V[node] = 1.0
-                        queue[filled] = node
-                        filled += 1
-    scanned, level, last, reached = 0, 0.0, np.inf, 0
-    while scanned < filled:
-        node = queue[scanned]
-        scanned += 1
-        q, s = node // states, node % states
-        through = V[node] + 1.0
-        if V[node] > level:
-            level = V[node]
+                    if world.label_cost[i] < V[node]:
+                        V[node] = world.label_cost[i]
+                        if not is_queued[node]:
+                            is_queued[node] = True
+                            queue[end] = node
+                            end += 1
+    waiting, begin, level, last, reached = end, 0, 0.0, np.inf, 0
+    end = 0 if end == nodes else end
+    while waiting > 0:
+        node = queue[begin]
+        begin = 0 if begin + 1 == nodes else begin + 1
+        waiting -= 1
+        is_queued[node] = False
+        q, s, cost = node // states, node % states, V[node]
+        if cost > level:
+            level = cost
             while reached < len(required) and V[required[reached]] < np.inf:
                 reached += 1
             if reached == len(required) and last == np.inf:
-                last = level + SLACK_STEPS
+                last = level + slack
             if level >= last:
                 return
         for i in range(world.first[s], world.first[s + 1]):
             entry = q * labels + world.label[i]
             for j in range(automaton.first[entry], automaton.first[entry + 1]):
                 before = automaton.source[j] * states + world.source[i]
-                if V[before] == np.inf:
-                    V[before] = through
-                    queue[filled] = before
-                    filled += 1
+                if cost + world.cost[i] < V[before]:
+                    V[before] = cost + world.cost[i]
+                    if not is_queued[before]:
+                        is_queued[before] = True
+                        queue[end] = before
+                        end = 0 if end + 1 == nodes else end + 1
+                        waiting += 1
 
 
 class SlippingWorlds(NamedTuple):
@@ -188,9 +220,10 @@ def expected_cost_to_go(
 
     The method is that of `planning.expected_cost`. The states of the world begin at `first_state` of `slipping`.
     """
-    general_cost_to_go(automaton, world, V)
+    nodes = len(automaton.table) * (len(world.first) - 1)
+    none = np.empty(0, np.int64)
+    search_nodes(automaton, world, none, np.inf, V, np.empty(nodes, np.int32), np.empty(nodes, np.bool_))
     table, states, effects = automaton.table, len(world.first) - 1, slipping.successor.shape[1]
-    nodes = len(table) * states
     highest, least = 0.0, np.inf
     for cost in V[:nodes]:
         highest, least = max(highest, cost if cost < np.inf else 0.0), min(least, cost)
@@ -222,33 +255,3 @@ def expected_cost_to_go(
     sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
     for i in range(count):
         V[order[i]] = values[i]
-
-
-@njit(cache=True, nogil=True)
-def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: Floats) -> None:
-    """Fill V of node q * states + s by Dijkstra's algorithm from acceptance."""
-    automaton_states, labels = automaton.table.shape
-    states = len(world.first) - 1
-    V[: automaton_states * states] = np.inf
-    heap = [(0.0, 0) for _ in range(0)]  # empty, of a type that Numba can infer
-    for q in range(automaton_states):
-        for a in range(len(world.label_first) - 1):
-            if automaton.table[q, a] == ACCEPTED:
-                for i in range(world.label_first[a], world.label_first[a + 1]):
-                    node = q * states + world.label_source[i]
-                    if world.label_cost[i] < V[node]:
-                        V[node] = world.label_cost[i]
-                        heapq.heappush(heap, (V[node], node))
-    while len(heap) > 0:
-        cost, node = heapq.heappop(heap)
-        if cost > V[node]:
-            continue
-        q, s = node // states, node % states
-        for i in range(world.first[s], world.first[s + 1]):
-            entry = q * labels + world.label[i]
-            for j in range(automaton.first[entry], automaton.first[entry + 1]):
-                before = automaton.source[j] * states + world.source[i]
-                through = cost + world.cost[i]
-                if through < V[before]:
-                    V[before] = through
-                    heapq.heappush(heap, (through, before))

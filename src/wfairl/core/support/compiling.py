@@ -63,6 +63,11 @@ def njit(*, cache: bool, exact: bool = False, **options: Any) -> Callable[[Calla
     return compiled
 
 
+def inner(function: Callable[..., Any]) -> Any:
+    """A kernel that only other kernels call; it is kept as a part of these. It takes less time to compile."""
+    return _ignore_literals(numba.njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function))
+
+
 def _name_by_digest(kept: FunctionCache, source: Path) -> None:
     """Keep a kernel in files whose names hold the digest of its source, and delete those of former versions."""
     digest, base, directory = source_digest(source), kept._impl.filename_base, Path(kept.cache_path)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 NO_NODE = -4
 """A pair of states that has not been reached."""
@@ -68,7 +68,7 @@ def explore_pairs(
     return pairs[:count].copy(), successors[:node].copy(), labels[:node].copy(), count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _with_room(table: NDArray[np.generic], room: int) -> NDArray[np.generic]:
     larger = np.empty((room, table.shape[1]), table.dtype)
     for row in range(len(table)):  # to compile an assignment of slices takes a second

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import atoms, physics
 from wfairl.minigrid.focused.pattern import (
     AT,
@@ -35,7 +35,7 @@ Buffers = tuple[Effects, NDArray[np.int64], NDArray[np.int64]]
 """Room for the transitions of one abstract state: effects, targets and prices."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_buffers(data: PatternData) -> Buffers:
     """Room for the most transitions of an abstract state: each effect with each change, or with none."""
     most = MOST_EFFECTS * (1 + data[AT.most_changes])
@@ -43,7 +43,7 @@ def make_buffers(data: PatternData) -> Buffers:
     return effects, np.empty(most, np.int64), np.empty(most, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def abstract_transitions(pattern: PatternTable, index: int, buffers: Buffers) -> int:
     """Write the transitions of an abstract state, given by its dense number, into the buffers.
 
@@ -84,7 +84,7 @@ def abstract_transitions(pattern: PatternTable, index: int, buffers: Buffers) ->
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
     """Write the effects of all controls in the abstract state at `ORIGIN`; effect 0 changes nothing. Their number."""
     layout, data = pattern
@@ -119,7 +119,7 @@ def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
     return _open_box(data, effects, count, front, there) if is_box and there != EMPTY_HAND else count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _turn(effects: Effects, ahead: int) -> int:
     """Add the effects of doing nothing and of turning to either side; the number of effects."""
     _add(effects, 0, ANY_CONTROL, ahead)
@@ -130,7 +130,7 @@ def _turn(effects: Effects, ahead: int) -> int:
     return 3
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _toggle_door(data: PatternData, effects: Effects, count: int, door: int) -> tuple[int, bool]:
     """Add the effect of toggling a door; the number of effects, and whether the door is surely shut."""
     gate, was_locked = data[data[AT.gate_of] + door], data[data[AT.was_locked] + door]
@@ -150,7 +150,7 @@ def _toggle_door(data: PatternData, effects: Effects, count: int, door: int) -> 
     return count + 1, True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_ahead(data: PatternData, state: int, front: int, effects: Effects) -> tuple[bool, int, bool]:
     """What is on the cell in front.
 
@@ -169,7 +169,7 @@ def _find_ahead(data: PatternData, state: int, front: int, effects: Effects) -> 
     return stands, there, is_box
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pick_up(
     data: PatternData, effects: Effects, count: int, front: int, terrain: int, stands: bool, there: int
 ) -> int:
@@ -186,7 +186,7 @@ def _pick_up(
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
     """Add the effects of dropping the carried object on the free cell in front; the number of effects."""
     hand, lay = effects[ORIGIN, EFFECT.hand], data[data[AT.hand_at] + front]
@@ -206,7 +206,7 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: int) -> int:
     """Add the effect of opening the box in front: the box is gone, and its contents lie there."""
     _add(effects, count, physics.TOGGLE, FIRST_OBJECT_TYPE + physics.BOX)
@@ -215,7 +215,7 @@ def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: 
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _remove_blocker(data: PatternData, effects: Effects, row: int, front: int) -> None:
     """Note that the object in front is gone."""
     bit = data[data[AT.blocker_at] + front]
@@ -232,7 +232,7 @@ def _add(effects: Effects, row: int, control: int, ahead: int) -> None:
     effects[row, EFFECT.price] += ahead * (ANY_HAND + 1) * (ANY_CONTROL + 1) + control
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Effects, row: int) -> int:
     """What is known of atom i after the effect of a row, with the agent on `cell`: `HOLDS`, `FAILS` or `MAY_HOLD`."""
     layout, data = pattern
@@ -289,13 +289,13 @@ def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Eff
     return FAILS
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_of(classes: int, hand: int) -> bool:
     """Whether a hand holds an object of one of the classes, given as bits."""
     return hand >= FIRST_CLASS and classes >> (hand - FIRST_CLASS) & 1 != 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, row: int) -> bool:
     """Whether an object of one of the classes, given as bits, may lie on a cell after an effect."""
     layout, data = pattern
@@ -307,7 +307,7 @@ def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, r
     return _is_of(classes, data[data[AT.hand_at] + cell]) and (stands or bit == NOTHING)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _may_be_apart(pattern: PatternTable, i: int, cell: int, effects: Effects, row: int) -> bool:
     """Whether all objects of an `ALL_APART` atom may be as far away as it asks, with the agent on `cell`."""
     layout, data = pattern

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.planning.shortest_path import WIDTH, find_cost_to_go
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import ORIGIN, abstract_transitions, make_buffers
 from wfairl.minigrid.focused.pattern import (
@@ -166,7 +166,7 @@ def bound_by_abstraction(
     return bounds
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lacks_needed_box(
     layout: LayoutTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int
 ) -> bool:
@@ -251,7 +251,7 @@ def estimate_states(
     return estimates
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fetch(
     abstract: AbstractStates,
     cost_to_go: NDArray[np.float64],
@@ -283,7 +283,7 @@ def _fetch(
     return best, is_left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_up(abstract: AbstractStates, cost_to_go: NDArray[np.float64], state: int, row: Effects) -> float:
     """The cost-to-go of an abstract state, inf if it was never met."""
     number = abstract.number_of[dense_index(abstract.pattern.data, row, 0, state)]

@@ -19,7 +19,7 @@ from numba import types
 from numba.typed import Dict
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import abstract_transitions, make_buffers
 from wfairl.minigrid.focused.abstraction import (
@@ -183,7 +183,7 @@ def _close_states(
     return number_of, states, (sources[:filled], targets[:filled], costs[:filled]), least_open
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effects) -> float:
     """The coarse bound of a fine abstract state, given by its dense number; `row` is overwritten."""
     state = read_index(data, index, row, 0)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.prices import ANY_HAND, price_classes
 from wfairl.minigrid.focused.task_demands import TaskDemands
@@ -205,7 +205,7 @@ def abstract_index(
     return dense_index(data, effects, 0, automaton_state)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lies_on(layout: LayoutTable, fields: NDArray[np.int32], group: int, cell: int) -> bool:
     """Whether an object of a group, given by its first object, lies on a cell."""
     for obj in range(group, physics.object_entry(layout, group, physics.GROUP_END)):
@@ -214,7 +214,7 @@ def lies_on(layout: LayoutTable, fields: NDArray[np.int32], group: int, cell: in
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> int:
     """An abstract state in one number, its *dense number*; classes that matter no more in `state` are left out."""
     relevant, hand = data[data[AT.relevant] + state], effects[row, EFFECT.hand]
@@ -227,7 +227,7 @@ def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> in
     return index << (data[AT.hands] - FIRST_CLASS) | (effects[row, EFFECT.moved] & relevant)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_index(data: PatternData, index: int, effects: Effects, row: int) -> int:
     """Write the abstract state of a dense number into a row, and return its automaton state."""
     states, hands = data[AT.states], data[AT.hands]

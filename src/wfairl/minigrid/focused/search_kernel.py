@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.planning.shortest_path import NO_CONTROL
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid.product_nodes import NOT_EXPANDED
 
 PATH_FOUND, NEEDS_SUCCESSORS, NO_PATH, NO_ROOM, STOPPED = range(5)
@@ -164,7 +164,7 @@ def continue_search(
     return SearchProgress(NO_PATH, search.cost_limit, 0, expansions, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pop_unexpanded(
     graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
 ) -> tuple[int, int]:
@@ -183,7 +183,7 @@ def _pop_unexpanded(
     return size, count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int) -> int:
     """Add an entry to the open list; its new size."""
     priorities, cost_so_far, entries, _ = open_list
@@ -198,7 +198,7 @@ def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int)
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pop(open_list: OpenList, size: int) -> int:
     """Remove the first entry of the open list; its new size."""
     priorities, cost_so_far, entries, _ = open_list
