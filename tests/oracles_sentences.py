@@ -6,6 +6,7 @@ reader.fulfilled_at(word)       the number of labels after which the task is don
 
 import re
 
+JOINT = r"(?:[\w ]+?|\"[^\"]*\") with .+"
 COUNTS = {"two": 2, "three": 3, "four": 4}
 NAME = r'(?:"[^"]*"|[^,;"]+?)'
 
@@ -15,6 +16,7 @@ class Reader:
 
     def __init__(self, clauses):
         self.resets, self.owed, self.bans, self.pairs, self.limits, self.table = [], [], [], [], [], None
+        self.in_turn = False
         if clauses[0].startswith("in stage 1,"):
             self.table = [read_stage(one) for one in clauses]
             return
@@ -24,6 +26,7 @@ class Reader:
 
     def read_condition(self, clause):
         patterns = {
+            r"never (.+) before its turn": self.expect_turn,
             rf"({NAME}) starts it all over": lambda p: self.resets.append(plain(p)),
             rf"after ({NAME}), (.+) counts only once ({NAME}) has held": lambda a, _, b: self.owed.append(
                 (plain(a), plain(b))
@@ -55,9 +58,15 @@ class Reader:
             for name in read_list(names)
         ]
 
+    def expect_turn(self, names):
+        assert set(read_choice(names)) == set(self.stages[-1][0]), "only the last stage has a turn"
+        self.in_turn = True
+
     def fulfilled_at(self, word):
         if self.table is not None:
             return self.follow(word)
+        joints = {name for names, *_ in self.stages for name in names if "+" in name}
+        word = [label | {one for one in joints if label >= set(one.split("+"))} for label in word]
         return next((n for n in range(1, len(word) + 1) if self.is_done(word[:n]) and self.is_kept(word[:n])), None)
 
     def is_done(self, word):
@@ -97,6 +106,8 @@ class Reader:
         return False
 
     def is_kept(self, word):
+        if self.in_turn and any(set(self.stages[-1][0]) & label for label in word[:-1]):
+            return False  # the word ends when the goal is reached for the first time
         for name, how, other in self.pairs:
             if any(name in label and (other in label) == (how == "with") for label in word):
                 return False
@@ -148,15 +159,30 @@ def split_stages(text):
 def read_part(text, later):
     """Names, how many of them, whether later than what was before, and whether it has to end first."""
     if found := re.fullmatch(r"either (.+)", text):
-        return read_list(found[1]), 1, later, False
+        return read_choice(found[1]), 1, later, False
     if found := re.fullmatch(r"(\w+) of (.+) in any order", text):
         return read_list(found[2]), COUNTS[found[1]], later, False
     if found := re.fullmatch(r"(.+) in any order", text):
         names = read_list(found[1])
         return names, len(names), later, False
+    if re.fullmatch(JOINT, text):
+        return [read_joint(text)], 1, later, False
     if found := re.fullmatch(rf"({NAME}) again", text):
         return [plain(found[1])], 1, later, True
     return [plain(text)], 1, later, False
+
+
+def read_choice(text):
+    """The names of `a`, `a or b with c`."""
+    if " with " not in text:
+        return read_list(text)
+    return [read_joint(one) if " with " in one else plain(one) for one in re.split(r", | or ", text)]
+
+
+def read_joint(text):
+    """`a with b and c` as one name, a+b+c."""
+    first, _, others = text.partition(" with ")
+    return "+".join([plain(first), *read_list(others)])
 
 
 def read_list(text):

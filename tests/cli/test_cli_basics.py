@@ -64,6 +64,7 @@ def test_a_signal_ends_the_command_also_in(place, number, words):
     [
         (("--help",), {"numpy", "numba", "torch", "gymnasium"}),
         (("plan", "doorkey"), {"torch", "scipy.linalg", "sklearn", "networkx", "matplotlib", "PIL", "joblib"}),
+        (("learn-task", "--help"), {"torch", "scipy.special", "scipy.linalg", "sklearn", "matplotlib", "joblib"}),
     ],
 )
 def test_a_command_loads_only_the_packages_that_it_needs(arguments, slow):

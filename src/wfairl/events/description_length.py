@@ -20,7 +20,7 @@ from wfairl.events.dfa import Dfa
 
 def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
     """Bits of `count` flags of which `flagged` are set; arrays of one shape."""
-    from scipy.special import gammaln  # 0.2 s of processor, which `learn-task` does not need where worlds are known
+    from scipy.special import gammaln  # here, because it is slow to import
 
     n, k = np.asarray(count, np.float64), np.asarray(flagged, np.float64)
     chosen = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

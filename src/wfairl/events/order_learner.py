@@ -18,7 +18,6 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
-from scipy.special import betaln
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
@@ -112,6 +111,8 @@ class OrderLearner(WordLearner):
             propositions: those that may happen; what no word has never happens. Those of the words if empty.
             weights: of the features of names.
         """
+        from scipy.special import betaln  # here, because it is slow to import
+
         told = [word for word in words if any(word)]
         if not told:
             raise BadWordsError("nothing happens in any successful word: there is no order to learn")

@@ -14,7 +14,7 @@ def process_id(_: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+@pytest.mark.parametrize("n_jobs", [-1, 1, 2])
 def test_results_come_in_the_order_of_the_items(n_jobs):
     assert list(map_in_threads(square, range(20), n_jobs)) == [number**2 for number in range(20)]
 

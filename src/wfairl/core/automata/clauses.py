@@ -18,6 +18,9 @@ The first clause is the goal, in stages. The others are conditions, kept until t
     never p with q; never p without q   p does not hold while q does; while q does not
     p starts it all over                after p nothing has been visited
     after a, z counts only once b has held     z is the last stage; b has to hold after a
+    never z before its turn             z is the last stage; it does not hold before all else is done
+
+A name may stand for several at once: "badge with red" holds where both do.
 """
 
 from collections.abc import Hashable, Sequence
@@ -42,10 +45,23 @@ WITH, WITHOUT = "with", "without"
 
 COUNTS = ("no", "one", "two", "three", "four", "five")
 RESERVED = {*COUNTS, "and", "or", "with", "without", "then", "later", "again", "never", "before", "after", "until"}
-RESERVED |= {"either", "of", "in", "the", "just", "anything", "starts", "counts", "more", "twice", "times"}
+RESERVED |= {"either", "of", "in", "the", "its", "just", "anything", "starts", "counts", "more", "twice", "times"}
 """Words that have a meaning in sentences."""
 
 Clauses = tuple[str, ...]
+
+
+class Joint(str):
+    """Names that have to hold at once, as one name."""
+
+    parts: frozenset[str]
+
+    @classmethod
+    def of(cls, parts: frozenset[str]) -> "Joint":
+        first, *others = map(quote, sorted(parts))
+        joint = cls(f"{first} with {listed(others, 'and')}")
+        joint.parts = parts
+        return joint
 
 
 class Stage(NamedTuple):
@@ -62,6 +78,7 @@ class Stage(NamedTuple):
             return names[0] + (" again" if self.again else "")
         if self.needed == 1:
             return f"either {listed(names, 'or')}"
+        names = [f"({name})" if isinstance(name, Joint) else name for name in names]
         some = "" if self.needed == len(names) else f"{COUNTS[self.needed]} of "
         return f"{some}{listed(names, 'and')} in any order"
 
@@ -73,11 +90,13 @@ class Goal(NamedTuple):
         stages: the stages.
         resets: names after which nothing has been visited.
         owed: pairs (a, b): after a, the last stage counts only once b has held.
+        in_turn: whether a name of the last stage that does not complete the goal breaks the rule.
     """
 
     stages: tuple[Stage, ...]
     resets: tuple[str, ...] = ()
     owed: tuple[tuple[str, str], ...] = ()
+    in_turn: bool = False
 
     @property
     def start(self) -> Hashable:
@@ -85,7 +104,11 @@ class Goal(NamedTuple):
         return 0, frozenset(), False, (False,) * len(self.owed)
 
     def step(self, state: Any, label: Label) -> Any:
-        """The state after a label, or `ACCEPTED`."""
+        """The state after a label, `ACCEPTED` or `DEAD`."""
+        after = self._go_on(state, label)
+        return DEAD if self.in_turn and after != ACCEPTED and label.intersection(self.stages[-1].names) else after
+
+    def _go_on(self, state: Any, label: Label) -> Any:
         stage, seen, ended, debts = state
         debts = tuple((b not in label) if owes else a in label for owes, (a, b) in zip(debts, self.owed, strict=True))
         if label.intersection(self.resets):
@@ -110,8 +133,9 @@ class Goal(NamedTuple):
         text = str(first) + "".join(f", {'and later' if one.later else 'then'} {one}" for one in others)
         resets = [f"{quote(name)} starts it all over" for name in self.resets]
         last = listed([quote(name) for name in self.stages[-1].names], "or")
+        turn = [f"never {last} before its turn"] if self.in_turn else []
         owed = [f"after {quote(a)}, {last} counts only once {quote(b)} has held" for a, b in self.owed]
-        return (text, *resets, *owed)
+        return (text, *resets, *owed, *turn)
 
 
 class Ban(NamedTuple):
@@ -185,5 +209,7 @@ def listed(names: Sequence[str], last: str) -> str:
 
 def quote(name: str) -> str:
     """A name in a sentence, in quotation marks if it could be read as something else."""
+    if isinstance(name, Joint):
+        return name
     is_plain = not RESERVED.intersection(name.lower().split()) and not set(name) & set(",;:\"'!&|()")
     return name if is_plain and name.strip() == name and name else f'"{name}"'

@@ -9,7 +9,7 @@ each, which is always possible.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +26,14 @@ from wfairl.core.automata.clauses import (
     Ban,
     Clauses,
     Goal,
+    Joint,
     Stage,
     automaton_of_ban,
-    listed,
     quote,
 )
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.listed_stages import list_stages
 from wfairl.core.automata.minimisation import canonical_table, to_table
 
 MOST_PROPOSITIONS = 6
@@ -41,8 +42,8 @@ MOST_PROPOSITIONS = 6
 MOST_STATES, MOST_LABELS = 40, 128
 """A larger automaton is not compared with guesses."""
 
-MOST_LISTED = 9
-"""States of an automaton that is listed in words."""
+MOST_JOINTS = 4
+"""Groups of propositions that an automaton asks for at once."""
 
 MOST_GOALS, MOST_ORDERED = 40, 4
 """Goals for which conditions are searched; needed propositions of which all orders are tried."""
@@ -85,7 +86,7 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
         return ("nothing has to be done",)
     names = sorted(automaton.propositions)
     if isinstance(automaton, FiniteAutomaton):
-        return _listed(automaton)
+        return list_stages(automaton)
     listed_as_it_is = labels is None and len(names) > MOST_PROPOSITIONS  # not all labels are compared
     if labels is None:
         most = 2 if listed_as_it_is else len(names)
@@ -94,10 +95,12 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
     if not table.rows:
         return ("nothing fulfils it",)
     if len(table.rows) > MOST_STATES or len(labels) > MOST_LABELS:
-        return _listed(automaton)
-    found = [clauses for clauses in _guesses(table) if clauses is not None]
-    shortest = min(found, key=lambda clauses: len(join_clauses(clauses)), default=None)
-    return shortest or _listed(automaton if listed_as_it_is else table.to_guarded())
+        return list_stages(automaton)
+    for one in (table, _with_joints(table, automaton)):
+        found = [clauses for clauses in _guesses(one) if clauses is not None]
+        if found:
+            return min(found, key=lambda clauses: len(join_clauses(clauses)))
+    return list_stages(automaton if listed_as_it_is else table.to_guarded())
 
 
 class _Table(NamedTuple):
@@ -113,7 +116,12 @@ class _Table(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The propositions of the labels."""
-        return sorted(frozenset().union(*self.labels))
+        return sorted(name for name in frozenset().union(*self.labels) if not isinstance(name, Joint))
+
+    @property
+    def joints(self) -> list[str]:
+        """Names for several propositions at once; they are no more than stages of a goal."""
+        return sorted(name for name in frozenset().union(*self.labels) if isinstance(name, Joint))
 
     def step(self, state: int, label: Label) -> int:
         """The state after a label."""
@@ -147,6 +155,16 @@ class _Table(NamedTuple):
                     break
 
 
+def _with_joints(table: _Table, automaton: Automaton) -> _Table:
+    """The table with names for what edges of the automaton ask for at once; without rows if there is none."""
+    edges = [edge for row in automaton.edges for edge in row] if isinstance(automaton, GuardedAutomaton) else []
+    joints = {Joint.of(edge.guard.true) for edge in edges if len(edge.guard.true) > 1 and edge.target != DEAD}
+    if not joints or len(joints) > MOST_JOINTS:
+        return _Table((), ())
+    labels = tuple(label | {one for one in joints if one.parts <= label} for label in table.labels)
+    return table._replace(labels=labels)
+
+
 def _minimal(rows: ArrayLike) -> tuple[Row, ...]:
     """The rows of the minimal table of the same language, none if that is empty; see `canonical_table`."""
     table = canonical_table(np.array(rows, np.int32))
@@ -155,14 +173,14 @@ def _minimal(rows: ArrayLike) -> tuple[Row, ...]:
 
 def _guesses(table: _Table) -> Iterator[Clauses | None]:
     """Clauses that say what the table does, for each of the goals that may be meant."""
+    if not table.rows:
+        return
     bans = _kept_bans(table)
-    tried = 0
-    for goal in dict.fromkeys(_goals(table)):
-        if _relaxes(goal, table):
-            yield _with_bans(goal, bans, table)
-            tried += 1
-        if tried == MOST_GOALS:
-            return
+    relaxing = (goal for goal in dict.fromkeys(_goals(table)) if _relaxes(goal, table))
+    for goal in islice(relaxing, MOST_GOALS):
+        yield _with_bans(goal, bans, table)
+        if _relaxes(in_turn := goal._replace(in_turn=True), table):
+            yield _with_bans(in_turn, bans, table)
 
 
 def _goals(table: _Table) -> Iterator[Goal]:
@@ -170,17 +188,20 @@ def _goals(table: _Table) -> Iterator[Goal]:
     relaxed = _Table(
         table.labels, _minimal([tuple(q if a == DEAD else a for a in row) for q, row in enumerate(table.rows)])
     )
-    names = table.names
+    names, joints = table.names, tuple(table.joints)
     for count in range(3):
         for left_out in combinations(names, count):
             stages = _stages(relaxed, frozenset(left_out))
             if stages is not None:
                 yield from _variants(stages, left_out, names)
-    needed = [name for name in names if _is_needed(name, table)][:MOST_ORDERED]
+    needed = [name for name in (*joints, *names) if _is_needed(name, table)][:MOST_ORDERED]
     for size in range(len(needed), 0, -1):
         for some in combinations(needed, size):
             for order in _ordered_partitions(some):
-                yield from _variants(tuple(Stage(part, len(part)) for part in order), (), names)
+                stages = tuple(Stage(part, len(part)) for part in order)
+                yield from _variants(stages, (), names)
+                if len(joints) > 1:
+                    yield from _variants((*stages, Stage(joints, 1)), (), names)
 
 
 def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequence[str]) -> Iterator[Goal]:
@@ -198,7 +219,7 @@ def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequenc
 
 def _stages(table: _Table, left_out: frozenset[str]) -> tuple[Stage, ...] | None:
     """The stages of a table as labels of one name show them; None if it has no such stages."""
-    single = {next(iter(label)): label for label in table.labels if len(label) == 1 and not label & left_out}
+    single = {name: label for label in table.labels if (name := _only_name(label)) and name not in left_out}
     stages: list[Stage] = []
     state, visited = 0, {0}
     while True:
@@ -219,6 +240,13 @@ def _stages(table: _Table, left_out: frozenset[str]) -> tuple[Stage, ...] | None
         if state in visited:
             return None
         visited.add(state)
+
+
+def _only_name(label: Label) -> str | None:
+    """The one name that a label shows, also if that stands for several; None if it shows none or more."""
+    joints = [name for name in label if isinstance(name, Joint)]
+    (name,) = joints if len(joints) == 1 else (label if len(label) == 1 else (None,))
+    return None if isinstance(name, Joint) and label != name.parts | {name} else name
 
 
 def _stage(table: _Table, state: int, single: dict[str, Label], names: tuple[str, ...]) -> tuple[Stage, int] | None:
@@ -255,7 +283,7 @@ def _is_needed(name: str, table: _Table) -> bool:
 def _relaxes(goal: Goal, table: _Table) -> bool:
     """Whether the goal is reached just when the table accepts, on all words that the table does not lose."""
     return all(
-        after == DEAD or (after == ACCEPTED) == (then == ACCEPTED)
+        after == DEAD or (then != DEAD and (after == ACCEPTED) == (then == ACCEPTED))
         for *_, (after, then) in _pairs(table, goal.start, goal.step)
     )
 
@@ -335,7 +363,7 @@ def _unlike(goal: Goal, bans: Sequence[Ban], table: _Table) -> list[tuple[Label,
         if DEAD in banned:
             return DEAD
         after = goal.step(state[0], label)
-        return after if after == ACCEPTED else (after, banned)
+        return after if after in (ACCEPTED, DEAD) else (after, banned)
 
     start = (goal.start, (0,) * len(bans))
     hopeful = _hopeful(start, step, table.labels)
@@ -374,42 +402,3 @@ def _pairs(
             if after >= 0 and following[1] not in (DEAD, ACCEPTED) and following not in words:
                 words[following] = (*words[pair], label)
                 queue.append(following)
-
-
-def _listed(automaton: Automaton) -> Clauses:
-    """The stages of an automaton, a clause each; how many there are if that is too long."""
-    if automaton.states > MOST_LISTED + 1:
-        names = sorted(automaton.propositions)
-        return (f"a rule in {automaton.states} stages about {listed([quote(name) for name in names], 'and')}",)
-    states = [q for q in range(automaton.states) if not automaton.accepting[q]]
-    number = {q: i for i, q in enumerate(states, start=1)}
-    clauses = []
-    for state in states:
-        parts = [f"{guard} {_verb(target, automaton, state, number)}" for guard, target in _edges(automaton, state)]
-        clauses.append(f"in stage {number[state]}, {', else '.join(parts) or 'nothing helps'}")
-    return tuple(clauses)
-
-
-def _edges(automaton: Automaton, state: int) -> list[tuple[str, int]]:
-    """What is read in a state, the first that fits, and the states after."""
-    if isinstance(automaton, GuardedAutomaton):
-        return [(_guard_text(edge.guard), edge.target) for edge in automaton.edges[state]]
-    assert isinstance(automaton, FiniteAutomaton)
-    after = zip(automaton.alphabet, automaton.transitions[state].tolist(), strict=True)
-    edges = [(f"just {_guard_text(Guard(label))}", target) for label, target in after if target != DEAD]
-    return [*edges, ("anything", DEAD)]
-
-
-def _verb(target: int, automaton: Automaton, state: int, number: dict[int, int]) -> str:
-    if target == DEAD:
-        return "fails"
-    if automaton.accepting[target]:
-        return "completes it"
-    return "changes nothing" if target == state else f"leads to stage {number[target]}"
-
-
-def _guard_text(guard: Guard) -> str:
-    true, false = ([quote(name) for name in sorted(names)] for names in (guard.true, guard.false))
-    if not true:
-        return f"anything without {listed(false, 'or')}" if false else "anything"
-    return listed(true, "with") + (f" without {listed(false, 'or')}" if false else "")

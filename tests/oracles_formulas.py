@@ -1,0 +1,138 @@
+"""A sentence about a task, written down as LTLf by somebody who has the sentence and the meaning of its words alone.
+
+    formula_of("coffee, then office; never plant")      F (coffee & F (office)) & G !plant
+
+The words are those of docs/learning-the-rule.md. A word of labels is right as soon as it fulfils the formula. No code
+is shared with `oracles_sentences`, which judges words instead.
+"""
+
+import re
+from itertools import permutations
+
+NUMBERS = {"two": 2, "three": 3, "four": 4}
+
+
+def formula_of(sentence):
+    goal, *conditions = split_outside_quotes(sentence, "; ")
+    steps = [read_step(one, join) for join, one in read_joins(goal)]
+    last = step_names(steps[-1])
+    resets = [name_of(one.removesuffix(" starts it all over")) for one in conditions if one.endswith("all over")]
+    owed = [one for one in conditions if " counts only once " in one]
+    end = " & last" if owed else ""
+    done = chain(steps, end)
+    if resets:
+        calm = f"G !({' | '.join(resets)})"
+        done = f"(({calm} & {done}) | F (({' | '.join(resets)}) & X[!] ({calm} & {done})))"
+    kept = [read_condition(one, last) for one in conditions if not one.endswith("all over")]
+    return " & ".join([done, *kept])
+
+
+def read_joins(goal):
+    """The steps of a goal, each with what stands before it."""
+    parts = split_outside_quotes(goal, ", then ", ", and later ", keep=True)
+    return [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def read_step(text, join):
+    """Alternatives, each a sequence of propositions; whether the step comes later; whether something ends first."""
+    later = "later" in join
+    if text.endswith(" again"):
+        return [[name_of(text.removesuffix(" again"))]], later, True
+    if text.startswith("either "):
+        return [[one] for one in names_of(text.removeprefix("either "), "or")], later, False
+    if text.endswith(" in any order"):
+        text = text.removesuffix(" in any order")
+        number, of, some = text.partition(" of ")
+        names = names_of(some if of else text, "and")
+        return [list(one) for one in permutations(names, NUMBERS[number] if of else len(names))], later, False
+    return [[joint_of(text)]], later, False
+
+
+def step_names(step):
+    return sorted({name for one in step[0] for name in one})
+
+
+def chain(steps, end):
+    """The steps one after the other, from here on."""
+    (alternatives, _, again), *others = steps
+    rest = ""
+    if others:
+        rest = f" & {'X[!] ' if others[0][1] else ''}{chain(others, end)}"
+    texts = []
+    for names in alternatives:
+        text = f"F ({names[-1]}{rest or end})"
+        for name in reversed(names[:-1]):
+            text = f"F ({name} & {text})"
+        texts.append(f"F (!{names[0]} & {text})" if again else text)
+    return f"({' | '.join(texts)})"
+
+
+def read_condition(text, last):
+    if found := re.fullmatch(r"after (.+), (.+) counts only once (.+) has held", text):
+        return f"G ({name_of(found[1])} -> X[!] F {name_of(found[3])})"
+    if text.endswith(" before its turn"):
+        return f"G (({' | '.join(last)}) -> last)"
+    if found := re.fullmatch(r"after (the first |the initial |)(.+), never (.+) until (.+)", text):
+        which, after, until = found[1].strip(), name_of(found[2]), name_of(found[4])
+        return every(found[3], lambda p: since(which, after, f"(!{p} W {until})"))
+    if found := re.fullmatch(r"never (.+) again until (.+)", text):
+        until = name_of(found[2])
+        back = "(!{u} U ({p} & !{u}))"
+        return every(
+            found[1], lambda p: f"!F ({p} & !{until} & (!{until} U (!{p} & !{until} & {back.format(u=until, p=p)})))"
+        )
+    if found := re.fullmatch(r"never (.+) more than (twice|three times)", text):
+        times = {"twice": 2, "three times": 3}[found[2]]
+        return every(found[1], lambda p: "!F (" + f"{p} & F (!{p} & F (" * times + p + "))" * times + ")")
+    if text.endswith(" again"):
+        return every(text.removesuffix(" again").removeprefix("never "), lambda p: f"!F ({p} & F (!{p} & F {p}))")
+    if found := re.fullmatch(r"never (.+) (with|without) (.+)", text):
+        beside = ("" if found[2] == "with" else "!") + name_of(found[3])
+        return every(found[1], lambda p: f"G !({p} & {beside})")
+    if found := re.fullmatch(r"never (.+) after (the initial |)(.+)", text):
+        return every(found[1], lambda p: since(found[2].strip(), name_of(found[3]), f"G !{p}"))
+    if found := re.fullmatch(r"never (.+) before (.+)", text):
+        return every(found[1], lambda p: f"(!{p} W {name_of(found[2])})")
+    if found := re.fullmatch(r"never (.+)", text):
+        return every(found[1], lambda p: f"G !{p}")
+    raise ValueError(f"what does this mean: {text}")
+
+
+def since(which, after, then):
+    """What holds from the next label on: after each a, after the first one, or after one at the beginning."""
+    if which == "the initial":
+        return f"({after} -> WX {then})"
+    return f"(!{after} W ({after} & WX {then}))" if which == "the first" else f"G ({after} -> WX {then})"
+
+
+def every(names, condition):
+    return " & ".join(condition(name) for name in names_of(names, "or"))
+
+
+def names_of(text, word):
+    return [joint_of(one) for one in split_outside_quotes(text, ", ", f" {word} ")]
+
+
+def joint_of(text):
+    """`a`, or `a with b and c`, all of which hold at once."""
+    first, beside, others = text.strip("()").partition(" with ")
+    return f"({' & '.join([name_of(first), *names_of(others, 'and')])})" if beside else name_of(first)
+
+
+def name_of(text):
+    return f'"{text.strip(chr(34))}"'
+
+
+def split_outside_quotes(text, *marks, keep=False):
+    """The parts between marks; marks within quotation marks and brackets are none."""
+    pattern = "|".join(map(re.escape, marks))
+    found = [one for one in re.finditer(pattern, text) if is_outside(text[: one.start()])]
+    parts, begin = [], 0
+    for one in found:
+        parts += [text[begin : one.start()], *([one.group()] if keep else [])]
+        begin = one.end()
+    return [*parts, text[begin:]]
+
+
+def is_outside(before):
+    return before.count('"') % 2 == 0 and before.count("(") == before.count(")")
