@@ -14,6 +14,7 @@ from experiments.procedures import (
     priced_worlds,
     process_discovery,
     rational_inference,
+    slipping_worlds,
     task_learners,
 )
 from experiments.procedures.unseen_scenes import mean_table, measure_policy
@@ -45,6 +46,15 @@ def test_a_quick_look_is_a_part_of_the_experiment(name, tmp_path):
     for cells in (quick, full):
         assert len({cell.name for cell in cells}) == len(cells)
     assert len(quick) <= len(full)
+
+
+@pytest.mark.parametrize("name", ["random-office-coffee", "cliff-walking", "patrol", "blocks"])
+def test_a_policy_that_is_followed_succeeds_and_pays_as_the_planner_expects(name):
+    task = slipping_worlds.task_of(name)
+    product = build_product(task.make_world(5000), task.rule)
+    costs = unit_cost(product)
+    plan, best = find_plan(product, costs), product.cost_to_go(costs).best_control
+    assert slipping_worlds.follow(product, best, task.rule, costs) == pytest.approx((plan.success, plan.cost), abs=1e-5)
 
 
 @pytest.mark.parametrize("family", priced_worlds.FAMILIES)

@@ -33,7 +33,10 @@ def test_it_is_that_of_storm_in_200_worlds(problem, price):
     compare_with_storm(by_place, problem, price)
 
 
-SMALL_TASKS = ("multiroom", "office-coffee", "office-patrol", "random-office-coffee-mail", "coffee-and-mail")
+OFFICES = [
+    f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")
+]
+SMALL_TASKS = (*OFFICES, "crowded-office-coffee", "coffee-and-mail", "multiroom", "terrain", "terrain-16", "errand")
 
 
 @pytest.mark.slow
