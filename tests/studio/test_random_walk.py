@@ -102,7 +102,9 @@ class Walk:
         """Wait until the journal holds what the twin does."""
         expected, until = self.journal(self.session.directory), time.monotonic() + SECONDS
         while (found := self.journal()) != expected:
-            assert time.monotonic() < until, (found[-3:], expected[-3:], len(found), len(expected))
+            if time.monotonic() > until:
+                at = next((i for i, pair in enumerate(zip(found, expected, strict=False)) if pair[0] != pair[1]), 0)
+                raise AssertionError((len(found), len(expected), at, found[at - 3 : at + 3], expected[at - 3 : at + 3]))
             time.sleep(0.01)
         for page in self.pages:
             page.wait_for_selector(".progress.idle", state="attached")
@@ -192,13 +194,18 @@ class Walk:
         return next((i for i, one in enumerate(sentences) if name == f"Withdraw: {one}"), None)
 
     def answer(self):
-        if self.mode == "tab-answer":
-            self.sync()
-            if self.page.locator(".question").count():
-                asked, key = self.page.evaluate("window.studio.feeds.answer.question"), self.rng.choice("yns")
-                self.page.keyboard.press(key)
-                right = {"y": True, "n": False, "s": None}[key]
-                self.act({"do": "answer", "seed": asked["seed"], "controls": asked["controls"], "right": right})
+        self.sync()
+        if not self.page.locator("#tab-answer").is_enabled():
+            return
+        self.page.keyboard.press("3")
+        self.modes[self.tab] = "tab-answer"
+        with suppress(sync_api.TimeoutError):  # there may be nothing left to ask
+            self.page.wait_for_selector(".question", timeout=5_000)
+            asked, key = self.page.evaluate("window.studio.feeds.answer.question"), self.rng.choice("yns")
+            self.page.keyboard.press(key)
+            path = {name: asked[name] for name in ("seed", "controls", "effects")}
+            self.act({"do": "answer", **path, "right": {"y": True, "n": False, "s": None}[key]})
+            self.did["answered"] += 1
 
     def correct(self):
         self.sync()
