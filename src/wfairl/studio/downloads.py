@@ -96,8 +96,8 @@ def script(session: Session) -> str:
     text = TEMPLATE.format(
         name=session.state.spec.name,
         imports=imports,
-        demonstrations=_lines([(*_entry(one), one.is_success, *_happened(one)) for one in session.dataset]),
-        answers=_lines([(*_entry(one), one.right, one.weight, *_happened(one)) for one in session.state.all_answers]),
+        demonstrations=_lines([_entry(one, one.is_success) for one in session.dataset]),
+        answers=_lines([_entry(one, one.right, one.weight) for one in session.state.all_answers]),
         laws=_lines([law.to_document() for law in session.state.laws]),
         task=task,
         first=FIRST_TEST_SEED,
@@ -105,12 +105,8 @@ def script(session: Session) -> str:
     return text.replace(", find_task\n", "\n") if session.state.spec.is_invented else text
 
 
-def _entry(path: Demonstration | JudgedPath) -> tuple[int, list[int]]:
-    return path.seed, list(path.controls)
-
-
-def _happened(path: Demonstration | JudgedPath) -> list[list[int]]:
-    return [list(path.effects)] if path.effects else []
+def _entry(path: Demonstration | JudgedPath, *judged: object) -> tuple[object, ...]:
+    return path.seed, list(path.controls), *judged, *([list(path.effects)] if path.effects else [])
 
 
 def _lines(items: list[object]) -> str:
