@@ -33,6 +33,10 @@ PROPOSITIONS = (
     {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal"}},
     {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 3}},
 )
+DEMONSTRATION = (
+    *({"do": "control", "control": control} for control in (1, 2, 2, 0, 2, 2)),  # to the corner, and to the goal
+    {"do": "keep", "right": True, "by": "person"},
+)
 CONTROLS = {"ArrowLeft": 0, "ArrowRight": 1, "ArrowUp": 2, "p": 3, "d": 4, " ": 5}
 MODES = {"1": "tab-demonstrate", "2": "tab-watch", "3": "tab-answer"}
 HARMLESS = ("Failed to load resource", "WebSocket connection", "reloading because", "ERR_CONNECTION", "Fetch API")
@@ -46,7 +50,7 @@ class Walk:
         self.rng, self.browser, self.folder = random.Random(seed), browser, folder
         self.errors, self.did = [], Counter()
         self.session = Session(folder / "twin" / "my-empty-5x5-1", find_task_spec(WORLD))
-        for act in PROPOSITIONS:
+        for act in (*PROPOSITIONS, *DEMONSTRATION):  # so that there is something to watch and to ask at once
             self.session.do(act)
         self.directory = folder / "studio" / self.session.name
         shutil.copytree(self.session.directory, self.directory)
