@@ -1,9 +1,11 @@
 """The accuracy of a learner of words on words that it was not learned from."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
@@ -65,3 +67,9 @@ def _with_two_mistakes(words: Sequence[Word], rng: np.random.Generator) -> list[
     for _ in range(2):
         corpus = with_mistakes(corpus, rng.integers(len(KINDS), size=len(corpus)), rng)
     return [tuple(alphabet[i] for i in symbols) for symbols in np.split(corpus.symbols, corpus.offsets[1:-1])]
+
+
+def is_better(right: NDArray[np.bool_], other: NDArray[np.bool_], errors: float) -> bool:
+    """Whether one is right more often than the other, by more than so many standard errors of the difference."""
+    better, worse = int((right & ~other).sum()), int((other & ~right).sum())
+    return better - worse > errors * math.sqrt(better + worse)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wfairl.events.candidates import Bits, Candidates, pack
 from wfairl.events.constraints import Constraint
 from wfairl.events.description_length import flag_bits
+from wfairl.events.held_out import is_better
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.outcome_terms import Cases, Description, shortest_terms
 from wfairl.events.outcome_tree import tree_terms
@@ -41,9 +42,9 @@ def find_outcome_rule(
     found = shortest_terms(cases)
     searches = shortest_terms, tree_terms, lambda _: NO_TERMS
     right, by_tree, constant = _right_in_folds(cases, len(succeeded), rng, searches)
-    if _is_better(by_tree, right, 0.5):
+    if is_better(by_tree, right, 0.5):
         found, right = tree_terms(cases), by_tree
-    if cases.predicts(found) and not _is_better(right, constant, 1.0):
+    if cases.predicts(found) and not is_better(right, constant, 1.0):
         found = NO_TERMS
     return _learned(found, candidates, cases), found.bits + _side_bits(found.terms, cases)
 
@@ -65,12 +66,6 @@ def _right_in_folds(
             wrong = shown.predicted(search(shown), cases.all) ^ cases.flags
             found.append(np.unpackbits(wrong.view(np.uint8))[:number][unseen] == 0)
     return [np.concatenate(some) for some in right]
-
-
-def _is_better(right: NDArray[np.bool_], other: NDArray[np.bool_], errors: float) -> bool:
-    """Whether one is right more often than the other, by more than so many standard errors of the difference."""
-    better, worse = int((right & ~other).sum()), int((other & ~right).sum())
-    return better - worse > errors * math.sqrt(better + worse)
 
 
 def _learned(found: Description, candidates: Candidates, cases: Cases) -> LearnedRule:
