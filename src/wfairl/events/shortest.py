@@ -55,7 +55,7 @@ def _merging_predicts_better(words: Sequence[Word], scores: Sequence[float], rea
         unseen = fold_of == fold
         if not flags[~unseen].any():
             return False
-        shown, others = ([words[i] for i in np.flatnonzero(some)] for some in (~unseen, unseen))
+        shown, others = ([words[int(i)] for i in np.flatnonzero(some)] for some in (~unseen, unseen))
         for i, learner in enumerate((MergingLearner(), DeclareLearner())):
             model = learner.fit(shown, flags[~unseen].tolist(), reading).model
             right[i, unseen] = np.array(model.predict(others)) == flags[unseen]
