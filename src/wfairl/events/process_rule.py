@@ -50,6 +50,9 @@ FIRM = 0.1
 MISTAKES_EXPLAIN = 0.9
 """A rule is broken by more cases than mistakes explain with at most the rest of this probability."""
 
+DRAWS = 4
+"""How often mistakes are drawn for every case."""
+
 MOST_KEPT = 20_000
 """Constraints whose cases are looked at one by one: those with most evidence."""
 
@@ -189,10 +192,13 @@ def _broken_by_mistakes(
     """V: how many cases break a constraint only after a mistake of each kind, shape [constraints, kinds]."""
     columns = []
     for kind in KINDS:
-        mistaken = with_mistakes(corpus, np.full(len(corpus), kind), rng)
-        now = _broken(constraints, Occurrences.of(mistaken, alphabet, propositions))
-        columns.append((now & ~broken).sum(axis=1))
-    return np.array(columns, np.float64).T
+        total = np.zeros(len(constraints))
+        for _ in range(DRAWS):
+            mistaken = with_mistakes(corpus, np.full(len(corpus), kind), rng)
+            places = Occurrences.of(mistaken, alphabet, propositions)
+            total += [(~(one.holds(places) | was)).sum() for one, was in zip(constraints, broken, strict=True)]
+        columns.append(total / DRAWS)
+    return np.array(columns).T
 
 
 def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.float64]:
