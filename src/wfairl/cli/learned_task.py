@@ -137,8 +137,8 @@ def _facts_of_posterior(posterior: TaskPosterior, dataset: Dataset, task: Task) 
     yield "posterior", _posterior_sentence(posterior)
     for rule, weight in posterior.other_rules(SHOWN_ALTERNATIVES):
         yield "otherwise", f"{weight:.1%}  {rule}"
-    for doubt in posterior.doubts[:SHOWN_ALTERNATIVES]:
-        yield "in doubt", f"{doubt.probability:.1%}  {doubt.constraint}"
+    for doubt in posterior.open_doubts[:SHOWN_ALTERNATIVES]:
+        yield "in doubt", f"{doubt.probability:.1%}  {doubt}"
     yield "none of these", f"{posterior.unforeseen:.1%}, that a new scene asks what nobody foresees"
     yield from (("contradicts", sentence) for sentence in _contradictions(posterior.chosen.automaton, dataset))
     yield "temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely"

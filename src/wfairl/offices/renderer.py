@@ -30,6 +30,7 @@ class OfficeRenderer:
 
         rows = ["".join(self._kind((x, y)) for x in range(COLUMNS)) for y in reversed(range(ROWS))]
         words = {_in_picture(cell): name for cell, name in self.objects.items() if len(name) > 1}
+        words |= {_in_picture(cell): "carpet" for cell in sorted(self.carpet - set(self.objects))[:1]}
         walls = [
             (_in_picture(one), _in_picture((one[0] + MOVES[move][0], one[1] + MOVES[move][1])))
             for one in cells()

@@ -120,8 +120,8 @@ def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
     shown = f"From {counted(model.summary.successes, 'demonstration')}"
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
     others = "".join(f"; or, with {weight:.0%}: {rule}" for rule, weight in posterior.other_rules(1))
-    doubt = next((one for one in posterior.doubts if one.probability >= LEAST_WEIGHT), None)
-    beside = "" if doubt is None else f" It may also be that: {doubt.constraint}, with {doubt.probability:.0%}."
+    doubt = next((one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT), None)
+    beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
     sure = f"this rule is {posterior.chosen.weight:.0%} likely among those considered"
     yield "How sure", f"{shown}, {sure}{others}.{beside}"
 
@@ -138,7 +138,7 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     regret = None if optimal is None or run.task.true_cost is None else regret_of(learned, optimal)
     if optimal is not None and regret is not None:
         share, least, most = (f"{100 * one + 0.0:.1f}" for one in (regret.value, regret.low, regret.high))
-        more = f"{share} % more" + ("" if least == most else f" [{least}, {most}]")
+        more = f"{share} % more" + ("" if least == most else f", with 95 % between {least} and {most} %")
         text += (
             f", at a mean true cost of {learned.mean_cost:.1f} (the least possible: {optimal.mean_cost:.1f}; {more})"
         )

@@ -45,7 +45,7 @@ def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
     probable = () if posterior is None else posterior.alternatives
     alternatives = [(_edge_keys(one.automaton), one.weight) for one in probable]
     # The chosen automaton under a constraint that the task may have has its edges, too.
-    stricter = 0.0 if posterior is None else sum(posterior.chosen.weight * one.odds for one in posterior.doubts)
+    stricter = 0.0 if posterior is None else sum(posterior.chosen.weight * one.odds for one in posterior.open_doubts)
     alternatives[:1] = [(keys, weight + stricter) for keys, weight in alternatives[:1]]
     total = sum(weight for _, weight in alternatives)
     edges = []

@@ -191,6 +191,12 @@ def test_a_plan_that_fails_too_probably_is_refused_with_its_reasons():
         replace(policy, largest_doubt=0.29).choose(TASK.make_world(3))
 
 
+def test_what_a_rule_always_forbids_need_not_be_doubted():
+    doubts = [(Constraint("unseen", "n"), 0.99), (Constraint("unseen", "f"), 0.1), (Constraint("never", "f"), 0.05)]
+    posterior = posterior_of(model_of([(all_of(OFFICE, avoid("n")), 1.0)], doubts))
+    assert list(map(str, posterior.open_doubts)) == ["f entails what nobody has shown", "never f"]
+
+
 def test_reasons_are_given_in_words():
     only_office, only_coffee = all_of(OFFICE, avoid("f")), all_of(visit_in_order("f"), avoid("g"))
     policy = CautiousPolicy("", model_of([(only_office, 0.6), (only_coffee, 0.4)]), unit_cost, 0.0)

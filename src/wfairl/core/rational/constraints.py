@@ -89,6 +89,10 @@ class Doubt:
     constraint: Constraint
     probability: Part
 
+    def __str__(self) -> str:
+        is_unseen = self.constraint.kind == "unseen"
+        return f"{self.constraint.proposition} entails what nobody has shown" if is_unseen else str(self.constraint)
+
     @property
     def odds(self) -> float:
         """The probability as odds, finite also for what is certain."""

@@ -114,6 +114,14 @@ class TaskPosterior:
         return [(self.sentence(one), one.weight) for one in others]
 
     @property
+    def open_doubts(self) -> list[Doubt]:
+        """The doubts about what the chosen rule allows at times: what it always forbids need not be doubted."""
+        rule = self.chosen.automaton
+        working = ~rule.accepting
+        forbidden = {p for p in rule.propositions if (rule.column(frozenset({p}))[working] == DEAD).all()}
+        return [one for one in self.doubts if one.constraint.proposition not in forbidden]
+
+    @property
     def outliers(self) -> list[int]:
         """The demonstrations that probably follow no task."""
         return np.flatnonzero(self.outlier_probabilities >= LEAST_OUTLIER_PROBABILITY).tolist()
