@@ -130,7 +130,7 @@ def automaton_drawing(model: TaskModel) -> AutomatonDrawing:
     by_difference = with_label_differences(model.finite) is not model.finite
     change = f"when the label changes, and shows the change {DIFFERENCES_EXPLAINED}"
     caption = (
-        f"The task begins in state 0 and is done in the double ring; “never” or {LOST_TEXT} marks what fails it. An edge is"
+        f"The task begins in state 0 and ends in the double ring; “never” or {LOST_TEXT} fails it. An edge is"
         f" taken {change if by_difference else 'when what it names holds'}; “{TIMES}5”: five demonstrations took it."
     )
     return AutomatonDrawing(model.finite, model.edge_counts, caption)
