@@ -78,7 +78,11 @@ BROKEN_TASKS = {
         RING.replace(" 9, ring)", " 9, ring, nominal_cost=lambda features: 1.0)"),
         "nominal_cost: from features of shape (3, 1) it must give an array of shape (3,), not ()",
     ),
-    "has a horizon of nothing": (RING.replace(" 9,", " 0,"), "horizon of the task 'ring' must be from 1 to 2147483647"),
+    "has a horizon of nothing": (
+        RING.replace(" 9,", " 0,"),
+        "horizon of the task 'ring' is from 1 to 2147483647",
+    ),
+    "has a horizon of another type": (RING.replace(" 9,", " '9',"), "is from 1 to 2147483647, not '9'"),
 }
 
 

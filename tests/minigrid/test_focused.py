@@ -260,7 +260,7 @@ def test_what_cannot_be_satisfied_is_refused_as_by_the_exact_planner(problem: Pr
 
 def test_an_unsatisfiable_task_names_the_labels_that_never_come():
     world = TableWorld(np.array([[0, 0]]), np.array([[0, 1]]))
-    with pytest.raises(UnsatisfiableTaskError, match=r"state 1 it waits for 'b', .*\(b can never hold"):
+    with pytest.raises(UnsatisfiableTaskError, match=r"after a it waits for 'b', .*\(b can never hold"):
         solve_plain(world, visit_in_order("a", "b"), unit_cost).plan()
 
 

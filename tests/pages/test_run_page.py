@@ -321,4 +321,4 @@ def test_the_page_shows_the_posterior_of_the_learner(copied):
     assert "75.0%" in text
     assert "door, then goal" not in text  # less than one percent
     assert "1 (90%)" in text
-    assert "Untested in state 0" in text
+    assert "Untested at the beginning" in text

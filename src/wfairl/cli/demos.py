@@ -70,7 +70,9 @@ MAX_LISTED = 8
 def check_suffix(output: Path) -> None:
     """Refuse a name that is not that of demonstrations."""
     if output.suffix != ".safetensors":
-        raise BadInputError(f"{output}: demonstrations are written as *.safetensors")
+        raise BadInputError(
+            f"{output}: demonstrations are written as *.safetensors; give -o {output.with_suffix('.safetensors')}"
+        )
 
 
 def check_nothing_is_lost(output: Path, is_kept: Callable[[Dataset], bool]) -> None:

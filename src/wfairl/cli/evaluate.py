@@ -14,7 +14,7 @@ from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
 from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -156,7 +156,8 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)
-    raise BadInputError(f"unknown policy {name!r}: give {', '.join(REFERENCES)} or the directory of a run")
+    near = did_you_mean(name, REFERENCES)
+    raise BadInputError(f"unknown policy {name!r}{near}: give {', '.join(REFERENCES)} or the directory of a run")
 
 
 WIDEST_NAME = 32

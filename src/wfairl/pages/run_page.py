@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wfairl import __version__
+from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.costs.cost_words import cost_sentences
@@ -225,7 +226,8 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     if wrong:
         facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
     for state, labels in posterior.untested_labels().items():
-        facts.append((f"Untested in state {state}", Chips(tuple(map(format_label, labels)))))
+        where = describe_state(posterior.chosen.automaton, state)
+        facts.append((f"Untested {where}", Chips(tuple(map(format_label, labels)))))
     caption = "The most probable rules and their posterior probabilities. An agent plans for all of them at once."
     return (Table((Column("rule"), Column("probability", "right")), rows, caption), Facts(tuple(facts)))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word, as_word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
@@ -88,19 +89,18 @@ def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, 
 
 
 def _effect(model: TaskModel, state: int, label: Label, after: int) -> str:
-    automaton = model.finite
+    automaton, where = model.finite, describe_state(model.finite, state)
     if after == DEAD:
-        return f"loses the task in state {state}: {_why_lost(automaton, state, label)}."
+        return f"loses the task {where}: {_why_lost(automaton, state, label)}."
     if after == state:
         if automaton.accepting[state]:
-            return f"changes nothing: in state {state} the task is fulfilled."
-        return f"changes nothing: state {state} waits for {_expected_labels(automaton, state)}."
+            return "changes nothing: the task is fulfilled."
+        return f"changes nothing: {where} the task waits for {_expected_labels(automaton, state)}."
     times = model.edge_counts.get((state, label), 0)
     others = f"; {times} of {model.summary.successes} successful words did so" if times else ""
-    then = "where the task is fulfilled"
-    if not automaton.accepting[after]:
-        then = f"which waits for {_expected_labels(automaton, after)}"
-    return f"leads from state {state} to state {after}, {then}{others}."
+    if automaton.accepting[after]:
+        return f"fulfils the task{others}."
+    return f"leads on: now the task waits for {_expected_labels(automaton, after)}{others}."
 
 
 def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
@@ -128,9 +128,10 @@ def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: b
         return f"The word is accepted.{value}"
     if state == DEAD:
         return f"The word is rejected: it was lost at label {read}.{value}"
+    where = describe_state(automaton, state)
     try:
         missing = shortest_completion(automaton, state)
     except NoAcceptedWordError:
-        return f"The word is rejected: it ends in state {state}, from which no word fulfils the task.{value}"
+        return f"The word is rejected: {where} nothing more fulfils the task.{value}"
     wanted = ", then ".join(f"'{format_label(label)}'" for label in missing)
-    return f"The word is rejected: it ends in state {state}, and {wanted} would have fulfilled the task.{value}"
+    return f"The word is rejected: {where} it lacks {wanted}.{value}"

@@ -42,6 +42,6 @@ def test_unsatisfiable_task_names_the_labels_that_never_come():
     world = TableWorld(np.array([[0, 0]]), np.array([[0, 1]]))
     automaton = rule("ab")
     product = build_product(world, automaton)
-    message = r"state 1 it waits for 'b', .*\(b can never hold"
+    message = r"after a it waits for 'b', .*\(b can never hold"
     with pytest.raises(UnsatisfiableTaskError, match=message):
         find_plan(product, unit_cost(product))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.planning.product import Product
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.worlds.chances import surprise
 from wfairl.core.worlds.compiled import IGNORE_LABELS
 from wfairl.core.worlds.graph import GraphWorld
@@ -203,7 +203,10 @@ def control_number(world: World[Any], control: int | str, step: int) -> int:
         return names.index(control)
     if isinstance(control, int | np.integer) and not isinstance(control, bool) and 0 <= control < len(names):
         return int(control)
-    raise BadControlError(f"step {step}: {control!r} is not a control; there are {len(names)}, {', '.join(names)}")
+    near = did_you_mean(str(control), names)
+    raise BadControlError(
+        f"step {step}: {control!r} is not a control{near}; there are {len(names)}, {', '.join(names)}"
+    )
 
 
 def _unavailable(world: World[Any], control: int, step: int) -> BadControlError:

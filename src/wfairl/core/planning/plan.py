@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Label
+from wfairl.core.automata.sentences import describe_state
 from wfairl.core.planning.expected_cost import success_probability
 from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
@@ -155,7 +156,7 @@ def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]])
     """The error that says which labels could never be produced, given all labels by the automaton state they leave."""
     lacking = {state: automaton.lacking(state, there) for state, there in sorted(labels.items())}
     waiting = "; ".join(
-        f"in automaton state {state} it waits for {_some(texts)}" for state, texts in lacking.items() if texts
+        f"{describe_state(automaton, state)} it waits for {_some(texts)}" for state, texts in lacking.items() if texts
     )
     ever = frozenset().union(*(label for there in labels.values() for label in there))
     never = ", ".join(sorted(automaton.propositions - ever))

@@ -18,6 +18,7 @@ A task around a world of your own is one value:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -175,8 +176,8 @@ LONGEST_HORIZON = 2**31 - 1
 
 def check_horizon(name: str, horizon: int) -> None:
     """Raise `BadInputError` unless a horizon is from 1 to `LONGEST_HORIZON`."""
-    if not 1 <= horizon <= LONGEST_HORIZON:
-        raise BadInputError(f"the horizon of the task {name!r} must be from 1 to {LONGEST_HORIZON}")
+    if not isinstance(horizon, Integral) or not 1 <= horizon <= LONGEST_HORIZON:
+        raise BadInputError(f"the horizon of the task {name!r} is from 1 to {LONGEST_HORIZON}, not {horizon!r}")
 
 
 def missing_attributes(value: Any) -> list[str]:
