@@ -302,7 +302,9 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
         yield list(automaton_of(stages, forbidden).edges)
     for i, (events, needed) in enumerate(stages):
         more = [(*events, guard) for guard in guards if guard not in events]
-        changed = [Errand(several, count) for several in more for count in (needed, needed + 1)]
+        # The last stage stays the end of the task: what is needed beside it comes before it.
+        counts = (needed, needed + 1) if i < len(stages) - 1 else (needed,)
+        changed = [Errand(several, count) for several in more for count in counts]
         changed += [Errand(events, count) for count in range(1, len(events) + 1) if count != needed]
         for one in changed:
             other = automaton_of([*stages[:i], one, *stages[i + 1 :]], forbidden)
