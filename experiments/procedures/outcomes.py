@@ -37,6 +37,7 @@ from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
+from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.events.event_logs import LogColumns, read_event_log
 from wfairl.events.flagged_corpus import random_part
 from wfairl.pages.blocks import prose
@@ -283,6 +284,10 @@ PUBLIC: dict[str, tuple[str, str, tuple[str, ...]]] = {
 def cells(options: Options) -> list[Cell]:
     """Every log by every learner; a quick look has one small log of each family."""
     cases, seeds = (FEWER_CASES, 1) if options.quick else (CASES, options.seeds or 4)
+    logs = (*OUTCOMES, "attribute") if options.data is None else tuple(PUBLIC)
+    for log in options.tasks or ():
+        if log not in logs:
+            raise BadInputError(f"there is no log {log!r}{did_you_mean(log, logs)}; there are {', '.join(logs)}")
     return [
         Cell(
             f"{log} {seed} {by}",
@@ -290,7 +295,7 @@ def cells(options: Options) -> list[Cell]:
             {"log": log, "learner": by, "seed": seed, "cases": cases},
             data=None if options.data is None else DataFolder(options.data, (PUBLIC[log][0],)),
         )
-        for log in options.tasks or ((*OUTCOMES, "attribute") if options.data is None else PUBLIC)
+        for log in options.tasks or logs
         for seed in range(seeds)
         for by in options.methods or LEARNERS
     ]

@@ -1,9 +1,14 @@
 """An automaton in words, stage by stage: what is said where no sentence says the same."""
 
-from wfairl.core.automata.automaton import DEAD, Automaton, Guard
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
 from wfairl.core.automata.clauses import Clauses, Joint, listed, quote
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 
 MOST_LISTED = 9
 """States of an automaton that is listed in words."""
@@ -47,3 +52,32 @@ def _guard_text(guard: Guard) -> str:
         return f"anything without {false}" if false else "anything"
     true = Joint.of(guard.true) if len(guard.true) > 1 else quote(*guard.true)
     return f"{true} without {false}" if false else true
+
+
+def with_short_guards(labels: Sequence[Label], rows: Sequence[Sequence[int]]) -> GuardedAutomaton:
+    """The automaton of a table over labels, with the shortest guards that will do; its last state is accepting."""
+    done = len(rows)
+    edges = [
+        tuple(Edge(guard, done if target == ACCEPTED else target) for guard, target in _short_guards(labels, row, q))
+        for q, row in enumerate(rows)
+    ]
+    return GuardedAutomaton((*edges, ()), np.arange(done + 1) == done)
+
+
+def _short_guards(labels: Sequence[Label], row: Sequence[int], state: int) -> Iterator[tuple[Guard, int]]:
+    """Guards and targets for all labels that change a state, in their order."""
+    left = dict(zip(labels, row, strict=True))
+    names = sorted(frozenset().union(*labels))
+    short = [Guard(frozenset({name})) for name in names]
+    short += [Guard(frozenset(), frozenset({name})) for name in names]
+    short += [Guard(frozenset(pair)) for pair in combinations(names, 2)]
+    short += [Guard(frozenset({one}), frozenset({other})) for one, other in permutations(names, 2)]
+    while any(target != state for target in left.values()):
+        for guard in (*short, *(Guard(label, frozenset(names) - label) for label in left)):
+            held = [label for label in left if guard.holds(label)]
+            targets = {left[label] for label in held}
+            if len(targets) == 1 and state not in targets:
+                yield guard, targets.pop()
+                for label in held:
+                    del left[label]
+                break

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
 from wfairl.core.automata.clauses import (
     AGAIN,
     FIRST,
@@ -32,8 +32,8 @@ from wfairl.core.automata.clauses import (
     quote,
 )
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.listed_stages import list_stages
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.listed_stages import list_stages, with_short_guards
 from wfairl.core.automata.minimisation import canonical_table, to_table
 
 MOST_PROPOSITIONS = 6
@@ -100,7 +100,7 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
         found = [clauses for clauses in _guesses(one) if clauses is not None]
         if found:
             return min(found, key=lambda clauses: len(join_clauses(clauses)))
-    return list_stages(automaton if listed_as_it_is else table.to_guarded())
+    return list_stages(automaton if listed_as_it_is else with_short_guards(*table))
 
 
 class _Table(NamedTuple):
@@ -126,33 +126,6 @@ class _Table(NamedTuple):
     def step(self, state: int, label: Label) -> int:
         """The state after a label."""
         return self.rows[state][self.labels.index(label)]
-
-    def to_guarded(self) -> GuardedAutomaton:
-        """The same on these labels, with short guards; its last state is the accepting one."""
-        done = len(self.rows)
-        rows = [
-            tuple(Edge(guard, done if target == ACCEPTED else target) for guard, target in self._guards(state))
-            for state in range(done)
-        ]
-        return GuardedAutomaton((*rows, ()), np.arange(done + 1) == done)
-
-    def _guards(self, state: int) -> Iterator[tuple[Guard, int]]:
-        """Guards and targets for all labels that change a state, in their order; the shortest guards that will do."""
-        left = dict(zip(self.labels, self.rows[state], strict=True))
-        names = self.names
-        short = [Guard(frozenset({name})) for name in names]
-        short += [Guard(frozenset(), frozenset({name})) for name in names]
-        short += [Guard(frozenset(pair)) for pair in combinations(names, 2)]
-        short += [Guard(frozenset({one}), frozenset({other})) for one, other in permutations(names, 2)]
-        while any(target != state for target in left.values()):
-            for guard in (*short, *(Guard(label, frozenset(names) - label) for label in left)):
-                held = [label for label in left if guard.holds(label)]
-                targets = {left[label] for label in held}
-                if len(targets) == 1 and state not in targets:
-                    yield guard, targets.pop()
-                    for label in held:
-                        del left[label]
-                    break
 
 
 def _with_joints(table: _Table, automaton: Automaton) -> _Table:
