@@ -80,10 +80,10 @@ class Session:
         if not documents:
             if spec is None:
                 raise BadInputError(f"{directory}: no session")
-            documents = [{"do": "begin", "name": spec.name, "environment": spec.environment}]
-            self.history = _fold(documents, self._journal.path)  # refuses an unknown task before anything is written
+            document = {"do": "begin", "name": spec.name, "environment": spec.environment}
+            self.history = _begin(document)  # refuses an unknown task before anything is written
             self.worlds.world(spec, self.state.seed)
-            self._journal.append(documents[0], durable=True)
+            self._journal.append(document, durable=True)
         else:
             self.history = _fold(documents, self._journal.path)
             self._read_model()
@@ -310,22 +310,26 @@ def _go_on(walk: Walk, controls: Sequence[int]) -> Walk:
     return walk
 
 
+def _begin(document: Mapping[str, Any]) -> History:
+    """The history of a session whose first event this is. Raises `BadInputError` if a session cannot begin so."""
+    event = event_of_document(document)
+    if not isinstance(event, SessionStarted):
+        raise BadInputError("a session begins with its task")
+    return History(event)
+
+
 def _fold(documents: list[dict[str, Any]], path: Path) -> History:
     """The history of a journal's events. Raises `BrokenJournalError` with the number of one that is impossible."""
     history: History | None = None
     for number, document in enumerate(documents, start=1):
         try:
-            event = event_of_document(document)
             if history is None:
-                if not isinstance(event, SessionStarted):
-                    raise BadInputError("a session begins with its task")
-                history = History(event)
+                history = _begin(document)
             else:
+                event = event_of_document(document)
                 history.check(event)
                 history.apply(event)
         except BadInputError as error:
-            if len(documents) == 1:
-                raise
             raise BrokenJournalError(f"{path}: event {number}: {error}") from None
     assert history is not None
     return history
