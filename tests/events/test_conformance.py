@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from wfairl.cli.app import app
+from wfairl.core.automata import TaskModel
+from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import conform, conform_frame, learn_process
 from wfairl.events.event_logs import LogColumns, from_frame, read_event_log
@@ -74,6 +76,27 @@ def test_costs_of_events_change_the_fitness(model):
     word = ("order", "bill", "pack", "pay")
     cheap, dear = (conform(model, [word], costs={"ship": cost}).fitness[0] for cost in (0.1, 5.0))
     assert dear < conform(model, [word]).fitness[0] < cheap
+
+
+def test_equal_cases_are_judged_alike_each_in_its_place(model):
+    right, wrong = ("order", "bill", "pack", "pay", "ship"), ("pay", "order")
+    some = [wrong, right, wrong, right]
+    found, alone = conform(model, some), [conform(model, [word]) for word in some]
+    assert found.cost.tolist() == [one.cost[0] for one in alone]
+    assert found.fitness.tolist() == [one.fitness[0] for one in alone]
+    assert found.violated == tuple(one.violated[0] for one in alone)
+    assert found.conforming.tolist() == [False, True, False, True]
+    assert [found.reason(i) for i in range(4)] == [one.reason(0) for one in alone]
+
+
+def test_the_reason_follows_the_costs_of_events():
+    labels = tuple(frozenset({name}) for name in "abc")
+    table = np.array([[1, -1, -1], [-1, 2, -1], [-1, -1, 3], [-1, -1, -1]], np.int32)
+    accepting = np.array([False, True, False, True])  # a, and a b c
+    automaton = FiniteAutomaton(labels, table, accepting, accepting.astype(float), (None,) * 4, keep_repeats=True)
+    model = TaskModel.of_automaton(automaton, "rule")
+    assert conform(model, [("a", "c")], costs={"b": 5.0}).reason(0) == "extra 'c'"
+    assert conform(model, [("a", "c")], costs={"c": 5.0}).reason(0) == "missing 'b'"
 
 
 def test_logs_with_few_classes_leave_failures_out(tmp_path):

@@ -36,7 +36,8 @@ MOST_STATES = 4_096
 EXTRA = -1
 """Instead of the state in which an event is read: the event is skipped."""
 
-NO_ROOT = -1
+FIRST_PASS = 4
+"""States that the first of two passes over a word keeps."""
 
 
 @dataclass(frozen=True)
@@ -173,67 +174,72 @@ def _costs_between(
 
 @njit(cache=True, nogil=True)
 def _align_all(symbols, offsets, prices, columns, between, to_end):  # type: ignore[no-untyped-def]
-    """The least cost of each word, shape [words], in the memory of two prefixes."""
+    """The least cost of each word, shape [words], in the memory of two prefixes.
+
+    A first pass keeps the cheapest states alone. Its cost is a bound: no state that costs as much can be on a cheaper
+    way, and the second pass leaves these out.
+    """
     words, states = len(offsets) - 1, columns.shape[1]
     roots, costs = np.empty((2, states), np.int32), np.empty((2, states))
     parents, sources = np.empty(states, np.int32), np.empty(states, np.int32)
-    best = np.empty(states)
-    result = np.empty(words)
+    result = np.full(words, np.inf)
     for word in range(words):
-        here, count = 0, 1
-        roots[0, 0], costs[0, 0] = 0, 0.0
-        for i in range(offsets[word], offsets[word + 1]):
-            count = _step(
-                roots[here], costs[here], count, columns[symbols[i]], prices[symbols[i]], between,
-                roots[1 - here], costs[1 - here], parents, sources, best,
-            )  # fmt: skip
-            here = 1 - here
-        least = np.inf
-        for k in range(count):
-            least = min(least, costs[here, k] + to_end[roots[here, k]])
-        result[word] = least
+        for most in (FIRST_PASS, states):
+            here, count = 0, 1
+            roots[0, 0], costs[0, 0] = 0, 0.0
+            for i in range(offsets[word], offsets[word + 1]):
+                count = _step(
+                    roots[here], costs[here], min(count, most), columns[symbols[i]], prices[symbols[i]], between,
+                    result[word], roots[1 - here], costs[1 - here], parents, sources,
+                )  # fmt: skip
+                here = 1 - here
+            for k in range(count):
+                result[word] = min(result[word], costs[here, k] + to_end[roots[here, k]])
+            if result[word] == 0:
+                break
     return result
 
 
 @njit(cache=True, nogil=True)
 def _align(symbols, prices, columns, between, roots, counts, costs, parents, sources):  # type: ignore[no-untyped-def]
     """Fill in, for each prefix of a word, the states that are left, their costs, and how each was reached."""
-    best = np.empty(columns.shape[1])
     roots[0, 0], costs[0, 0], counts[0] = 0, 0.0, 1
     for i in range(len(symbols)):
         counts[i + 1] = _step(
-            roots[i], costs[i], counts[i], columns[symbols[i]], prices[symbols[i]], between,
-            roots[i + 1], costs[i + 1], parents[i + 1], sources[i + 1], best,
+            roots[i], costs[i], counts[i], columns[symbols[i]], prices[symbols[i]], between, np.inf,
+            roots[i + 1], costs[i + 1], parents[i + 1], sources[i + 1],
         )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def _step(  # type: ignore[no-untyped-def]
-    roots, costs, count, column, price, between, new_roots, new_costs, new_parents, new_sources, best
+    roots, costs, count, column, price, between, bound, new_roots, new_costs, new_parents, new_sources
 ):
-    """Read one event from `count` states; return how many states are left after it."""
+    """Read one event from `count` states; return how many states below the bound are left after it."""
     states = len(column)
-    best[:] = np.inf
-    parents, sources = np.full(states, NO_ROOT, np.int32), np.full(states, EXTRA, np.int32)
+    best, parents, sources = np.full(states, np.inf), np.empty(states, np.int32), np.empty(states, np.int32)
     for k in range(count):
         for r in range(states):
-            after = column[r]
-            if after != DEAD and costs[k] + between[roots[k], r] < best[after]:
-                best[after], parents[after], sources[after] = costs[k] + between[roots[k], r], k, r
+            after, cost = column[r], costs[k] + between[roots[k], r]
+            if cost < bound and after != DEAD and cost < best[after]:
+                best[after], parents[after], sources[after] = cost, k, r
     for k in range(count):
-        if costs[k] + price < best[roots[k]]:
-            best[roots[k]], parents[roots[k]], sources[roots[k]] = costs[k] + price, k, EXTRA
-    left = 0
-    while True:
-        state, least = NO_ROOT, np.inf
-        for q in range(states):
-            if best[q] < least:
-                state, least = q, best[q]
-        if state == NO_ROOT:
-            return left
-        new_roots[left], new_costs[left] = state, least
+        cost = costs[k] + price
+        if cost < bound and cost < best[roots[k]]:
+            best[roots[k]], parents[roots[k]], sources[roots[k]] = cost, k, EXTRA
+    reached = np.flatnonzero(best < np.inf)
+    number, left = len(reached), 0
+    while number:
+        state = reached[0]
+        for i in range(1, number):
+            state = reached[i] if best[reached[i]] < best[state] else state
+        new_roots[left], new_costs[left] = state, best[state]
         new_parents[left], new_sources[left] = parents[state], sources[state]
         left += 1
-        for q in range(states):  # what this state reaches as cheaply is left out
-            if least + between[state, q] <= best[q]:
-                best[q] = np.inf
+        still = 0
+        for i in range(number):  # what this state reaches as cheaply is left out
+            if best[state] + between[state, reached[i]] > best[reached[i]]:
+                reached[still] = reached[i]
+                still += 1
+        number = still
+    return left

@@ -20,6 +20,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word, as_read
 from wfairl.core.demonstrations.learners import LearnedTask, Reading
 from wfairl.core.support.errors import MissingExtraError
+from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.event_logs import EventLog, LogColumns, from_frame
 from wfairl.events.event_texts import ATTRIBUTE
@@ -32,6 +33,7 @@ class Conformance:
     """How far words are from a model; arrays have the shape [words]."""
 
     model: TaskModel
+    aligner: Aligner  # of the model, with the costs of events
     words: tuple[Word, ...]  # as the model reads them
     cases: tuple[str, ...]  # their names, empty if they have none
     cost: NDArray[np.float64]
@@ -51,7 +53,7 @@ class Conformance:
             return "; ".join(rule.relations.reasons(word))
         if self.violated[number]:
             return "; ".join(f"not: {sentence}" for sentence in self.violated[number][:4])
-        found = self.model.align(word)
+        found = self.aligner.align(word)
         return "; ".join(str(move) for move in (*found.extra, *found.missing)[:4])
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -82,19 +84,25 @@ def conform(
 ) -> Conformance:
     """Compare words with a model; `costs` are those of extra and missing events, 1 where it names none."""
     read = as_read(words, model.keep_repeats)
-    aligned, fitness = model.aligner(costs).measure(read)
-    conforming = np.array(model.values(read)) >= model.threshold
-    violated: Sequence[tuple[str, ...]] = [()] * len(read)
+    number = {word: i for i, word in enumerate(dict.fromkeys(read))}
+    which, distinct = np.array([number[word] for word in read], np.int64), [*number]
+    aligner: Aligner = model.aligner(costs)
+    cost, fitness = aligner.measure(distinct)
+    conforming = np.array(model.values(distinct)) >= model.threshold
+    violated: Sequence[tuple[str, ...]] = [()] * len(distinct)
     rule = rule_of(model)
     if rule is not None:
-        broken = rule.violations(read)
+        broken = rule.violations(distinct)
         violated = [tuple(sentence for sentence, _ in some) for some in broken]
         if rule.relations is not None:
-            aligned = rule.relations.deviations(read)
+            cost = rule.relations.deviations(distinct)
         else:
             evidence = np.array([sum(max(nats, 0.0) for _, nats in some) for some in broken])
-            aligned = aligned + evidence / (1 + evidence)
-    return Conformance(model, tuple(read), tuple(cases), aligned, fitness, tuple(violated), conforming)
+            cost = cost + evidence / (1 + evidence)
+    of_each = tuple(violated[i] for i in which)
+    return Conformance(
+        model, aligner, tuple(read), tuple(cases), cost[which], fitness[which], of_each, conforming[which]
+    )
 
 
 def learn_process(
