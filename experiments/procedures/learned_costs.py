@@ -36,13 +36,21 @@ from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.cost_question import find_cost_question
 
-TEMPERATURE, WRONG_TEMPERATURE = 0.5, 1.5
+TEMPERATURE = 0.5
 WAREHOUSE = "warehouse"
 TESTED_IN = {"terrain": ("terrain", "terrain-16"), "doorkey-terrain": ("doorkey-terrain", "doorkey-terrain-16")}
 NUMBERS = {"terrain": (4, 8, 32), "doorkey-terrain": (4, 8, 32), WAREHOUSE: (8, 20)}
 WITHOUT_PREFERENCE = ("doorkey", "multiroom", "office-coffee", "random-office-mail")
 ASKED_IN = range(300, 324)
-PRICES = {"terrain": ("to red floor", 10.0), WAREHOUSE: ("into a crowd", 4.0)}
+PRICES = {"terrain": {"to red floor": 10.0, "to yellow floor": 3.0}, WAREHOUSE: {"into a crowd": 4.0}}
+PRICED = (*PRICES, *(family for family in FAMILIES if PricedProblem(family, 0).drawn().true_prices))
+DEMONSTRATORS = {
+    "0.5, stated": (TEMPERATURE, TEMPERATURE),
+    "0.5, unknown": (TEMPERATURE, None),
+    "0.5, misstated as 1.5": (TEMPERATURE, 1.5),
+    "optimal, stated": (0.0, 0.0),
+}
+"""Temperature of the demonstrators, and as the learner is told."""
 
 
 def cells(options: Options) -> list[Cell]:
@@ -65,11 +73,11 @@ def cells(options: Options) -> list[Cell]:
             for family in FAMILIES:
                 settings = {"family": family, "number": number, "draw": draw, "tests": tests}
                 listed.append(Cell(f"family {family} {number} {draw}", measure_family, settings))
-    for collection in range(1 if options.quick else 50):
-        for task in PRICES:
-            for known in (True, False):
-                settings = {"task": task, "seed": 500 + collection, "known": known}
-                listed.append(Cell(f"interval {task} {known} {collection}", measure_interval, settings))
+    for collection in range(1 if options.quick else 12):
+        for priced in PRICED:
+            for demonstrators in DEMONSTRATORS:
+                settings = {"priced": priced, "collection": collection, "demonstrators": demonstrators}
+                listed.append(Cell(f"interval {priced} {demonstrators} {collection}", measure_interval, settings))
     for collection in range(1 if options.quick else 20):
         for kind in ("terrain", "three grounds", "overlapping"):
             settings = {"kind": kind, "collection": collection, "tests": tests}
@@ -147,26 +155,25 @@ def measure_answers(kind: str, collection: int, tests: int) -> Outcome:
     return Outcome(rows)
 
 
-def measure_interval(task: str, seed: int, known: bool) -> Outcome:
-    """One collection of 16: does the interval of a known price hold it? Optimal demonstrators give a bound."""
-    name, price = PRICES[task]
-    rows = []
-    for temperature in (TEMPERATURE, 0.0) if known else (TEMPERATURE,):
-        scenes = demonstrate(task_of(task), 16, seed, temperature)
-        settings = CostSettings(cost="auto", seed=seed).for_demonstrations(temperature if known else WRONG_TEMPERATURE)
-        model = train_cost(settings.make_model([scenes[0].product]), scenes, settings, n_jobs=1).model
-        assert isinstance(model, SampledCost)
-        for one in term_costs(model, scenes[0].product.world):
-            if one.name == name:
-                rows.append(
-                    {
-                        "temperature of demonstrators": temperature,
-                        "low": one.low,
-                        "high": one.high,
-                        "holds": float(one.holds(price)),
-                        "one-sided": float(one.low is None or one.high is None),
-                    }
-                )
+def measure_interval(priced: str, collection: int, demonstrators: str) -> Outcome:
+    """One collection of 16: do the intervals of all that is named hold the truth?"""
+    actual, stated = DEMONSTRATORS[demonstrators]
+    problem = PricedProblem(priced, 100 + collection) if priced in FAMILIES else None
+    task = task_of(priced) if problem is None else problem.task()
+    prices = PRICES[priced] if problem is None else problem.drawn().true_prices
+    scenes = demonstrate(task, 16, 500 + collection, actual, None if problem is None else problem.cost)
+    model, _ = learn(scenes, temperature=stated)
+    rows = [
+        {
+            "named": one.name,
+            "low": one.low,
+            "high": one.high,
+            "holds": float(one.holds(prices.get(one.name, 1.0))),
+            "idle": float(one.name not in prices),
+            "one-sided": float(one.low is None or one.high is None),
+        }
+        for one in term_costs(model, scenes[0].product.world)
+    ]
     return Outcome(rows)
 
 
@@ -196,9 +203,11 @@ def measure_family(family: str, number: int, draw: int, tests: int) -> Outcome:
     return Outcome([row])
 
 
-def learn(scenes: Sequence[TrainingScene], answers: Sequence[Comparison] = ()) -> tuple[SampledCost, float]:
+def learn(
+    scenes: Sequence[TrainingScene], answers: Sequence[Comparison] = (), temperature: float | None = TEMPERATURE
+) -> tuple[SampledCost, float]:
     """The cost of demonstrations and answers, and the seconds of processor that it took."""
-    settings = CostSettings(cost="auto", temperature=TEMPERATURE)
+    settings = CostSettings(cost="auto", temperature=temperature)
     begun = time.process_time()
     untrained = settings.make_model([one.product for one in scenes])
     model = train_cost(untrained, scenes, settings, n_jobs=1, comparisons=answers).model
@@ -219,8 +228,7 @@ def sections(results: Results) -> Sections:
     frame, families = results.table, ["regret", "regret of unit cost", "claimed", "holds", "seconds"]
     tested, costs = having(frame, "tested"), ["regret", "claimed", "unit", "seconds"]
     none = tested.get("task", tested.cell).isin(WITHOUT_PREFERENCE)
-    bounds = ["low", "high", "holds", "one-sided"]
-    collections = ["task", "known", "temperature of demonstrators"]
+    named, bounds = having(frame, "one-sided"), ["low", "high", "holds", "idle", "one-sided"]
     claims = "No preference: claims and what planning with them costs."
     return {
         "Results": [
@@ -228,7 +236,9 @@ def sections(results: Results) -> Sections:
             mean_table(tested[none], ["tested", "number"], costs, claims),
             mean_table(tested[~none], ["tested", "number"], costs, "True-cost regret."),
             mean_table(having(frame, "answers"), ["kind", "answers"], ["answered", "shown"], "Which would you rather?"),
-            mean_table(having(frame, "known"), collections, bounds, "Intervals of a known price."),
+            mean_table(
+                named, ["demonstrators", "one-sided"], bounds, "Intervals and one-sided bounds of what is named."
+            ),
         ]
     }
 
