@@ -99,3 +99,17 @@ def test_a_task_is_learned_where_the_world_slips_and_kept_with_caution(tmp_path)
         episodes = [roll_out(task, policy, seed, np.random.default_rng(seed)) for seed in range(5000, 5024)]
         rates.append(sum(one.is_success for one in episodes))
     assert rates[0] >= rates[1] - 2
+
+
+@pytest.mark.slow
+def test_what_is_given_up_by_what_was_found_for_the_scenes_left_changes_nothing(monkeypatch):
+    task = find_task("office-coffee-slip-0.1")
+    dataset = collect(task, 8, 0, 0.5, 3)
+    planned, found = [], []
+    fill = Evidence.of_scenes_if
+    monkeypatch.setattr(Evidence, "of_scenes_if", lambda *given: planned.append(given[0]) or fill(*given))
+    for tighten in (Evidence.tighten, lambda _: None):
+        monkeypatch.setattr(Evidence, "tighten", tighten)
+        found.append(RationalLearner().learn(dataset, task).record.to_document())
+    assert len(planned) > 1000
+    assert found[0] == found[1]

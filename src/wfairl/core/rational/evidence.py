@@ -51,6 +51,9 @@ from wfairl.core.rational.tables import mark_reads, read_word
 LEAST_KEPT = 0.75
 """Share of the demonstrations that keep a constraint which is tried; the others may be outliers."""
 
+UNFORESEEN_NATS = 10.0
+"""By so much may an automaton explain all scenes better than the best that was found for each, where worlds slip."""
+
 
 class Evidence:
     """Evaluates automata, given as tables [states, labels] over the labels of the observations.
@@ -73,6 +76,8 @@ class Evidence:
             self.log_outlier,
             float(np.log1p(-settings.outlier_probability)),
         )
+        self._bounds = np.zeros((len(observations.scenes), len(self.temperatures)))
+        self._found: list[Floats] = []
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -121,14 +126,31 @@ class Evidence:
     def of_scenes(self, table: Table, temperatures: Floats | None = None) -> Floats:
         """evidence_i of every scene at every temperature of the grid, or of another; [scenes, temperatures]."""
         temperatures = self.temperatures if temperatures is None else temperatures
-        result = np.empty((len(self.observations.scenes), len(temperatures)))
+        result = np.zeros((len(self.observations.scenes), len(temperatures)))
         fill_evidence(table, self._scenes, self._slipping, temperatures, -np.inf, result)
         return result
 
     def of_scenes_if(self, table: Table, needed: float) -> Floats | None:
-        """As `of_scenes`; None if the log of its mean over temperatures must stay below `needed`."""
-        result = np.empty((len(self.observations.scenes), len(self.temperatures)))
-        return result if fill_evidence(table, self._scenes, self._slipping, self.temperatures, needed, result) else None
+        """As `of_scenes`; None if the log of its mean over temperatures must stay below `needed`.
+
+        A scene that is not yet planned counts with 0, which no logarithm of a probability exceeds; see `tighten`.
+        """
+        result = self._bounds.copy()
+        if not fill_evidence(table, self._scenes, self._slipping, self.temperatures, needed, result):
+            return None
+        if self._slipping is not None:
+            self._found.append(result)
+        return result
+
+    def tighten(self) -> None:
+        """Where worlds slip, let scenes that are not yet planned count with the best found for them so far.
+
+        Each automaton takes ten times as long there. The bound is no longer exact, but `UNFORESEEN_NATS` away from it.
+        """
+        if self._found:
+            best = np.max(self._found, axis=0)
+            self._found = [best]
+            self._bounds = np.minimum(best + UNFORESEEN_NATS / len(best), 0.0)
 
     def of_verdicts(self, table: Table) -> float:
         """log P(failures | A) + log P(answers | A)."""

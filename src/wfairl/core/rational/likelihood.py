@@ -200,8 +200,8 @@ def fill_evidence(
 ) -> bool:
     """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
 
-    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
-    a scene that is not yet planned counts with 0, and no probability has a larger logarithm.
+    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`: a scene that is
+    not yet planned counts with what `result` holds for it, which must be a bound from above.
     """
     grid, nodes = len(temperatures), len(table) * scenes.most_states
     total, follows, gap_sum, partition = np.empty((4, grid))
@@ -231,7 +231,7 @@ def _fill_evidence(
     for i in range(count):
         room.accepted[i] = _reads(table, scenes, i, room.nodes)
         for k in range(grid):
-            result[i, k] = 0.0 if room.accepted[i] else scenes.log_outlier[i]
+            result[i, k] = result[i, k] if room.accepted[i] else scenes.log_outlier[i]
             total[k] += result[i, k]
     if log_mean(total) < needed:
         return False

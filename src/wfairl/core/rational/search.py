@@ -7,8 +7,9 @@ all automata that are one move away (`moves`). It ends when the `BEAM_WIDTH` bes
 that is longer than its parent without explaining more is not promising: it is kept as an alternative and not expanded.
 
 Most automata are refuted without planning, because they do not accept the demonstrations. Others are given up as soon
-as they cannot reach the beam any more, whatever the scenes that are not yet planned give: that bound is exact. Automata
-that read the labels of the scenes alike are evaluated once. Nothing here is random.
+as they cannot reach the beam any more, whatever the scenes that are not yet planned give: that bound is exact, but
+where worlds slip (`Evidence.tighten`). Automata that read the labels of the scenes alike are evaluated once. Nothing
+here is random.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,6 +118,7 @@ class Evaluator:
         """Evaluate automata, the neighbours of `parent`; a log posterior below `needed` is of no interest."""
         pending = self._new(automata, needed)
         while batch := list(islice(pending, BATCH_SIZE)):
+            self.evidence.tighten()
             first: dict[bytes, _Pending] = {}
             for one in batch:
                 if self._is_open(one, needed):
