@@ -100,6 +100,13 @@ def test_the_rule_of_disss_task_does_not_differ_from_itself():
     assert task.rule.fulfilled_at([frozenset({"blue"}), frozenset({"yellow"})]) is None
 
 
+@pytest.mark.parametrize("temperature", ["0.1", "unknown"])
+def test_disss_task_is_found_up_to_what_its_demonstrations_leave_open(temperature):
+    (row,) = rational_inference.diss(temperature).rows
+    assert row["states with dead"] == 4
+    assert row["pairs that differ"] == row["of which untested"] == 1
+
+
 def test_automata_are_the_same_if_they_read_all_labels_alike():
     coffee, mail = (find_task(f"random-office-{name}").rule for name in ("coffee", "mail"))
     assert active_questions.reads(coffee) == active_questions.reads(find_task("office-coffee").rule)

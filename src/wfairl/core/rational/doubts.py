@@ -22,6 +22,9 @@ A pair of a state and a label is untested if no demonstration reads the label in
 explain the observations about as well:
 
     log P(observations | another target) > log P(observations | as it is) - `LEAST_MARGIN`
+
+Where worlds slip, that may depend on what a failure costs the demonstrators, which nobody knows. The pair is untested
+if this holds at one of two prices.
 """
 
 from collections import Counter
@@ -64,6 +67,9 @@ LEAST_DOUBT = 1e-4
 
 LEAST_MARGIN = 1.0
 """Nats of evidence below which the demonstrations hardly determine where a label leads."""
+
+PRICES = (1.0, 0.1)
+"""What a failure may cost demonstrators where worlds slip, as parts of the price that is assumed elsewhere."""
 
 
 def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
@@ -173,12 +179,14 @@ def _possible(
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
     """The support of an automaton, whose last state is its only accepting one, by the equation above."""
     table = np.ascontiguousarray(to_table(automaton, evidence.labels)[:-1])
-    least = evidence.log_probability(table) - LEAST_MARGIN
+    views = [(view, view.log_probability(table) - LEAST_MARGIN) for view in evidence.at_prices(*PRICES)]
     is_untested = np.asarray(~evidence.reads(table).any(axis=0))
     for state, label in np.argwhere(is_untested).tolist():
         others = {*range(len(table)), ACCEPTED, DEAD} - {int(table[state, label])}
         is_untested[state, label] = any(
-            evidence.log_probability(_retargeted(table, state, label, one), least) > least for one in sorted(others)
+            view.log_probability(_retargeted(table, state, label, one), least) > least
+            for view, least in views
+            for one in sorted(others)
         )
     return Support(evidence.labels, is_untested)
 

@@ -33,6 +33,7 @@ probability:
 Failures and answers help, but successful demonstrations are enough.
 """
 
+from copy import copy
 from functools import cached_property
 from math import inf, log, log1p
 
@@ -151,6 +152,16 @@ class Evidence:
             best = np.max(self._found, axis=0)
             self._found = [best]
             self._bounds = np.minimum(best + UNFORESEEN_NATS / len(best), 0.0)
+
+    def at_prices(self, *factors: float) -> "list[Evidence]":
+        """The same evidence if failures cost so many times as much; itself alone where worlds do not slip."""
+        if self._slipping is None:
+            return [self]
+        views = [copy(self) for _ in factors]
+        for view, factor in zip(views, factors, strict=True):
+            view._slipping = self._slipping._replace(failure=factor * self._slipping.failure)
+            view._bounds, view._found = np.zeros_like(self._bounds), []
+        return views
 
     def of_verdicts(self, table: Table) -> float:
         """log P(failures | A) + log P(answers | A)."""
