@@ -18,7 +18,7 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.figures import draw_layout, draw_side_by_side
 from wfairl.pages.automata.images import LOST, automaton_svg
-from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, points_on
+from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, WIDEST, lay_out, points_on
 from wfairl.pages.style import new_figure
 from wfairl.specifications.formats import FORMATS, write_automaton
 
@@ -34,9 +34,16 @@ BRANCHES = (
     )
     .model
 )
+STEPS = [f"T{i:02d} check the {name} request of the applicant" for i, name in enumerate(["first", "second", "third"])]
+OTHERS = [f"T{i:02d} write a letter" for i in range(3, 13)]
+PROCESS = FiniteAutomaton(  # the three steps in their order, and everything else at any time
+    tuple(frozenset({name}) for name in (*STEPS, *OTHERS)),
+    np.array([[q + 1 if i == q else DEAD for i in range(3)] + [q] * 10 for q in range(4)], np.int32),
+    np.arange(4) == 3, (np.arange(4) == 3).astype(float), (None,) * 4, keep_repeats=True,
+)  # fmt: skip
 RULE = visit_in_order("key", "door", "goal")
 AVOIDING = all_of(visit_all("key", "door"), avoid("lava"))
-AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING]
+AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING, PROCESS]
 
 
 def boxes(layout):
@@ -93,6 +100,14 @@ def test_a_chain_reads_from_left_to_right():
         "door & goal & key",
     ]
     assert all(edge.count == 3 for edge in layout.edges)
+
+
+def test_long_names_are_written_in_several_lines_and_a_loop_of_many_is_counted():
+    layout = lay_out(PROCESS)
+    texts = {(edge.source, edge.target): " ".join(edge.lines) for edge in layout.edges}
+    assert texts == {(i, i + 1): step for i, step in enumerate(STEPS)} | {(i, i): "any of 10 others" for i in range(4)}
+    assert max(len(line) for edge in layout.edges for line in edge.lines) <= WIDEST
+    assert layout.width < 1_200
 
 
 def test_svg_is_well_formed_and_shows_every_state_and_label():

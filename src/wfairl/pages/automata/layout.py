@@ -8,6 +8,7 @@ their state. Labels avoid states, curves and each other. All lengths are in pixe
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,10 @@ CHARACTER_WIDTH = 8.2
 LINE_HEIGHT = 18.0
 MARGIN = 26.0
 MAX_LINES = 4
-"""Labels of parallel edges that are written out; the rest is counted."""
+"""Labels of parallel edges that are written out; the rest is counted, and of a loop with more of them all are."""
+
+WIDEST = 24
+"""Characters of a line; the longer names of events take several."""
 
 TIMES = LOST_TEXT = "\N{MULTIPLICATION SIGN}"
 """Before the number of words that took an edge; and the text of the place where the task is lost."""
@@ -141,9 +145,12 @@ def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> lis
     edges = []
     for (source, target), group in gathered.items():
         times = [arrow.count(counts) for arrow in group]
-        lines = [arrow.text + (f"  {TIMES}{n}" if n else "") for arrow, n in zip(group, times, strict=True)]
-        if len(lines) > MAX_LINES:
-            lines = [*lines[: MAX_LINES - 1], f"and {len(lines) - MAX_LINES + 1} more"]
+        texts = [arrow.text + (f"  {TIMES}{n}" if n else "") for arrow, n in zip(group, times, strict=True)]
+        if len(texts) > MAX_LINES and source == target:
+            texts = [f"any of {len(texts)} others"]
+        elif len(texts) > MAX_LINES:
+            texts = [*texts[: MAX_LINES - 1], f"and {len(texts) - MAX_LINES + 1} more"]
+        lines = [line for text in texts for line in (len(text) > WIDEST and wrap(text, WIDEST)) or [text]]
         edges.append(LabelledEdge(source, target, tuple(lines), sum(times)))
     return edges
 
