@@ -69,7 +69,7 @@ def test_text_comes_back_as_it_was_and_is_never_markup(title, text):
     assert root.one("pre").text == text
     assert root.one("img").attributes["alt"] == text
     assert [element.tag for element in root.all("script")] == ["script"]
-    # Edges of the one that knows its last labels say what changes. A long text is in several lines, without their blanks.
+    # Edges of the one that knows its last labels say what changes. A long text is in several lines.
     drawn = "".join(one.text for one in root.all("text", class_="label"))
     assert "".join(drawn.split()) == "".join(f"+{text}{TIMES}3{text or 'anything'}".split())
 
