@@ -4,6 +4,15 @@ Public are the names below, each loaded when it is first used, and what a room (
 or a module lists in its `__all__`. All else may change without notice.
 """
 
+import _signal  # type: ignore[import-not-found] # built in, while `signal` imports others first
+import sys
+
+if (
+    sys.orig_argv[1:3] == ["-m", "wfairl"] or any(name.endswith("/wfairl") for name in sys.orig_argv[1:2])
+) and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    # This process is a command. It has nothing to clean up before `cli.main`: until then Ctrl-C just ends it.
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 from typing import TYPE_CHECKING
 
 from wfairl.core.support.imports import load_lazily

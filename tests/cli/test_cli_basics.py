@@ -1,6 +1,7 @@
 """The command line as a user meets it: exit codes, standard output and standard error."""
 
 import json
+import os
 import runpy
 import signal
 import subprocess
@@ -57,6 +58,36 @@ def test_a_signal_ends_the_command_also_in(place, number, words):
     assert stopped.returncode == 128 + number
     assert stopped.stderr.startswith(f"wfairl: {words}; ")
     assert stopped.stderr.count("\n") == 1
+
+
+STOPPED_WHILE_IMPORTING = """
+import os, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
+
+class Finder:
+    def find_spec(name, *_):
+        if name == os.environ["MODULE"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "module"),
+    [("wfairl", "typing"), ("wfairl", "wfairl.cli"), ("wfairl", "typer"), ("experiments", "wfairl.neighbours")],
+)
+def test_ctrl_c_while_a_command_is_imported_leaves_no_traceback(program, module, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(STOPPED_WHILE_IMPORTING)
+    setting = {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}", "MODULE": module}
+    command = [sys.executable, "-m", program, "--help"]
+    stopped = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **setting})
+    if module == "typer":  # the command has begun
+        assert (stopped.returncode, stopped.stderr.count("\n")) == (128 + signal.SIGINT, 1)
+        assert stopped.stderr.startswith("wfairl: interrupted; ")
+    else:
+        assert (stopped.returncode, stopped.stdout, stopped.stderr) == (-signal.SIGINT, "", "")
 
 
 @pytest.mark.parametrize(

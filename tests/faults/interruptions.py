@@ -107,7 +107,8 @@ def _stop(attempt: Attempt, way: str, moment: float, tally: Tally) -> str:
     if code is None or orphans:
         os.killpg(attempt.pid, signal.SIGKILL)
         attempt.exit_code()
-        return f"did not end: {attempt.said[-3_000:]}" if code is None else f"left the processes {orphans}"
+        where = attempt.said.rpartition("Extension modules:")[0] or attempt.said
+        return f"did not end: {where[-6_000:]}" if code is None else f"left the processes {orphans}"
     if way != "kill -9" and "Traceback" in attempt.said and "wfairl" in attempt.said.rpartition("Traceback")[2]:
         return f"traceback: {attempt.said[-3_000:]}"
     return ""

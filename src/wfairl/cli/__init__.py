@@ -43,6 +43,8 @@ def main(application: str = "wfairl.cli.app:app") -> None:
     gc.set_threshold(OBJECTS_TO_COLLECT, 20, 20)
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _raise_again
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # until here: see `wfairl/__init__.py`
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         run_command(application)
     except SystemExit as ended:
