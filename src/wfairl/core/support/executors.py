@@ -110,15 +110,21 @@ class LocalProcesses(ThreadPoolExecutor):
             process.shutdown()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:  # such as Ctrl-C: do not wait for running jobs
-            self.terminate()
-        self.shutdown(wait=True)
+        is_over = False
+        try:
+            if kind is None:
+                self.shutdown()
+                is_over = True
+        finally:
+            if not is_over:  # such as Ctrl-C, also in the shutdown: do not wait for running jobs
+                self.terminate()
 
     def terminate(self) -> None:
         """End all child processes of this process at once, whatever they do."""
         self._is_stopped = True
         self.shutdown(wait=False, cancel_futures=True)
-        while any(thread.is_alive() for thread in self._threads):  # a thread may still start its process
+        # A thread may still start its process; one whose `join` was interrupted only seems to have ended.
+        while any(thread.is_alive() for thread in self._threads) or multiprocessing.active_children():
             for process in multiprocessing.active_children():
                 process.terminate()
             time.sleep(SECONDS_TO_END)
@@ -128,6 +134,8 @@ class LocalProcesses(ThreadPoolExecutor):
         """Run a function in the process of this thread."""
         thread = threading.get_ident()
         for _ in range(self._attempts):
+            if self._is_stopped:
+                break
             if thread not in self._process_of:
                 # A fork would copy the state of running threads of torch and Numba.
                 spawn = multiprocessing.get_context("spawn")
@@ -136,8 +144,6 @@ class LocalProcesses(ThreadPoolExecutor):
                 return self._process_of[thread].submit(function).result()
             except BrokenProcessPool:
                 del self._process_of[thread]
-                if self._is_stopped:
-                    break
         raise WorkerDiedError("its process was killed, perhaps for lack of memory")
 
 

@@ -1,0 +1,21 @@
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from wfairl.core.support.executors import LocalProcesses
+
+
+def test_ctrl_c_while_the_workers_end_leaves_none_of_them(monkeypatch):
+    interrupts, end = iter([KeyboardInterrupt]), ProcessPoolExecutor.shutdown
+
+    def shutdown(pool):
+        for interrupt in interrupts:
+            raise interrupt
+        end(pool)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "shutdown", shutdown)
+    with pytest.raises(KeyboardInterrupt), LocalProcesses(2) as workers:
+        list(workers.map(time.sleep, [0.1, 0.1]))
+    assert multiprocessing.active_children() == []
