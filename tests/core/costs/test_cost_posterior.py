@@ -204,11 +204,13 @@ def test_without_demonstrations_the_chain_samples_the_prior():
 
 
 def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():
-    scenes = muddy_scenes(16, 8.0, temperature=0.01)
+    scenes, cheaper = (muddy_scenes(16, price, temperature=0.01) for price in (8.0, 1.25))
+    assert all((one.controls == other.controls).all() for one, other in zip(scenes, cheaper, strict=True))
     (mud,) = [one for one in term_costs(learned(scenes), scenes[0].product.world) if one.name == "feature 0"]
     assert mud.high is None
     assert mud.holds(8.0)
-    assert mud.low > 1.2
+    assert mud.holds(1.25)  # whatever the prior says: these demonstrators would do the same
+    assert mud.low > 1.05
     assert "at least" in str(mud)
 
 

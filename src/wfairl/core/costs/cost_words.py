@@ -6,7 +6,7 @@
 A plain step is a transition of the most common kind, without any term, and costs 1. What a term costs is the cost of a
 transition that is plain but for this term, which is as far from plain as it ever is in the demonstrated scenes. The
 interval holds 90 % of the samples. Optimal demonstrations often give a bound only, and then the bound is all that is
-said.
+said: as far as the samples or the likelihood alone reach.
 """
 
 from collections.abc import Sequence
@@ -76,10 +76,10 @@ def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
     for column in np.flatnonzero(probabilities >= SHOWN):
         costs = 1.0 + weights[:, column] * (extreme[column] - plain[column])
         low, middle, high = np.quantile(costs, (INTERVAL[0], 0.5, INTERVAL[1])).tolist()
-        end, is_indicator = float(model.open_end[column]), (plain[column], extreme[column]) == (0.0, 1.0)
+        bound, is_indicator = float(model.bound[column]), (plain[column], extreme[column]) == (0.0, 1.0)
         name = names[column] if is_indicator else f"{names[column]} of {_amount(extreme[column])}"
-        bounds = None if end < 0 else low, None if end > 0 else high
-        found.append(TermCost(name, middle, *bounds, float(probabilities[column])))
+        ends = (low, high) if not bound else (min(low, bound), None) if bound > 0 else (None, max(high, -bound))
+        found.append(TermCost(name, middle, *ends, float(probabilities[column])))
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 

@@ -196,12 +196,12 @@ class SampledCost(CostOverFeatures):
         unit: the posterior probability that all transitions cost the same, shape [1].
         plain, extreme: what each feature and control is in plain transitions, and what differs most from that in the
             demonstrated scenes; shape [features + controls].
-        open_end: 1 where the demonstrations bound the cost of a feature or control from below alone, -1 where from
-            above alone, else 0; shape [features + controls].
+        bound: where the demonstrations bound the cost of a feature or control from below alone, that bound; where
+            from above alone, minus the bound; else 0. Shape [features + controls].
     """
 
     kind = "auto"
-    array_names = ("constant", "weights", "temperatures", "unit", "weight", "plain", "extreme", "open_end")
+    array_names = ("constant", "weights", "temperatures", "unit", "weight", "plain", "extreme", "bound")
     size_names = ("features", "controls", "samples")
 
     def __init__(
@@ -218,7 +218,7 @@ class SampledCost(CostOverFeatures):
         self.features, self.controls, width = features, controls, features + controls
         self.constant, self.unit, self.temperatures = np.ones(1), np.ones(1), np.ones(samples)
         self.weights = np.zeros((samples, width))
-        self.weight, self.plain, self.extreme, self.open_end = np.zeros((4, width))
+        self.weight, self.plain, self.extreme, self.bound = np.zeros((4, width))
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:

@@ -101,7 +101,7 @@ def sample_costs(
         "temperatures": chain.temperature * np.exp(states[kept, -1]),
         "plain": terms.spread(terms.shifts),
         "extreme": terms.spread(terms.shifts + terms.scales),
-        "open_end": terms.spread(chain.open_ends(states[kept], log_likelihoods[kept])),
+        "bound": terms.spread(chain.bounds(states, log_likelihoods, kept)),
     }
 
 
@@ -142,12 +142,18 @@ class _Chain:
         self.paths.search(list(np.expm1(samples[:, :-1])))
         return float(np.abs(self._log_likelihoods(self.paths.decisions(), samples) - before).max())
 
-    def open_ends(self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64]) -> NDArray[np.float64]:
-        """1 for terms that may as well cost any amount more, by the likelihood alone, -1 for next to nothing, else 0.
+    def bounds(
+        self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64], kept: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The least cost of terms that may as well cost any amount more, minus the greatest for next to nothing, or 0.
 
-        The cost of a term has no end if samples remain about as likely as the likeliest with that cost at its limit.
+        Both are the ends of states that are about as likely as the likeliest, by the likelihood alone: a quantile would
+        follow the prior, into which a bound says nothing more. The cost of a term has no end if some of the samples
+        that are kept remain so likely with that cost at its limit.
         """
-        ends, limits = np.zeros(len(self.terms)), {1.0: LARGEST, -1.0: math.log(DEFAULT_FLOOR)}
+        bounds, limits = np.zeros(len(self.terms)), {1.0: LARGEST, -1.0: math.log(DEFAULT_FLOOR)}
+        about_as_likely = states[log_likelihoods > log_likelihoods.max() - UNDECIDED_NATS, :-1]
+        states, log_likelihoods = states[kept], log_likelihoods[kept]
         costs = states[:, :-1]
         asked = [
             (term, 1.0 if (costs[:, term] > 0).mean() >= 0.5 else -1.0)
@@ -161,8 +167,9 @@ class _Chain:
         for (term, end), one in zip(asked, changed, strict=True):
             is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= DEFAULT_FLOOR - 1e-9
             reached = self._log_likelihoods(decisions, one[likely[is_positive]])
-            ends[term] = end * (reached.max(initial=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS)
-        return ends
+            if reached.max(initial=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS:
+                bounds[term] = end * math.exp(end * (end * about_as_likely[:, term]).min())
+        return bounds
 
     def _log_likelihoods(self, decisions: Decisions, states: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of the decisions, under each state."""
