@@ -78,8 +78,9 @@ def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
         low, middle, high = np.quantile(costs, (INTERVAL[0], 0.5, INTERVAL[1])).tolist()
         bound, is_indicator = float(model.bound[column]), (plain[column], extreme[column]) == (0.0, 1.0)
         name = names[column] if is_indicator else f"{names[column]} of {_amount(extreme[column])}"
-        ends = (low, high) if not bound else (min(low, bound), None) if bound > 0 else (None, max(high, -bound))
-        found.append(TermCost(name, middle, *ends, float(probabilities[column])))
+        least = None if bound < 0 else min(low, bound or low)
+        most = None if bound > 0 else max(high, -bound)
+        found.append(TermCost(name, middle, least, most, float(probabilities[column])))
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
