@@ -21,8 +21,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
 from wfairl.core.automata.word_corpus import encode_all
@@ -167,6 +165,9 @@ def _costs_between(
         source = np.flatnonzero(columns[label] != DEAD)
         by[source, columns[label, source]] = label
     source, target = np.nonzero(by >= 0)
+    from scipy.sparse import csr_matrix  # here, because they are slow to import
+    from scipy.sparse.csgraph import dijkstra
+
     graph = csr_matrix((prices[by[source, target]], (source, target)), (states, states))
     between, before = dijkstra(graph, return_predecessors=True)
     return np.asarray(between), np.asarray(before, np.int32), by
