@@ -144,7 +144,8 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
     time_key = XES_TIME if columns.time == LogColumns.time else columns.time
     cases = _Cases(str(path), columns)
-    for trace, events, where in XesReader(path, event_key).read():
+    keys = (XES_NAME, time_key, XES_LIFECYCLE, columns.outcome, *cases.attributes.names)
+    for trace, events, where in XesReader(path, event_key, keys).read():
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
             raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
@@ -160,7 +161,7 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     return cases.assemble()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Event:
     """An event while the file is read: its texts as they stand there, and where."""
 

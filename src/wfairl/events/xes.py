@@ -5,6 +5,7 @@ So a file cannot make the reader expand or fetch anything. The file is read piec
 
 import gzip
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from xml.parsers import expat
 
@@ -20,10 +21,13 @@ Trace = tuple[dict[str, str], list[dict[str, str]], str]
 
 
 class XesReader:
-    """Handles the tags of an XES file; an attribute counts if it stands directly in a trace or an event."""
+    """Handles the tags of an XES file.
 
-    def __init__(self, path: Path, event_key: str) -> None:
-        self.path, self.event_key = path, event_key
+    An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`.
+    """
+
+    def __init__(self, path: Path, event_key: str, keys: Collection[str]) -> None:
+        self.path, self.event_key, self.keys = path, event_key, {event_key, *keys}
         self.traces: list[Trace] = []
         self.stack: list[str] = []
         self.events: list[dict[str, str]] = []
@@ -77,7 +81,7 @@ class XesReader:
             self.events, self.trace = [], {}
         elif tag == "event":
             self.event = {}
-        elif parent in ("trace", "event") and "key" in attributes:
+        elif parent in ("trace", "event") and attributes.get("key") in self.keys:
             into = self.trace if parent == "trace" else self.event
             into[attributes["key"]] = attributes.get("value", "")
 
