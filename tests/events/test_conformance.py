@@ -45,7 +45,7 @@ def test_a_frame_is_learned_from_and_compared(model):
         + [("z", event, i) for i, event in enumerate(["order", "bill", "pack", "pay", "ship", "ship"])],
         columns=["nr", "what", "when"],
     )
-    found = conform_frame(model, odd, case="nr", event="what", time="when").set_index("case")
+    found = conform_frame(model, odd, case="nr", activity="what", time="when").set_index("case")
     assert list(found.columns) == ["cost", "fitness", "conforming", "violated", "reason"]
     assert found.cost["y"] == 0 < found.cost["z"] < found.cost["x"]
     assert found.fitness["y"] == 1 > found.fitness["z"]
@@ -53,6 +53,20 @@ def test_a_frame_is_learned_from_and_compared(model):
     assert "no ship" in found.reason["x"]
     assert found.reason["z"] == "ship twice"
     assert found.reason["y"] == ""
+
+
+def test_cases_keep_their_names_so_that_the_result_joins_the_frame(model):
+    frame = orders(4).assign(nr=lambda one: one.nr.str[1:].astype(int) + 1000)
+    found = conform_frame(model, frame, case="nr", activity="what", time="when")
+    assert len(frame.merge(found, left_on="nr", right_on="case")) == len(frame)
+
+
+def test_what_is_no_frame_is_refused_in_a_sentence():
+    for log in ([("order", "pay")], "orders.csv"):
+        with pytest.raises(BadInputError, match=r"DataFrame.*read_event_log"):
+            learn_process(log)
+    with pytest.raises(BadInputError, match=r"no column 'what' for the event.*`activity` in Python"):
+        learn_process(orders(2).drop(columns="what"), case="nr", activity="what")
 
 
 def test_the_command_prints_costs_in_the_order_of_the_log(model, tmp_path):

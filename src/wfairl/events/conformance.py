@@ -22,7 +22,7 @@ from wfairl.core.demonstrations.learners import LearnedTask, Reading
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.event_logs import EventLog, LogColumns, from_frame
+from wfairl.events.event_logs import EventLog, LogColumns, find_columns, from_frame
 from wfairl.events.event_texts import ATTRIBUTE
 from wfairl.events.learned_rule import rule_of
 from wfairl.events.shortest import ShortestLearner
@@ -131,13 +131,22 @@ def learn_process(
     return learner.fit(read.words, read.scores, Reading(keep_repeats=True))
 
 
-def conform_frame(model: TaskModel, frame: Any, **columns: str) -> Any:
-    """Compare the cases of a pandas DataFrame with a model: a DataFrame with one row per case.
+def conform_frame(
+    model: TaskModel,
+    frame: Any,
+    case: str = LogColumns.case,
+    activity: str = LogColumns.event,
+    time: str = LogColumns.time,
+) -> Any:
+    """Compare the cases of a pandas DataFrame with a model: a DataFrame with one row per case, named as in the frame.
 
-    `columns` are those of `LogColumns`: case, event, time.
+    `case`, `activity` and `time` are names of columns; see `LogColumns`.
     """
-    log = from_frame(frame, LogColumns(**columns, attributes=attributes_of(model)))
-    return conform(model, log.words, log.cases).to_frame()
+    columns = LogColumns(case, activity, time, attributes=attributes_of(model))
+    log = from_frame(frame, columns)
+    given = frame.iloc[:, find_columns(map(str, frame.columns), columns, "the frame")["case"]]
+    named = {str(one).strip(): one for one in given.unique()}
+    return conform(model, log.words, log.cases).to_frame().assign(case=[named[name] for name in log.cases])
 
 
 def attributes_of(model: TaskModel) -> tuple[str, ...]:

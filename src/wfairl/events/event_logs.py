@@ -13,7 +13,7 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -110,7 +110,7 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
     cases = _Cases(str(path), columns)
     try:
         names = [name.strip() for name in next(reader, [])]
-        places = _find_columns(names, columns, f"{path}: line 1")
+        places = find_columns(names, columns, f"{path}: line 1")
         for row in reader:
             if not any(row):
                 continue
@@ -125,9 +125,13 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 def from_frame(frame: Any, columns: LogColumns | None = None) -> EventLog:
     """The log in a pandas DataFrame with one row per event."""
+    if not hasattr(frame, "iloc"):
+        raise BadInputError(
+            "a log in Python is a pandas DataFrame with one row per event; `read_event_log` reads a file"
+        )
     columns = columns or LogColumns()
     cases = _Cases("the frame", columns)
-    places = _find_columns([str(name) for name in frame.columns], columns, "the frame")
+    places = find_columns(map(str, frame.columns), columns, "the frame")
     lists = {role: frame.iloc[:, place].tolist() for role, place in places.items()}
     for number, values in enumerate(zip(*lists.values(), strict=True)):
         row = dict(zip(lists, ("" if one is None or one != one else str(one) for one in values), strict=True))
@@ -311,8 +315,9 @@ class _Cases:
             case.events = case.events[: -1 if is_last else names.index(asked) if asked in names else None]
 
 
-def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict[str, int]:
+def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[str, int]:
     """The index of each column, by role or by the name of an attribute; case and event are required."""
+    names = list(given)
     small = [name.strip().lower() for name in names]
     places = {}
     for role in ("case", "event", "time", "outcome", "lifecycle"):
@@ -326,7 +331,7 @@ def _find_columns(names: Sequence[str], columns: LogColumns, where: str) -> dict
         elif role in ("case", "event") or wanted != role:
             raise MalformedWordsError(
                 f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}: name the one"
-                f" that has it (--{role}-column)"
+                f" that has it (--{role}-column, or `{'activity' if role == 'event' else role}` in Python)"
             )
     for name in Attributes(columns.attributes).names:
         if name.lower() in small:
