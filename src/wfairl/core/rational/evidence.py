@@ -20,7 +20,7 @@ With a small probability e a demonstration follows no task, and its controls are
 
 A reads every label, also a repeated one. If A does not accept a demonstration exactly at its last step, the first part
 is 0. Of a large world only the part near the demonstration is planned through (`max_world_states`), and where all costs
-are 1, a control that loses more than `SLACK_STEPS` steps counts as leading nowhere.
+are 1, a control that takes `SLACK_STEPS` steps more than the demonstration counts as leading nowhere.
 
 The temperature eta is unknown, so that the evidence is averaged over a grid of temperatures; Q_A does not depend on eta
 and is computed once. Failed demonstrations and answers to questions are verdicts on words, which are wrong with a small

@@ -16,7 +16,6 @@ from wfairl.core.planning.policy_sweeps import split_lotteries
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
-    SLACK_STEPS,
     PackedWorld,
     ReversibleTable,
     SlippingWorlds,
@@ -30,6 +29,10 @@ from wfairl.core.worlds.chances import slip_chances
 
 TABULATED_GAPS = 32
 """Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
+
+SLACK_STEPS = 10
+"""Where all costs are 1, a control after which the task takes so many steps more than the demonstration, without its
+loops, counts as leading nowhere."""
 
 SLIPPING_STATES = 4_000
 """So many states of a world that slips are planned through, those nearest to the demonstration: a sweep takes ten times
@@ -50,6 +53,7 @@ class PackedScenes(NamedTuple):
     state_first: NDArray[np.int64]
     most_states: int  # of a scene
     unit: NDArray[np.bool_]  # whether all transitions of a scene cost 1, [scenes]
+    highest: Floats  # the cost-to-go above which a state does not matter to the demonstration, [states of all scenes]
     log_outlier: Floats  # log of e times the probability of an outlier, [scenes]
     log_follows: float  # log(1 - e), where e is the probability that a demonstration follows no task
     # the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64
@@ -70,7 +74,7 @@ def pack_scenes(
     Returns:
         The demonstrations; and the effects in all states with their chances, None where the worlds do not slip.
     """
-    worlds, steps, states, transitions = [], [], [0], 0
+    worlds, steps, states, transitions, units, highest = [], [], [0], 0, [], []
     width = max(scene.world.successors.shape[1] for scene in scenes)
     slip, near_states = any(scene.world.chances is not None for scene in scenes), []
     for scene in scenes:
@@ -80,7 +84,14 @@ def pack_scenes(
         number = np.full(len(world.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
         number[near] = np.arange(len(near))
         near_states.append((scene.world, near, number))
-        packed = pack_world(number[world.successors[near]], world.label_index[near], world.costs[near], labels)
+        successors = number[world.successors[near]]
+        packed = pack_world(successors, world.label_index[near], world.costs[near], labels)
+        units.append(bool((packed.cost == 1).all()) and not slip)
+        highest.append(
+            _highest_costs(successors, number[scene.visited], scene.word, SLACK_STEPS)
+            if units[-1]
+            else np.full(len(near), np.inf)
+        )
         worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
         steps.append(
             (
@@ -98,7 +109,8 @@ def pack_scenes(
         PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
         np.array(states, np.int64),
         max(np.diff(states).tolist()),
-        np.array([bool((packed.cost == 1).all()) and not slip for packed in worlds]),
+        np.array(units),
+        np.concatenate(highest),
         log_outlier,
         log_follows,
         np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
@@ -173,6 +185,46 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
     return queue[:filled].copy()
 
 
+@njit(cache=True, nogil=True, exact=True)
+def _highest_costs(
+    successors: NDArray[np.int32], visited: NDArray[np.int32], word: NDArray[np.int32], slack: int
+) -> Floats:
+    """The largest number of steps from a state to acceptance that matters to a demonstration; [states].
+
+    Without the loops in which the label stays the same, the demonstration goes on for `left` steps from each of its
+    states. Ways of `left` + `slack` steps matter. A state on such a way is entered after some of these steps.
+    """
+    states, controls = successors.shape
+    steps = len(word)
+    left = np.zeros(steps + 1, np.int64)
+    for t in range(steps - 1, -1, -1):
+        left[t] = 1 + left[t + 1]
+        for later in range(t + 1, steps + 1):
+            if word[later - 1] != word[t]:
+                break
+            if visited[later] == visited[t]:
+                left[t] = min(left[t], left[later])
+    highest = np.zeros(states)
+    queue = np.empty(states, np.int32)
+    filled = scanned = 0
+    for level in range(left.max() + slack, 0, -1):
+        for t in range(steps):
+            if left[t] + slack == level and highest[visited[t]] == 0.0:
+                highest[visited[t]] = level
+                queue[filled] = visited[t]
+                filled += 1
+        end = filled
+        for i in range(scanned, end if level > 1 else scanned):
+            for u in range(controls):
+                after = successors[queue[i], u]
+                if after >= 0 and highest[after] == 0.0:
+                    highest[after] = level - 1
+                    queue[filled] = after
+                    filled += 1
+        scanned = end
+    return highest
+
+
 class _Room(NamedTuple):
     """Arrays that `_fill_evidence` writes; made in Python, because Numba takes seconds to compile what makes them."""
 
@@ -242,15 +294,18 @@ def _fill_evidence(
     for i in range(count):
         if not room.accepted[i]:
             continue
-        world, begin = _world(scenes, i, table.shape[1]), scenes.step_first[i]
+        world = _world(scenes, i, table.shape[1])
         if slipping is not None:
             tolerance = EXPECTED_TOLERANCE * temperatures[0]
             expected_cost_to_go(
                 room.automaton, world, slipping, scenes.state_first[i], slipping.failure[i], tolerance, V
             )
         else:
-            end, slack = (scenes.step_first[i + 1], SLACK_STEPS) if scenes.unit[i] else (begin, np.inf)
-            search_nodes(room.automaton, world, room.nodes[begin:end], slack, V, room.queue, room.is_queued)
+            highest = scenes.highest[scenes.state_first[i] : scenes.state_first[i + 1]]
+            search_nodes(room.automaton, world, highest, V, room.queue, room.is_queued)
+            if scenes.unit[i] and not _are_reached(V, room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]):
+                # to this automaton a loop in which the label stays the same is none
+                search_nodes(room.automaton, world, highest + np.inf, V, room.queue, room.is_queued)
         _fill_log_likelihoods(room, scenes, slipping, i, temperatures)
         for k in range(grid):
             total[k] -= result[i, k]
@@ -259,6 +314,15 @@ def _fill_evidence(
             result[i, k] = high + np.log1p(np.exp(low - high))
             total[k] += result[i, k]
         if log_mean(total) < needed:
+            return False
+    return True
+
+
+@inner
+def _are_reached(V: Floats, nodes: NDArray[np.int64]) -> bool:
+    """Whether the search came to all nodes of a demonstration."""
+    for node in nodes:
+        if V[node] == np.inf:
             return False
     return True
 

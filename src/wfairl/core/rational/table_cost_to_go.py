@@ -17,10 +17,6 @@ from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, first_entr
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import njit
 
-SLACK_STEPS = 10.0
-"""After it has reached every state of a demonstration, the breadth-first search goes on for so many steps. A control
-that loses more than these steps counts as leading nowhere."""
-
 
 class PackedWorld(NamedTuple):
     """The transitions of a world twice: sorted by where they lead, and by their label."""
@@ -125,17 +121,15 @@ def sort_pairs(automaton: ReversibleTable) -> None:
 
 def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: Floats) -> None:
     """Fill V of node q * states + s, however much transitions cost."""
-    search_nodes(
-        automaton, world, np.empty(0, np.int64), np.inf, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_)
-    )
+    everywhere = np.full(len(world.first) - 1, np.inf)
+    search_nodes(automaton, world, everywhere, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_))
 
 
 @njit(cache=True, nogil=True)
 def search_nodes(
     automaton: ReversibleTable,
     world: PackedWorld,
-    required: NDArray[np.int64],
-    slack: float,
+    highest: Floats,
     V: Floats,
     queue: NDArray[np.int32],
     is_queued: NDArray[np.bool_],
@@ -145,8 +139,7 @@ def search_nodes(
     Where every transition costs 1, this is a breadth-first search. Otherwise a node comes again when its V has fallen.
 
     Args:
-        required: the search ends `slack` after it has reached the last of these nodes; breadth first, so where all
-            transitions cost 1.
+        highest: a node whose V would be higher has inf instead, and nothing is searched from there; [states]
         queue, is_queued: room for every node.
     """
     automaton_states, labels = automaton.table.shape
@@ -160,34 +153,29 @@ def search_nodes(
             if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
-                    if world.label_cost[i] < V[node]:
+                    if world.label_cost[i] < V[node] and world.label_cost[i] <= highest[world.label_source[i]]:
                         V[node] = world.label_cost[i]
                         if not is_queued[node]:
                             is_queued[node] = True
                             queue[end] = node
                             end += 1
-    waiting, begin, level, last, reached = end, 0, 0.0, np.inf, 0
+    waiting, begin = end, 0
     end = 0 if end == nodes else end
     while waiting > 0:
         node = queue[begin]
         begin = 0 if begin + 1 == nodes else begin + 1
         waiting -= 1
         is_queued[node] = False
-        q, s, cost = node // states, node % states, V[node]
-        if cost > level:
-            level = cost
-            while reached < len(required) and V[required[reached]] < np.inf:
-                reached += 1
-            if reached == len(required) and last == np.inf:
-                last = level + slack
-            if level >= last:
-                return
+        q, s = node // states, node % states
         for i in range(world.first[s], world.first[s + 1]):
+            cost = V[node] + world.cost[i]
+            if cost > highest[world.source[i]]:
+                continue
             entry = q * labels + world.label[i]
             for j in range(automaton.first[entry], automaton.first[entry + 1]):
                 before = automaton.source[j] * states + world.source[i]
-                if cost + world.cost[i] < V[before]:
-                    V[before] = cost + world.cost[i]
+                if cost < V[before]:
+                    V[before] = cost
                     if not is_queued[before]:
                         is_queued[before] = True
                         queue[end] = before
@@ -220,10 +208,9 @@ def expected_cost_to_go(
 
     The method is that of `planning.expected_cost`. The states of the world begin at `first_state` of `slipping`.
     """
-    nodes = len(automaton.table) * (len(world.first) - 1)
-    none = np.empty(0, np.int64)
-    search_nodes(automaton, world, none, np.inf, V, np.empty(nodes, np.int32), np.empty(nodes, np.bool_))
     table, states, effects = automaton.table, len(world.first) - 1, slipping.successor.shape[1]
+    nodes = len(table) * states
+    search_nodes(automaton, world, np.full(states, np.inf), V, np.empty(nodes, np.int32), np.empty(nodes, np.bool_))
     highest, least = 0.0, np.inf
     for cost in V[:nodes]:
         highest, least = max(highest, cost if cost < np.inf else 0.0), min(least, cost)
