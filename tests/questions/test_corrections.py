@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from posteriors import certain_support, model_with, posterior_over
 
-from wfairl.core.automata.automaton import Guard
+from wfairl.core.automata.automaton import ACCEPTED, Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_all, visit_in_order
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.path import follow
-from wfairl.core.rational.constraints import Constraint, Doubt
+from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
 from wfairl.core.rational.tables import difference, read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
@@ -231,6 +231,22 @@ def test_doubts_about_states_are_carried_over_to_what_obeys():
             before, after = rule.run(word)[-1], chosen.run(word)[-1]
             if min(before, after) >= 0 and not (rule.accepting[before] or chosen.accepting[after]):
                 assert phases[after] == {f"phase {before}"}
+
+
+def test_orders_that_were_shown_are_the_same_under_a_law():
+    rule = visit_all("a", "b")  # and only "a, then b" was shown
+    after_a = rule.read(0, frozenset({"a"}))
+    doubt = Doubt(Constraint("fatal", changes=((0, after_a), (after_a, ACCEPTED))), 0.1)
+    model = model_with(posterior_over((rule, 1.0), support=certain_support(rule, tuple(LABELS)), doubts=(doubt,)))
+    for law in (NeverHolds("c"), HoldsBefore("c", "b"), NeverHolds("d")):
+        under = posterior_of(enforce_laws(model, [law], NOTHING))
+        table = to_table(under.chosen.automaton, LABELS)
+        restricted = conjoin(table, under.doubts[0].constraint, tuple(LABELS), table)
+        for word in WORDS:
+            numbers = np.array([LABELS.index(label) for label in word], np.int32)
+            end, first = read_word(table, numbers), next((label for label in word if label & {"a", "b"}), None)
+            expected = end if first is not None and "b" not in first else 0
+            assert read_word(restricted, numbers) == expected, (law, word)
 
 
 def test_support_is_carried_over_to_what_obeys(errand):

@@ -24,13 +24,13 @@ evidence; if the result still disobeys, more plans are added and the automaton i
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from math import log, log1p
 from typing import Any, ClassVar
 
 import numpy as np
 
-from wfairl.core.automata.automaton import DEAD, Guard, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, is_taken
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import before
@@ -302,13 +302,18 @@ def _carry_over(support: Support, after: GuardedAutomaton, origin: list[int]) ->
 
 def _carry_over_doubts(doubts: Iterable[Doubt], origin: list[int]) -> Iterator[Doubt]:
     """The doubts about an automaton, about the states that its states have become under laws."""
+    became = {old: [state for state, one in enumerate(origin) if one == old] for old in origin} | {ACCEPTED: [ACCEPTED]}
     for doubt in doubts:
-        if doubt.constraint.state is None:
+        constraint = doubt.constraint
+        if constraint.is_about_orders:  # a law that tells states apart changes no order
+            old_changes = (*constraint.changes, *((state, state) for state in set(origin)))
+            changes = [pair for old in old_changes for pair in product(*(became.get(state, []) for state in old))]
+            yield replace(doubt, constraint=constraint._replace(changes=tuple(sorted(changes))))
+        elif constraint.state is None:
             yield doubt
-            continue
-        for state, old in enumerate(origin):
-            if old == doubt.constraint.state:
-                yield replace(doubt, constraint=doubt.constraint._replace(state=state))
+        else:
+            for state in became.get(constraint.state, []):
+                yield replace(doubt, constraint=constraint._replace(state=state))
 
 
 def weigh_correction(

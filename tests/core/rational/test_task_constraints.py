@@ -121,6 +121,55 @@ def test_a_constraint_of_a_state_forbids_a_proposition_there_and_nowhere_else(wo
     assert found == (end if end < broken_at else 0)
 
 
+@pytest.mark.parametrize("kind", ["fatal", "idle"])
+@given(word=words, seed=st.integers(0, 10**6))
+def test_changes_that_nobody_has_shown_are_fatal_or_do_not_count(kind, word, seed):
+    rng = np.random.default_rng(seed)
+    table, most_probable = random_table(rng, len(LABELS)), random_table(rng, len(LABELS))
+    states = range(len(most_probable))
+    shown = tuple((s, t) for s in states for t in (*states, ACCEPTED) if s != t and rng.random() < 0.5)
+    found = read_word(conjoin(table, Constraint(kind, changes=shown), LABELS, most_probable), np.array(word, np.int32))
+    own, followed, expected = 0, 0, 0  # states of the table and of the most probable automaton
+    for step, label in enumerate(word, start=1):
+        if followed >= 0:
+            after = int(most_probable[followed, label])
+            if after in (followed, DEAD) or (followed, after) in shown:
+                followed = after
+            elif kind == "fatal":
+                break
+        is_free, after = kind == "fatal" or followed < 0, int(table[own, label])
+        if after == DEAD:
+            break
+        if after == ACCEPTED and is_free:
+            expected = step
+            break
+        own = own if after == ACCEPTED else after
+    assert found == expected
+
+
+@given(word=words, seed=st.integers(0, 10**6))
+def test_what_is_needed_in_a_state_holds_before_the_state_is_left(word, seed):
+    rng = np.random.default_rng(seed)
+    table, most_probable = random_table(rng, len(LABELS)), random_table(rng, len(LABELS))
+    constraint = Constraint("needed", "a", state=int(rng.integers(len(most_probable))), phase="there")
+    found = read_word(conjoin(table, constraint, LABELS, most_probable), np.array(word, np.int32))
+    own, followed, has_held, expected = 0, 0, False, 0
+    for step, label in enumerate(word, start=1):
+        if followed >= 0:
+            has_held = followed == constraint.state and (has_held or "a" in LABELS[label])
+            if followed != constraint.state or has_held:
+                followed = int(most_probable[followed, label])
+                has_held = has_held and followed == constraint.state
+        after = int(table[own, label])
+        if after == DEAD:
+            break
+        if after == ACCEPTED and followed < 0:
+            expected = step
+            break
+        own = own if after == ACCEPTED else after
+    assert found == expected
+
+
 @given(word=words, seed=st.integers(0, 10**6))
 def test_tables_that_end_together_accept_where_both_do_at_one_label(word, seed):
     rng = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from posteriors import model_with, posterior_over
 
+from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
@@ -27,6 +28,7 @@ POSTERIOR = posterior_over(
     doubts=(
         Doubt(Constraint("never", "lava", after="key"), 0.25),
         Doubt(Constraint("never", "lava", state=0, phase="before goal"), 0.125),
+        Doubt(Constraint("fatal", changes=((0, ACCEPTED),)), 0.0625),
     ),
 )
 
@@ -52,6 +54,7 @@ def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
         ({"doubts": (Doubt(Constraint("often", "lava"), 0.5),)}, "kind"),
         ({"doubts": (Doubt(Constraint("never", "lava", state=9, phase="before key"), 0.5),)}, "another automaton"),
         ({"doubts": (Doubt(Constraint("never", "lava", state=-1, phase="before key"), 0.5),)}, "another automaton"),
+        ({"doubts": (Doubt(Constraint("idle", changes=((0, 9),)), 0.5),)}, "another automaton"),
         ({"alternatives": ()}, "alternatives"),
         ({"alternatives": POSTERIOR.alternatives[1:]}, "posterior of another automaton"),
         ({"outlier_probabilities": np.array([-0.1])}, "outlier_probabilities"),

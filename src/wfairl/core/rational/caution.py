@@ -212,7 +212,7 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
     for doubt in posterior.doubts:
         constraint = doubt.constraint
         forms = [conjoin(table, constraint, labels, most_probable) for table in probable]
-        text = f"the task may be '{constraint}' too"
+        text = f"perhaps {constraint}" if constraint.is_about_orders else f"the task may be '{constraint}' too"
         if constraint.kind == "unseen":
             text, forms = f"nobody has shown what '{constraint.proposition}' entails", []
         kept = canonical_table(conjoin(chosen, constraint, labels, most_probable))

@@ -6,6 +6,9 @@
     never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
     never p between a and b          p must not hold in a state of the most probable automaton: a begins it, b ends it
+    p needed between a and b         b does not count before p has held in that state
+    another order is fatal           what changes the state of the most probable automaton, and in no demonstration, is
+    another order does not count     fatal; or it changes nothing
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
 A constraint reads labels as a small automaton does. A label that is read twice in a row is read once. What holds at the
@@ -16,7 +19,7 @@ end it changes nothing, and may be done again afterwards.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,8 +38,9 @@ LARGEST_LOG_ODDS = 50.0
 class Constraint(NamedTuple):
     """A sentence about one to three propositions."""
 
-    kind: Literal["never", "never with", "never without", "needed", "unseen"]  # what is said about the proposition
-    proposition: str  # what it is about
+    # what is said about the proposition, or about orders that no demonstration shows
+    kind: Literal["never", "never with", "never without", "needed", "unseen", "fatal", "idle"]
+    proposition: str = ""  # what it is about
     # the proposition that sets it in force; None if it is in force from the beginning. If that is the proposition
     # itself, the constraint is in force once the proposition has held and ended `times` times
     after: str | None = None
@@ -46,10 +50,18 @@ class Constraint(NamedTuple):
     times: int = 1  # how often the proposition may hold, where it must not hold again
     state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
     phase: str = ""  # what that state is, in words
+    # what demonstrations show of the most probable automaton, where it is about orders: from state, to state
+    changes: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
+        if self.is_about_orders:
+            return f"another order than shown {'is fatal' if self.kind == 'fatal' else 'does not count'}"
         if self.state is not None:
-            return f"never {self.proposition} {self.phase}"
+            return (
+                f"never {self.proposition} {self.phase}"
+                if self.kind == "never"
+                else f"{self.proposition} needed {self.phase}"
+            )
         what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
         if self.beside is not None:
             return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
@@ -64,13 +76,23 @@ class Constraint(NamedTuple):
     def propositions(self) -> tuple[str, ...]:
         """All that it names, without what begins or ends a state."""
         named = (self.proposition, self.after, self.until, self.instead, self.beside)
-        return tuple(one for one in named if one is not None)
+        return tuple(one for one in named if one)
+
+    @property
+    def named_states(self) -> tuple[int, ...]:
+        """The states of the most probable automaton that it names, perhaps `ACCEPTED` too."""
+        return (*(() if self.state is None else (self.state,)), *chain.from_iterable(self.changes))
 
     @property
     def is_order(self) -> bool:
         """Whether it is about two propositions, one after or until the other."""
         other = self.until if self.after is None else self.after
         return len(self.propositions) == 2 and other not in (None, self.proposition)
+
+    @property
+    def is_about_orders(self) -> bool:
+        """Whether it is about orders that no demonstration shows."""
+        return self.kind in ("fatal", "idle")
 
     @property
     def is_obligation(self) -> bool:
@@ -120,11 +142,28 @@ def _needed(constraint: Constraint) -> GuardedAutomaton:
     return GuardedAutomaton(((begun,), in_force), np.array([True, False]))
 
 
-def _rows_in_state(constraint: Constraint, labels: tuple[Label, ...], most_probable: Table) -> NDArray[np.int32]:
-    """The most probable automaton as a constraint: it dies of the proposition in the state, and of nothing else."""
-    free = len(most_probable)
+def _rows_of_states(constraint: Constraint, labels: tuple[Label, ...], most_probable: Table) -> NDArray[np.int32]:
+    """The most probable automaton as a constraint, whose last state is free: nothing is asked any more.
+
+    It dies of the proposition in the state, or does not leave the state without it: where the proposition has held, it
+    is in a copy of the state. Or it dies of changes that are not shown, or does not make them.
+    """
+    free, state = len(most_probable), constraint.state
     rows = np.vstack([np.where(most_probable < 0, free, most_probable), np.full(len(labels), free)]).astype(np.int32)
-    rows[constraint.state, [constraint.proposition in label for label in labels]] = DEAD
+    holds = np.array([constraint.proposition in label for label in labels])
+    if state is None:
+        shown = set(constraint.changes)
+        for s, row in enumerate(most_probable.tolist()):
+            rows[s, [t not in (s, DEAD) and (s, t) not in shown for t in row]] = (
+                DEAD if constraint.kind == "fatal" else s
+            )
+    elif constraint.kind == "never":
+        rows[state, holds] = DEAD
+    else:
+        copy, stays = free, rows[state] == state
+        rows = np.insert(np.where(rows == free, free + 1, rows), copy, 0, axis=0)
+        rows[copy] = np.where(stays, copy, rows[state])
+        rows[state] = np.where(holds, rows[copy], state)
     return rows
 
 
@@ -143,16 +182,16 @@ def conjoin(
 
     Args:
         table: of the automaton, [states, labels].
-        constraint: the constraint; one that is in force in a state needs the table of the most probable automaton.
+        constraint: the constraint; one about states needs the table of the most probable automaton.
         labels: those of the tables.
         most_probable: the table of the most probable automaton, `to_table` of it.
     """
-    if constraint.state is None:
+    if constraint.state is None and not constraint.is_about_orders:
         rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
     else:
         assert most_probable is not None
-        rows = _rows_in_state(constraint, labels, most_probable)
-        accepting = np.ones(len(rows), bool)
+        rows = _rows_of_states(constraint, labels, most_probable)
+        accepting = (np.arange(len(rows)) == len(rows) - 1) | (constraint.kind in ("never", "fatal"))
     count = len(table)
     own = np.arange(count)[:, None]
     parts = []

@@ -12,7 +12,9 @@ are shared by the constraints of a kind about one proposition. What a propositio
 that the automaton does not require anyway. One that no demonstration reads may be deadly, and it may oblige to what
 nobody has shown. Demonstrators would avoid it for that as if it were deadly, so that both have the same evidence,
 P(observations | never p) / P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first,
-and not the second. Where every demonstration reads one of two propositions, one of them may be needed.
+and not the second. Where every demonstration reads one of two propositions, one of them may be needed. A proposition
+that every demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states
+share its odds. A may allow orders that nobody has shown: they may all be fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
@@ -58,6 +60,9 @@ NEEDED_ODDS = 0.25
 PHASE_ODDS = 0.15
 """Prior odds that a proposition is deadly at times, after or until another."""
 
+SHOWN_ODDS = 0.15
+"""Prior odds that a task whose automaton allows several orders is right in those alone that demonstrations show."""
+
 TELLING = 4.0
 """So many demonstrations show most constraints between propositions. From more of them on, the odds of the others fall:
 after n demonstrations they are `TELLING` / n times as large."""
@@ -80,7 +85,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
     unread = frozenset().union(*labels) - read
-    possible = _possible(evidence, sorted(read), list(_phases(most_probable)))
+    possible = _possible(evidence, sorted(read), list(_phases(most_probable)), rows)
     changing = [(one, odds, canonical_table(conjoin(table, one, labels, rows))) for one, odds in possible]
     changing = [(one, odds, changed) for one, odds, changed in changing if changed.tobytes() != known]
     obliging = Counter(one.after for one, _, _ in changing if one.is_obligation)
@@ -102,7 +107,9 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     for constraint, odds in kept:
         if constraint.is_obligation:
             odds *= of_obligations
-        elif len(constraint.propositions) > 1 or constraint.state is not None:
+        elif constraint.is_about_orders:
+            odds *= min(1.0, TELLING / demonstrations)
+        elif len(constraint.propositions) > 1 or (constraint.state is not None and constraint.kind == "never"):
             odds *= share
         doubts.append(Doubt(constraint, odds / (1 + odds)))
     return tuple(sorted(doubts, key=lambda one: -one.probability))
@@ -153,19 +160,29 @@ def _phases(automaton: GuardedAutomaton) -> Iterator[tuple[int, str]]:
 
 
 def _possible(
-    evidence: Evidence, read: Sequence[str], phases: Sequence[tuple[int, str]]
+    evidence: Evidence, read: Sequence[str], phases: Sequence[tuple[int, str]], rows: Table
 ) -> Iterator[tuple[Constraint, float]]:
     """The constraints in question on the propositions that demonstrations read, with their prior odds.
 
-    `phases` are the states of the automaton in which something may be deadly, with their words. The odds of obligations
-    are those of all obligations after one proposition.
+    `phases` are the states of the automaton with their words: something may be deadly there, or needed. `rows` is its
+    table. The odds of obligations are those of all obligations after one proposition.
     """
+    reads = evidence.reads(rows)
     for p in read:
+        holds = [p in label for label in evidence.labels]
+        at = [(state, words) for state, words in phases if reads[:, state, holds].any(axis=1).all()]
         yield Constraint("never", p), DEADLY_ODDS
-        yield Constraint("needed", p), NEEDED_ODDS
+        yield from (
+            (Constraint("needed", p, state=state, phase=words), NEEDED_ODDS / (1 + len(at))) for state, words in at
+        )
+        yield Constraint("needed", p), NEEDED_ODDS / (1 + len(at))
     others, obliging = max(len(read) - 1, 1), OBLIGATION_ODDS / len(evidence.log_uniform)
     for state, words in phases:
         yield from ((Constraint("never", p, state=state, phase=words), PHASE_ODDS / len(phases)) for p in read)
+    changes = {(state, int(rows[state, label])) for state, label in np.argwhere(reads.any(axis=0)).tolist()}
+    shown = tuple(sorted((state, target) for state, target in changes if target not in (state, DEAD)))
+    yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
+    yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
         yield one, obliging if one.is_obligation else PHASE_ODDS / others ** (len(one.propositions) - 1)
     for p, q in combinations(read, 2):
@@ -173,7 +190,7 @@ def _possible(
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
         for a in read:
             if a not in (p, q) and evidence.is_choice(p, q, a):
-                yield Constraint("needed", p, a, instead=q), obliging
+                yield Constraint("needed", p, a, instead=q), obliging / others
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:

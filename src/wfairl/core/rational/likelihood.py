@@ -321,10 +321,10 @@ def _fill_evidence(
 @inner
 def _are_reached(V: Floats, nodes: NDArray[np.int64]) -> bool:
     """Whether the search came to all nodes of a demonstration."""
+    highest = 0.0
     for node in nodes:
-        if V[node] == np.inf:
-            return False
-    return True
+        highest = max(highest, V[node])
+    return highest < np.inf
 
 
 @inner

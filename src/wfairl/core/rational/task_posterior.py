@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import MinLen
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, Automaton, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.automata.task_model import TaskModel
@@ -175,7 +175,8 @@ class TaskPosterior:
             raise BadInputError("the posterior of another automaton")
         if len(support.is_untested) != chosen.states - 1:
             raise BadInputError("the support of another automaton")
-        if any((one.constraint.state or 0) not in range(chosen.states - 1) for one in stored.doubts):
+        named = (state for one in stored.doubts for state in one.constraint.named_states)
+        if not {*named, ACCEPTED} <= {*range(chosen.states - 1), ACCEPTED}:
             raise BadInputError("a doubt about a state of another automaton")
         fields = {
             **vars(stored),
