@@ -24,7 +24,7 @@ evidence; if the result still disobeys, more plans are added and the automaton i
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, product
+from itertools import combinations, islice
 from math import log, log1p
 from typing import Any, ClassVar
 
@@ -306,8 +306,10 @@ def _carry_over_doubts(doubts: Iterable[Doubt], origin: list[int]) -> Iterator[D
     for doubt in doubts:
         constraint = doubt.constraint
         if constraint.is_about_orders:  # a law that tells states apart changes no order
-            old_changes = (*constraint.changes, *((state, state) for state in set(origin)))
-            changes = [pair for old in old_changes for pair in product(*(became.get(state, []) for state in old))]
+            before_laws = (*constraint.changes, *((state, state) for state in set(origin)))
+            changes = [
+                (s, t) for one, next_one in before_laws for s in became.get(one, []) for t in became.get(next_one, [])
+            ]
             yield replace(doubt, constraint=constraint._replace(changes=tuple(sorted(changes))))
         elif constraint.state is None:
             yield doubt

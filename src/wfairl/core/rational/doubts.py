@@ -138,9 +138,9 @@ def _ignoring(table: Table, proposition: str, labels: tuple[Label, ...]) -> Tabl
     return changed
 
 
-def doubts_of_unknown(propositions: Iterable[str], demonstrations: int) -> tuple[Doubt, ...]:
-    """The doubts about propositions that occur in no scene of the demonstrations."""
-    found = (one for p in sorted(propositions) for one in _unread(p, demonstrations))
+def doubts_of_unknown(propositions: Iterable[str]) -> tuple[Doubt, ...]:
+    """The doubts about propositions that occur in no scene of the demonstrations, however many these are."""
+    found = (one for p in sorted(propositions) for one in _unread(p, 1))
     return tuple(Doubt(constraint, odds / (1 + odds)) for constraint, odds in found)
 
 

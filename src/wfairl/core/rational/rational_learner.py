@@ -88,7 +88,7 @@ class RationalLearner:
             posterior,
             outlier_probabilities=outliers,
             answers=len(dataset.answers),
-            doubts=(*posterior.doubts, *doubts_of_unknown(unknown, len(successes))),
+            doubts=(*posterior.doubts, *doubts_of_unknown(unknown)),
         )
         words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
         return TaskModel.of_automaton(
