@@ -1,5 +1,8 @@
 """All learners of words keep one contract."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from oracles_automata import without_repeats
@@ -104,3 +107,16 @@ def test_words_that_cannot_be_learned_are_named(name):
 def test_an_unknown_learner_is_named():
     with pytest.raises(BadInputError, match="unknown learner 'best'; known are rational, spectral, shortest, declare"):
         find_learner("best")
+
+
+def test_learning_from_words_on_the_command_line_loads_nothing_of_costs_runs_and_searches_in_worlds(tmp_path):
+    (tmp_path / "log.csv").write_text("case,event\n" + "".join(f"{i},order\n{i},pay\n" for i in range(20)))
+    code = (
+        "import sys; from wfairl.cli import main; sys.argv = ['wfairl', 'learn-task', 'log.csv']\n"
+        "try: main()\nfinally: print(*sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    loaded = ended.stdout.split()
+    assert "wfairl.events.declare" in loaded, ended.stderr
+    rooms = ("wfairl.core.costs.", "wfairl.core.runs.", "wfairl.core.rational.search", "wfairl.core.rational.evidence")
+    assert not [name for name in loaded if name.startswith(rooms)]

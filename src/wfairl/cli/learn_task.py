@@ -10,7 +10,7 @@ import typer
 from wfairl.cli.console import warn
 from wfairl.cli.learned_task import report_rational, report_words
 from wfairl.cli.options import AsJson, Jobs
-from wfairl.cli.settings import settings_of, with_settings
+from wfairl.cli.settings import Settings, settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import (
@@ -25,7 +25,6 @@ from wfairl.core.demonstrations.learners import (
 )
 from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.planner import planning_of_large_world
-from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
@@ -44,7 +43,12 @@ from wfairl.events.held_out import hold_out
 from wfairl.events.scored_words import ScoredWords
 from wfairl.questions.answer_files import answers_beside, read_answers
 
-SETTINGS = {name: settings_of(type(learner)) for name, learner in LEARNERS.items() if is_dataclass(learner)}
+SETTINGS: dict[str, Settings] = {RATIONAL: {}}  # it has none that a text states, and words need none of its modules
+SETTINGS |= {
+    name: settings_of(type(learner))
+    for name in LEARNERS
+    if name != RATIONAL and is_dataclass(learner := LEARNERS.find(name))
+}
 
 
 @with_settings(SETTINGS)
@@ -177,6 +181,8 @@ def learn_from_worlds(
 ) -> TaskModel:
     """The task by a learner that uses worlds, along with the cost; see the option --with-cost."""
     if with_cost is None:
+        from wfairl.core.rational.rational_learner import RationalLearner  # here, because words need none of it
+
         large = planning_of_large_world(task.make_world(dataset.demonstrations[0].seed)) is not None
         with_cost = isinstance(learner, RationalLearner) and task.default_cost == "auto" and not large
     if not with_cost:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
-from wfairl.core.runs.methods import plain
+from wfairl.core.support.documents import plain
 
 
 @dataclass(frozen=True)

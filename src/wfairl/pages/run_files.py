@@ -15,7 +15,7 @@ from wfairl.core.costs.training import METRICS
 from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.runs.evaluation import Evaluation, read_evaluations
-from wfairl.core.runs.methods import Method, find_method, plain
+from wfairl.core.runs.methods import Method, find_method
 from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
 from wfairl.core.runs.run_directory import (
     CONFIG,
@@ -27,7 +27,7 @@ from wfairl.core.runs.run_directory import (
     unfinished,
 )
 from wfairl.core.support.bounds import Whole
-from wfairl.core.support.documents import read_lines
+from wfairl.core.support.documents import plain, read_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task, loaded_sources

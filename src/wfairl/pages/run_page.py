@@ -24,8 +24,9 @@ from wfairl.core.demonstrations import Dataset
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
 from wfairl.core.runs.evaluation import Evaluation, episode_rng
-from wfairl.core.runs.methods import learned_name, plain_settings
+from wfairl.core.runs.methods import learned_name
 from wfairl.core.runs.run_directory import CONFIG
+from wfairl.core.support.documents import plain_settings
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.pages.blocks import Column, Command, Facts, Statements, Table, automaton_drawing, prose

@@ -8,7 +8,7 @@ To add a method, subclass `Method` and call `register_method`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.runs.run_directory import RunConfig, read_config
+from wfairl.core.support.documents import plain, plain_settings
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.support.registry import Registry
@@ -231,13 +232,3 @@ def acting_mode(temperature: float | None) -> str:
 def learned_name(mode: str) -> str:
     """The name of a learned policy beside the references."""
     return "learned" if mode == CHOSEN else f"learned, {mode}"
-
-
-def plain(value: Any) -> Any:
-    """A setting as a file has it, with lists where records have tuples."""
-    return list(value) if isinstance(value, tuple) else value
-
-
-def plain_settings(settings: Any) -> dict[str, Any]:
-    """A record of settings as a file has it."""
-    return {name: plain(value) for name, value in asdict(settings).items()}

@@ -18,7 +18,7 @@ from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs.logic_with_cost import prepare_training
-from wfairl.core.runs.methods import Method, Trained, TrainingRequest, acting_mode, plain_settings
+from wfairl.core.runs.methods import Method, Trained, TrainingRequest, acting_mode
 from wfairl.core.runs.run_directory import (
     COST,
     TASK_MODEL,
@@ -28,6 +28,7 @@ from wfairl.core.runs.run_directory import (
     seen_tests,
     write_config,
 )
+from wfairl.core.support.documents import plain_settings
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task, rule_of
 

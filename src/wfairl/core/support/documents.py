@@ -10,7 +10,7 @@ and all other fields as canonical JSON (sorted keys, no spaces), so that it depe
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -157,3 +157,13 @@ def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file has it, with lists where records have tuples."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """A record of settings as a file has it."""
+    return {name: plain(value) for name, value in asdict(settings).items()}
