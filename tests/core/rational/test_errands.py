@@ -1,6 +1,6 @@
 """Errands are read off the automata that they make, and these do what is asked."""
 
-from itertools import product
+from itertools import pairwise, product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
-from wfairl.core.rational.errands import Errand, automaton_of, errands, nearest_errands
+from wfairl.core.rational.errands import Errand, automaton_of, errands, joined_errands, nearest_errands
 from wfairl.core.rational.moves import constrained
 
 A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
@@ -70,6 +70,26 @@ def test_stages_that_lack_an_edge_are_completed(asked, data):
             for word in product("abcd", repeat=5):
                 labels = [frozenset(letter) for letter in word]
                 assert found.fulfilled_at(labels) == whole.to_guarded().fulfilled_at(labels)
+
+
+@given(st.sets(st.permutations("abc").map(tuple), min_size=2))
+def test_some_orders_of_events_are_joined_to_any_order(orders):
+    """Automata that know some orders of three events, before a last one: what all orders begin with comes first."""
+    sets = {frozenset(order[:done]) for order in orders for done in range(4)}
+    number = {some: i for i, some in enumerate(sorted(sets, key=lambda some: (len(some), sorted(some))))}
+    steps = {
+        (number[frozenset(order[:i])], order[i], number[frozenset(order[: i + 1])])
+        for order in orders
+        for i in range(3)
+    }
+    edges = [CompactEdge(source, Guard(frozenset(letter)), target) for source, letter, target in sorted(steps)]
+    found = joined_errands(simplify([*edges, CompactEdge(number[frozenset("abc")], Guard(frozenset("d")), ACCEPTED)]))
+    shared = [
+        i for i in range(1, 4) if len({frozenset(order[:i]) for order in orders}) == 1
+    ]  # all have the same by then
+    expected = [set(next(iter(orders))[first:last]) for first, last in pairwise([0, *shared])]
+    assert [{p for guard in one.guards for p in guard.true} for one in found] == [*expected, {"d"}]
+    assert all(one.needed == len(one.guards) for one in found)
 
 
 def test_what_is_needed_becomes_an_event_of_a_stage():

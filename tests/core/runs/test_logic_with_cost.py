@@ -1,5 +1,7 @@
+import pytest
 from posteriors import posterior_over
 
+from experiments.rule_families.families import make_problem
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
@@ -18,6 +20,15 @@ def test_logic_and_cost_are_learned_together():
     learned, rule = explained.model.finite, task.rule
     assert [learned.fulfilled_at(word) for word in words] == [rule.fulfilled_at(word) for word in words]
     assert learned.read(0, frozenset({"f"})) not in (0, DEAD)
+
+
+@pytest.mark.slow
+def test_what_is_only_expensive_is_not_forbidden():
+    problem = make_problem("building", 10)  # stairs cost five steps, and nobody takes them
+    dataset = Dataset(problem.name, collect(problem.task, 4, 0, 0.5, 7, n_jobs=1).demonstrations)
+    explained = learn_logic_and_cost(dataset, problem.task, n_jobs=1)
+    assert explained.cost is not None
+    assert explained.model.finite.read(0, frozenset({"stairs"})) != DEAD
 
 
 class LearnerThatNeedsACost:

@@ -3,7 +3,8 @@
     stage = k of n guards come true, in any order:   all of them (k = n), one of them (k = 1), two of three
 
 A stage of k of n guards has a state for every set of fewer than k guards. `errands` reads the stages off an automaton,
-`nearest_errands` completes those that an automaton has in part, and `automaton_of` makes the automaton of some stages.
+`nearest_errands` and `joined_errands` complete those that an automaton has in part, and `automaton_of` makes the
+automaton of some stages.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,20 +68,40 @@ def nearest_errands(automaton: CompactAutomaton) -> list[Errand]:
     A step whose events all belong to the stage before it continues that stage: one event more is needed there.
     """
     stages: list[Errand] = []
-    layer, seen = {0}, {0}
-    while ACCEPTED not in layer:
-        steps = [e for e in automaton.edges if e.source in (ANY, *layer) and e.target not in (DEAD, *seen)]
-        if not steps:
-            return []
-        layer = {edge.target for edge in steps}
-        seen |= layer
-        events = tuple(dict.fromkeys(edge.guard for edge in steps))
+    for events, _ in _steps_of_shortest_ways(automaton):
         before = stages[-1] if stages else Errand((), 0)
         if before.needed < len(before.guards) and set(events) <= set(before.guards):
             stages[-1] = before._replace(needed=before.needed + 1)
         else:
             stages.append(Errand(events, 1))
     return stages
+
+
+def joined_errands(automaton: CompactAutomaton) -> list[Errand]:
+    """Stages of all events between two states that every shortest way passes; none if there is no way."""
+    stages: list[Errand] = []
+    events, steps = dict[Guard, None](), 0
+    for some, layer in _steps_of_shortest_ways(automaton):
+        events |= dict.fromkeys(some)
+        steps += 1
+        if len(layer) == 1:
+            stages.append(Errand(tuple(events), min(steps, len(events))))
+            events, steps = {}, 0
+    return stages
+
+
+def _steps_of_shortest_ways(automaton: CompactAutomaton) -> list[tuple[tuple[Guard, ...], set[int]]]:
+    """The events of each step of the ways to acceptance, and the states that it leads to, `ACCEPTED` last."""
+    steps: list[tuple[tuple[Guard, ...], set[int]]] = []
+    layer, seen = {0}, {0}
+    while ACCEPTED not in layer:
+        edges = [e for e in automaton.edges if e.source in (ANY, *layer) and e.target not in (DEAD, *seen)]
+        if not edges:
+            return []
+        layer = {edge.target for edge in edges}
+        seen |= layer
+        steps.append((tuple(dict.fromkeys(edge.guard for edge in edges)), layer))
+    return steps
 
 
 def automaton_of(stages: Sequence[Errand], forbidden: Iterable[CompactEdge] = ()) -> CompactAutomaton:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
-from wfairl.core.rational.errands import Errand, automaton_of, errands, nearest_errands
+from wfairl.core.rational.errands import Errand, automaton_of, errands, joined_errands, nearest_errands
 from wfairl.core.rational.tables import holding
 
 Edges = list[CompactEdge]
@@ -298,8 +298,10 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
     exact = errands(automaton)
     stages = nearest_errands(automaton) if exact is None else exact
     forbidden = [edge for edge in automaton.edges if edge.source == ANY and edge.target == DEAD]
-    if stages and exact is None:
-        yield list(automaton_of(stages, forbidden).edges)
+    if exact is None:
+        for whole in (stages, joined_errands(automaton)):
+            if whole:
+                yield list(automaton_of(whole, forbidden).edges)
     for i, (events, needed) in enumerate(stages):
         more = [(*events, guard) for guard in guards if guard not in events]
         # The last stage stays the end of the task: what is needed beside it comes before it.

@@ -3,8 +3,10 @@
     A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
 
 starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes or the posterior no
-longer rises. The result lists explanations that are about as likely, such as a place that is forbidden and one that is
-only expensive.
+longer rises. An automaton that forbids what is only expensive would never change: no demonstration tells what the
+forbidden costs. So the cost is also learned under the automaton without its bans, and where that explains the
+demonstrations about as well, the automaton is learned again under that cost. The result lists explanations that are
+about as likely, such as a place that is forbidden and one that is only expensive.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.scene import LeftOut, comparisons_of, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining, TrainingResult
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.demonstrations.learners import TaskLearner
-from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.demonstrations.learners import RATIONAL, TaskLearner
+from wfairl.core.rational.compact_automaton import compact, simplify
+from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.worlds.task import Task
 
@@ -68,15 +72,11 @@ def learn_logic_and_cost(
     """
     settings = (settings or CostSettings()).complete(task.default_cost)
     learner = learner or RationalLearner()
-    rounds = [_explain(dataset, task, learner, None, n_jobs)]
-    for _ in range(MOST_ROUNDS):
-        training = learn_cost(dataset, task, rounds[-1].model, settings, n_jobs)
-        if _gain(training) < LEAST_LOSS_SAVED:
-            break
-        rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
-        if rounds[-1].model.sentences == rounds[-2].model.sentences:
-            break
-    best = max(rounds, key=lambda one: one.log_posterior)
+    rounds = _alternate(dataset, task, settings, learner, None, n_jobs)
+    cost = _cost_without_bans(dataset, task, _best(rounds), settings, n_jobs)
+    if cost is not None:
+        rounds += _alternate(dataset, task, settings, learner, cost, n_jobs)
+    best = _best(rounds)
     near = {
         one.model.sentence: best.log_posterior - one.log_posterior
         for one in rounds
@@ -88,6 +88,43 @@ def learn_logic_and_cost(
     rivals = tuple(Rival(rule, nats) for rule, nats in near.items())
     record = replace(posterior, rounds=len(rounds), not_told_apart=rivals)
     return replace(best, model=replace(best.model, record=record))
+
+
+def _alternate(
+    dataset: Dataset, task: Task, settings: CostSettings, learner: TaskLearner, cost: CostModel | None, n_jobs: int
+) -> list[Explanation]:
+    """Automata and costs in turn, beginning with a cost, or with the nominal one."""
+    rounds = [_explain(dataset, task, learner, cost, n_jobs)]
+    for _ in range(MOST_ROUNDS):
+        training = learn_cost(dataset, task, rounds[-1].model, settings, n_jobs)
+        if _gain(training) < LEAST_LOSS_SAVED:
+            break
+        rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
+        if rounds[-1].model.sentences == rounds[-2].model.sentences:
+            break
+    return rounds
+
+
+def _best(rounds: list[Explanation]) -> Explanation:
+    return max(rounds, key=lambda one: one.log_posterior)
+
+
+def _cost_without_bans(
+    dataset: Dataset, task: Task, best: Explanation, settings: CostSettings, n_jobs: int
+) -> CostModel | None:
+    """A cost that explains the demonstrations about as well as the bans of an automaton do; None if there is none."""
+    posterior = posterior_of(best.model)
+    if posterior is None:
+        return None
+    chosen = compact(posterior.chosen.automaton)
+    free = simplify(edge for edge in chosen.edges if edge.target != DEAD)
+    if free == chosen:
+        return None
+    model = TaskModel.of_automaton(free.to_guarded(), RATIONAL, dataset.words, dataset.scores)
+    training = learn_cost(dataset, task, model, settings, n_jobs)
+    weighed = weigh_rules({"free": model.finite}, dataset, task, training.model, n_jobs=n_jobs)["free"]
+    is_near = weighed.log_evidence > best.log_posterior - posterior.log_prior - UNDECIDED_NATS
+    return training.model if is_near and _gain(training) >= LEAST_LOSS_SAVED else None
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
