@@ -50,7 +50,7 @@ class Terms:
     def __init__(self, products: Sequence[Product]):
         rows: dict[bytes, int] = {}
         distinct: list[NDArray[np.float64]] = []
-        self.row_of: dict[Product, NDArray[np.int32]] = {}
+        self.row_of: dict[Product, NDArray[np.intp]] = {}
         for product in dict.fromkeys(products):
             numbers, features = product.features
             _check_finite(features)
@@ -59,7 +59,7 @@ class Terms:
                     distinct.append(one)
             number = np.array([rows[one.tobytes()] for one in features + 0.0])
             controls = product.successors.shape[1]
-            self.row_of[product] = (number[numbers] * controls + np.arange(len(numbers)) % controls).astype(np.int32)
+            self.row_of[product] = (number[numbers] * controls + np.arange(len(numbers)) % controls).astype(np.intp)
         kinds = np.repeat(np.array(distinct), controls, axis=0)
         table = np.concatenate([kinds, np.tile(np.eye(controls), (len(distinct), 1))], axis=1)
         occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]
@@ -239,4 +239,4 @@ class KnownPaths:
 
     def _costs_of(self, costs: NDArray[np.float64], product: Product) -> NDArray[np.float64]:
         """Of a product, by the costs of rows."""
-        return costs[self.terms.row_of[product]].reshape(product.successors.shape)
+        return costs.take(self.terms.row_of[product]).reshape(product.successors.shape)
