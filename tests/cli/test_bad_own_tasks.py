@@ -193,7 +193,6 @@ def test_a_log_that_does_not_fit_the_world(refused, tmp_path, entry, message):
         (("train", "DEMOS", "--method", "magic", "-o", "run"), "unknown method 'magic'; known are wfa-irl"),
         (("train", "DEMOS", "--method", "magic", "-o", "run"), "bc and gail by `wfairl --tasks experiments.baselines"),
         (("run", "corridor", "--cost", "magic"), "unknown cost model 'magic'"),
-        (("run", "corridor", "--activation", "tanh"), "unknown activation"),
         (("run", "corridor", "--learning-rate", -1), "learning_rate must be above 0 and finite, not -1.0"),
         (("run", "corridor", "--cost", "local"), "MiniGrid"),
         (

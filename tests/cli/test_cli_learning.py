@@ -143,7 +143,6 @@ def bad_inputs(tmp_path, demos, task_model):
         "no file": ((tmp_path / "none.safetensors", "--task-model", task_model), "no such file"),
         "not a model": ((demos, "--task-model", demos), "not"),
         "cost model": ((demos, "--task-model", task_model, "--cost", "magic"), "unknown cost model 'magic'"),
-        "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
         "seed": (
             (demos, "--task-model", task_model, "--seed", 10**23),
             "seed must be at least 0 and at most 9,223",
@@ -167,7 +166,6 @@ def bad_inputs(tmp_path, demos, task_model):
         "no file",
         "not a model",
         "cost model",
-        "activation",
         "seed",
         "temperature",
         "method",

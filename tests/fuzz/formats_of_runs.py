@@ -53,7 +53,9 @@ def read_minari(path: Path) -> Any:
         return import_minari(MINARI, find_task("doorkey"), path.parents[3])
 
 
-RUN_CONFIG = RunConfig("wfa-irl", "doorkey", 0.5, {"cost": "local", "floor": 0.01, "epochs": 3}, (7,), {"who": "me"})
+RUN_CONFIG = RunConfig(
+    "wfa-irl", "doorkey", 0.5, {"cost": "local", "weight_decay": 0.1, "epochs": 3}, (7,), {"who": "me"}
+)
 
 
 def evaluations() -> dict[str, Evaluation]:

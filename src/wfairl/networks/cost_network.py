@@ -7,15 +7,15 @@ A network defines how it is made and two things more:
 
 The cost is bounded below, so that every transition costs something:
 
-    c_theta = floor + softplus(z + b),   b such that z = 0 costs 1       (the safer default)
-    c_theta = floor + relu(z + 1 - floor)                                (the paper's output)
+    c_theta = floor + softplus(z + b),   b such that z = 0 costs 1
 
-A network starts with z = 0 everywhere: before training, all controls cost 1.
+The paper has relu instead, under which a cost at the floor has no gradient and stays there. A network starts with z = 0
+everywhere: before training, all controls cost 1.
 """
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -26,17 +26,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, Arrays, CostModel, check_output
+from wfairl.core.costs.cost_model import FLOOR, Arrays, CostModel
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining, TrainingResult
 from wfairl.core.planning.product import Product
 from wfairl.networks.epochs import one_torch_thread
-
-OUTPUTS: dict[str, Callable[[Tensor, float], Tensor]] = {
-    "softplus": lambda z, floor: floor + functional.softplus(z + math.log(math.expm1(1 - floor))),
-    "relu": lambda z, floor: floor + functional.relu(z + 1 - floor),
-}
-"""From z and the floor to costs, by the name of the activation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +74,9 @@ class View:
 class CostNetwork(nn.Module, CostModel):
     """A cost that torch differentiates by its parameters."""
 
-    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
+    def __init__(self, **sizes: int):
         super().__init__()
-        check_output(floor, activation)
-        self.floor, self.activation = floor, activation
-        self.settings = {"floor": floor, "activation": activation}
+        self.settings = sizes
 
     @abstractmethod
     def inputs_of(self, product: Product) -> NodeInputs:
@@ -143,7 +135,12 @@ class CostNetwork(nn.Module, CostModel):
         return table
 
     def _of_rows(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
-        return OUTPUTS[self.activation](self.preactivation(inputs, rows), self.floor)
+        return costs_of(self.preactivation(inputs, rows))
+
+
+def costs_of(z: Tensor) -> Tensor:
+    """The cost of each z, as above."""
+    return FLOOR + functional.softplus(z + math.log(math.expm1(1 - FLOOR)))
 
 
 @contextmanager

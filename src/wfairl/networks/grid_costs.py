@@ -5,14 +5,13 @@ of input is a sum of three rows of tables (see `grid_network`): grid, (position,
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR
 from wfairl.core.planning.cost import CostScope
 from wfairl.core.planning.product import Product
 from wfairl.minigrid.grid_view import view_states
@@ -45,10 +44,9 @@ class PaperCost(CostNetwork):
     size_names = ("height", "width")
     scope = CostScope.GLOBAL
 
-    def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
-        super().__init__(floor, activation)
+    def __init__(self, height: int, width: int):
+        super().__init__(height=height, width=width)
         self.height, self.width = height, width
-        self.settings |= {"height": height, "width": width}
         self.convolution = GridConvolution(height, width)
         self.position = nn.Embedding(height * width, POSITION_SIZE)
         self.direction = nn.Embedding(HEADINGS, DIRECTION_SIZE)
@@ -59,9 +57,9 @@ class PaperCost(CostNetwork):
         self.head = Head()
 
     @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+    def for_products(cls, products: Sequence[Product]) -> Self:
         world = _minigrid(products[0])
-        return cls(len(world.layout.cells) // world.layout.width, world.layout.width, **settings)
+        return cls(len(world.layout.cells) // world.layout.width, world.layout.width)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -102,8 +100,8 @@ class LocalCost(CostNetwork):
 
     kind = "local"
 
-    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
-        super().__init__(floor, activation)
+    def __init__(self) -> None:
+        super().__init__()
         # A dense layer on one-hot parts is a sum of rows of tables, so the tables are the parameters.
         self.under = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
         self.ahead = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
@@ -115,9 +113,9 @@ class LocalCost(CostNetwork):
         self.floor_ahead = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
 
     @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+    def for_products(cls, products: Sequence[Product]) -> Self:
         _minigrid(products[0])
-        return cls(**settings)
+        return cls()
 
     def inputs_of(self, product: Product) -> NodeInputs:
         states = np.ascontiguousarray(product.states)

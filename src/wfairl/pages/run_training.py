@@ -18,7 +18,7 @@ from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_files import RunFiles
-from wfairl.pages.text import Code, Text, brief_number, capitalised, number
+from wfairl.pages.text import Code, Text, capitalised, number
 
 AXES = ("epoch", "iteration")
 """What a training counts: the x axis of its curves."""
@@ -120,9 +120,8 @@ def _cost_facts(run: RunFiles, model: CostModel) -> tuple[Block, ...]:
     parameters = sum(array.size for array in model.arrays.values())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
-        ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
+        ("Model", model.kind),
         ("Parameters", number(parameters)),
-        ("Minimum cost of a transition", brief_number(float(run.config.settings["floor"]))),
     ]
     if isinstance(model, CostOverFeatures):
         note = "The most likely weights, from all demonstrations. Before training, every control costs 1."

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from wfairl.core.costs.settings import CostSettings
     from wfairl.core.costs.training import CostTraining, TrainingResult
 
-DEFAULT_FLOOR = 0.05
-
-ACTIVATIONS = ("softplus", "relu")
-"""Outputs of a network; costs over features know the first one alone."""
+FLOOR = 0.05
+"""The least cost of a transition."""
 
 FORMAT, VERSION = "wfairl-cost", 1
 
@@ -66,13 +64,13 @@ class CostModel(ABC):
 
     @classmethod
     @abstractmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """An untrained model that fits some products; the rest of the settings as the constructor has them."""
+    def for_products(cls, products: Sequence[Product]) -> Self:
+        """An untrained model that fits some products."""
 
     @classmethod
-    def untrained(cls, products: Sequence[Product], settings: "CostSettings") -> Self:
+    def untrained(cls, products: Sequence[Product], settings: "CostSettings") -> Self:  # noqa: ARG003 - for networks
         """An untrained model that fits some products, the same for the same settings."""
-        return cls.for_products(products, floor=settings.floor, activation=settings.activation)
+        return cls.for_products(products)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:  # noqa: ARG003 - for models that have sizes
@@ -125,14 +123,6 @@ def find_cost_model(kind: str) -> type[CostModel]:
 def register_cost_model(model: type[CostModel]) -> type[CostModel]:
     """Register a cost model of your own; a kind that is taken is a `BadInputError`."""
     return COST_MODELS.register(model.kind, model)
-
-
-def check_output(floor: float, activation: str) -> None:
-    """Refuse a floor or an activation that no cost can have, with a `BadInputError`."""
-    if not 0 < floor < 1:
-        raise BadInputError(f"the floor of a cost must lie between 0 and 1, not {floor}")
-    if activation not in ACTIVATIONS:
-        raise BadInputError(f"unknown activation {activation!r} of a cost; known are {', '.join(ACTIVATIONS)}")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, Arrays, CostModel, check_output
+from wfairl.core.costs.cost_model import FLOOR, Arrays, CostModel
 from wfairl.core.costs.cost_words import ABOUT_PLAIN, CLEARLY, cost_sentences
 from wfairl.core.costs.gradient import step_losses
 from wfairl.core.costs.most_likely import most_likely
@@ -47,11 +47,8 @@ class CostOverFeatures(CostModel):
 
     array_names: ClassVar[tuple[str, ...]]
 
-    def __init__(self, floor: float, activation: str, **sizes: int):
-        check_output(floor, activation)
-        if activation != ACTIVATIONS[0]:
-            raise BadInputError(f"a cost of the kind {self.kind!r} has the default activation; leave it out")
-        self.floor, self.settings = floor, {"floor": floor, "activation": activation, **sizes}
+    def __init__(self, **sizes: int):
+        self.settings = sizes
 
     @property
     def arrays(self) -> Arrays:
@@ -112,13 +109,13 @@ class PricesCost(CostOverFeatures):
     kind = "prices"
     array_names, size_names = ("weight",), ("features",)
 
-    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = ACTIVATIONS[0]):
-        super().__init__(floor, activation, features=features)
+    def __init__(self, features: int):
+        super().__init__(features=features)
         self.weight = np.zeros(features, np.float32)
 
     @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(cls.features_of(products[0])[1].shape[1], **settings)
+    def for_products(cls, products: Sequence[Product]) -> Self:
+        return cls(cls.features_of(products[0])[1].shape[1])
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -180,8 +177,8 @@ class PricesCost(CostOverFeatures):
 
     def _prices(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The prices of some weights, and their derivatives."""
-        shifted = weight + math.log(math.expm1(1 - self.floor))
-        return self.floor + np.logaddexp(0.0, shifted), np.exp(-np.logaddexp(0.0, -shifted))
+        shifted = weight + math.log(math.expm1(1 - FLOOR))
+        return FLOOR + np.logaddexp(0.0, shifted), np.exp(-np.logaddexp(0.0, -shifted))
 
 
 class SampledCost(CostOverFeatures):
@@ -204,25 +201,16 @@ class SampledCost(CostOverFeatures):
     array_names = ("constant", "weights", "temperatures", "unit", "weight", "plain", "extreme", "bound")
     size_names = ("features", "controls", "samples")
 
-    def __init__(
-        self,
-        features: int,
-        controls: int,
-        samples: int = 1,
-        floor: float = DEFAULT_FLOOR,
-        activation: str = ACTIVATIONS[0],
-    ):
-        super().__init__(floor, activation, features=features, controls=controls, samples=samples)
-        if floor != DEFAULT_FLOOR:
-            raise BadInputError(f"a cost of the kind {self.kind!r} has the default floor; leave it out")
+    def __init__(self, features: int, controls: int, samples: int = 1):
+        super().__init__(features=features, controls=controls, samples=samples)
         self.features, self.controls, width = features, controls, features + controls
         self.constant, self.unit, self.temperatures = np.ones(1), np.ones(1), np.ones(samples)
         self.weights = np.zeros((samples, width))
         self.weight, self.plain, self.extreme, self.bound = np.zeros((4, width))
 
     @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        return cls(products[0].features[1].shape[1], products[0].successors.shape[1], **settings)
+    def for_products(cls, products: Sequence[Product]) -> Self:
+        return cls(products[0].features[1].shape[1], products[0].successors.shape[1])
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -284,7 +272,7 @@ class SampledCost(CostOverFeatures):
         """See `under_samples`; row = number of the features * controls + control."""
         numbers, features = self.inputs(product)
         by_feature, by_control = weights[:, : self.features].T, weights[:, self.features :].T
-        costs = np.maximum((constants + features @ by_feature)[:, None] + by_control, self.floor)
+        costs = np.maximum((constants + features @ by_feature)[:, None] + by_control, FLOOR)
         row = numbers.astype(np.int64) * self.controls + np.arange(len(numbers)) % self.controls
         return row, costs.reshape(-1, len(weights))
 

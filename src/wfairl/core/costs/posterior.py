@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.cost_model import DEFAULT_FLOOR
+from wfairl.core.costs.cost_model import FLOOR
 from wfairl.core.costs.scene import Comparison, TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
 from wfairl.core.costs.terms import Decisions, KnownPaths, Terms
@@ -151,7 +151,7 @@ class _Chain:
         follow the prior, into which a bound says nothing more. The cost of a term has no end if some of the samples
         that are kept remain so likely with that cost at its limit.
         """
-        bounds, limits = np.zeros(len(self.terms)), {1.0: LARGEST, -1.0: math.log(DEFAULT_FLOOR)}
+        bounds, limits = np.zeros(len(self.terms)), {1.0: LARGEST, -1.0: math.log(FLOOR)}
         about_as_likely = states[log_likelihoods > log_likelihoods.max() - UNDECIDED_NATS, :-1]
         states, log_likelihoods = states[kept], log_likelihoods[kept]
         costs = states[:, :-1]
@@ -165,7 +165,7 @@ class _Chain:
         decisions, kinds = self.paths.decisions(), self.terms.kinds
         likely = np.argsort(-log_likelihoods)[:LIKELIEST]
         for (term, end), one in zip(asked, changed, strict=True):
-            is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= DEFAULT_FLOOR - 1e-9
+            is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= FLOOR - 1e-9
             reached = self._log_likelihoods(decisions, one[likely[is_positive]])
             if reached.max(initial=-math.inf) > log_likelihoods.max() - UNDECIDED_NATS:
                 bounds[term] = end * math.exp(end * (end * about_as_likely[:, term]).min())
@@ -344,7 +344,7 @@ def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64]) -> 
         for term in range(len(kinds)):
             if log_costs[term] != 0.0:
                 cost += math.expm1(log_costs[term]) * kinds[term, kind]
-        if cost < DEFAULT_FLOOR:
+        if cost < FLOOR:
             return False
     return True
 

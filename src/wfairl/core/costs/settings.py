@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from wfairl.core.costs.cost_model import ACTIVATIONS, DEFAULT_FLOOR, CostModel, check_output, find_cost_model
+from wfairl.core.costs.cost_model import CostModel, find_cost_model
 from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
@@ -22,8 +22,6 @@ class CostSettings:
     Attributes:
         cost: kind of cost model: auto or prices; in MiniGrid also the networks local and paper. The task's own unless
             given, which is auto for most.
-        floor: least cost of a transition.
-        activation: output of a network: softplus, or relu as in the paper.
         epochs: passes over the demonstrations, of a network; 0 keeps any model as it is, 1 everywhere.
         batch_size: scenes per Adam step.
         learning_rate: initial learning rate of Adam, with cosine decay to zero.
@@ -35,8 +33,6 @@ class CostSettings:
     """
 
     cost: str | None = None
-    floor: float = DEFAULT_FLOOR
-    activation: str = ACTIVATIONS[0]
     epochs: AtLeastZero = 50
     batch_size: AtLeastOne = 8
     learning_rate: Positive = 1e-3
@@ -46,7 +42,6 @@ class CostSettings:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_output(self.floor, self.activation)
         check_bounds(self)
         if self.temperature is not None and not 0 <= self.temperature < math.inf:
             raise BadInputError(f"the temperature of demonstrators is 0 or more and finite, not {self.temperature:g}")

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.cost_model import DEFAULT_FLOOR
+from wfairl.core.costs.cost_model import FLOOR
 from wfairl.core.costs.scene import Comparison, TrainingScene, solve_scenes
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
@@ -191,7 +191,7 @@ class KnownPaths:
         """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
         pairs, sums = [self.pairs], [self.sums]
         for one in weights:
-            costs = np.maximum(1.0 + self.terms.design @ one, DEFAULT_FLOOR)
+            costs = np.maximum(1.0 + self.terms.design @ one, FLOOR)
             solved = solve_scenes(self.scenes, partial(self._costs_of, costs), self.n_jobs)
             first = 0
             for scene, paths in zip(self.scenes, solved, strict=True):
