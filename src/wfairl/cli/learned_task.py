@@ -218,6 +218,7 @@ def _document_of_posterior(model: TaskModel, dataset: Dataset) -> dict[str, Any]
         "alternatives": [{"edges": one.text, "weight": one.weight} for one in alternatives],
         "doubts": [] if posterior is None else [[str(one.constraint), one.probability] for one in posterior.doubts],
         "unforeseen": None if posterior is None else posterior.unforeseen,
+        "unexplained": None if posterior is None else posterior.unexplained,
         "contradicts": [] if posterior is None else _contradictions(posterior.chosen.automaton, dataset),
         "look_wrong": [] if posterior is None else posterior.outliers,
         "rounds": 0 if posterior is None else posterior.rounds,

@@ -70,6 +70,33 @@ def test_a_candidate_is_given_up_only_if_its_evidence_stays_below_what_is_needed
     assert given_up > 10
 
 
+@pytest.mark.parametrize("unit", [True, False])
+def test_no_automaton_that_reads_a_repeated_label_once_explains_more_than_the_highest_log_probability(unit):
+    rng = np.random.default_rng(6)
+    ratios = []
+    for _ in range(200):
+        table = reading_repeats_once(random_table(rng))
+        scenes = [ended(random_scene(rng, unit), table) for _ in range(2)]
+        evidence = make_evidence(scenes)
+        found, highest = evidence.log_probability(table), evidence.highest_log_probability()
+        assert found <= highest + 1e-9
+        ratios.append(highest / found)
+    assert np.mean(ratios) > 0.1  # it is below 0, and by how much
+
+
+def reading_repeats_once(table):
+    """The automaton that also remembers the last label, which changes nothing when it is read again."""
+    states, labels = table.shape
+    number = lambda q, a: states + q * labels + a if q >= 0 else q  # noqa: E731
+    rows = [[number(q, a) for a, q in enumerate(row)] for row in table.tolist()]
+    for q in range(states):
+        for last in range(labels):
+            rows.append(
+                [states + q * labels + last if a == last else number(int(table[q, a]), a) for a in range(labels)]
+            )
+    return np.array(rows, np.int32)
+
+
 def test_the_cost_of_a_step_is_the_unit_of_temperature():
     rng = np.random.default_rng(3)
     for _ in range(30):

@@ -31,6 +31,14 @@ probability:
                             + log P(answers | A)                   each one that A contradicts costs log(answer_error)
 
 Failures and answers help, but successful demonstrations are enough.
+
+No automaton explains everything. In a loop in which the label stays the same, a demonstrator loses the cost of the
+loop, whatever the task is, and a control that changes nothing is as probable as its cost lets it be. Together:
+
+    log prod_t pi_A(u_t | s_t) <= - cost of loops / eta - sum_t log(1 + sum over idle controls u of exp(-c(u) / eta))
+
+for every A to which a repeated label is read once. What is left between this and the evidence of the best automaton is
+all that another automaton could explain (`highest_log_probability`).
 """
 
 from copy import copy
@@ -45,7 +53,7 @@ from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.constraints import Constraint, joint_constraints, phase_constraints, words_that_keep
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
-from wfairl.core.rational.observations import Observations
+from wfairl.core.rational.observations import DemonstratedScene, Observations
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import mark_reads, read_word
 
@@ -172,9 +180,37 @@ class Evidence:
             contradicted, sum(one.weight for one in answers), self.settings.answer_error
         )
 
+    def highest_log_probability(self) -> float:
+        """What log P(observations | A) cannot exceed, whatever A is, by the equation above; 0 where worlds slip."""
+        if self._slipping is not None:
+            return 0.0
+        follows = [
+            log1p(-self.settings.outlier_probability) + highest_log_likelihood(scene, self.temperatures)
+            for scene in self.observations.scenes
+        ]
+        scenes = np.logaddexp(follows, self.log_outlier[:, None])
+        answers = sum(one.weight for one in self.observations.answers)
+        errors = ((len(self.observations.failures), self.settings.failure_error), (answers, self.settings.answer_error))
+        return float(log_mean(scenes.sum(axis=0))) + sum(_log_verdicts(0, count, error) for count, error in errors)
+
     def reads(self, table: Table) -> NDArray[np.bool_]:
         """Whether a demonstration reads a label in a state, [scenes, states, labels]."""
         return mark_reads(table, self._scenes.step_first, self._scenes.word)
+
+
+def highest_log_likelihood(scene: DemonstratedScene, temperatures: Floats) -> Floats:
+    """What the log likelihood of a demonstration cannot exceed at each temperature; [temperatures]."""
+    visited, word, costs, world = scene.visited, scene.word, scene.costs, scene.world
+    left = np.zeros(len(word) + 1)  # what the demonstration costs from each step on without its loops
+    result = np.zeros(len(temperatures))
+    for t in reversed(range(len(word))):
+        run = next((k for k in range(t, len(word)) if word[k] != word[t]), len(word))  # where the label changes
+        again = [left[k] for k in range(t + 1, run + 1) if visited[k] == visited[t] and t and word[t - 1] == word[t]]
+        left[t] = min([costs[t] + left[t + 1], *again])
+        if t:
+            idle = (world.successors[visited[t]] == visited[t]) & (world.label_index[visited[t]] == word[t - 1])
+            result -= np.log1p(np.exp(-world.costs[visited[t], idle] / temperatures[:, None]).sum(axis=1))
+    return np.asarray(result - (costs.sum() - left[0]) / temperatures)
 
 
 def _log_verdicts(wrong: float, count: float, error: float) -> float:

@@ -139,6 +139,7 @@ def learn_posterior(
         outlier_probabilities=_outlier_probabilities(evidence, of_scenes),
         doubts=measure_doubts(evidence, best.automaton),
         unforeseen=UNFORESEEN / len(observations.scenes),
+        unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
 
 

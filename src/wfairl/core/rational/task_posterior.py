@@ -92,6 +92,8 @@ class TaskPosterior:
     not_told_apart: tuple[Rival, ...] = ()  # rules under other costs that are about as likely
     doubts: tuple[Doubt, ...] = ()  # constraints that the task may have though the chosen automaton does not keep them
     unforeseen: Part = 0.0  # probability that, in a new scene, the task asks what none of all these says
+    # nats of log evidence by which an automaton, searched or not, can at most be ahead of the chosen one
+    unexplained: NotNegative = 0.0
 
     @property
     def chosen(self) -> Alternative:
@@ -227,6 +229,7 @@ class _StoredPosterior:
     not_told_apart: tuple[Rival, ...]
     doubts: tuple[Doubt, ...]
     unforeseen: Part = 0.0
+    unexplained: NotNegative = 0.0
 
 
 def posterior_of(model: TaskModel) -> TaskPosterior | None:
