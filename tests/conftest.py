@@ -1,7 +1,10 @@
 """For all tests: hypothesis without a deadline, since kernels compile; the command line; a real browser."""
 
+import fcntl
+import os
 import shutil
 import sys
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
@@ -33,6 +36,22 @@ def wfairl(monkeypatch, capsys):
         return Result(ended.value.code or 0, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def shared_place(tmp_path_factory):
+    """A folder that all processes of a test run share, and its use by one at a time: what is slow is made once."""
+    place = tmp_path_factory.getbasetemp()
+    place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
+
+    @contextmanager
+    def reserve(name):
+        (place / name).mkdir(exist_ok=True)
+        with (place / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield place / name
+
+    return reserve
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -1,5 +1,6 @@
 """The slow and obvious versions of what the automata room computes; they share no code with it."""
 
+from functools import reduce
 from itertools import combinations, groupby
 
 import numpy as np
@@ -125,14 +126,17 @@ def holds(formula, word, position=0):
     raise ValueError(formula)
 
 
-def blocks_from_function(function, alphabet, prefixes, suffixes):
-    """The Hankel blocks of a function that can be asked for the value of any word."""
+def exact_blocks(automaton, prefixes, suffixes):
+    """The Hankel blocks of an automaton's own values: (alpha_0^T W_u) W_sigma (W_v beta)."""
 
-    def table(middle):
-        return csr_array(np.array([[function(u + middle + v) for v in suffixes] for u in prefixes]))
+    def product(word):
+        matrices = [automaton.transitions[automaton.alphabet.index(label)] for label in word]
+        return reduce(np.matmul, matrices, np.eye(len(automaton.initial)))
 
-    label_blocks = tuple(table((label,)) for label in alphabet)
-    return HankelBlocks(table(()), label_blocks, max(map(len, prefixes)), max(map(len, suffixes)))
+    before = np.array([automaton.initial @ product(prefix) for prefix in prefixes])
+    after = np.array([product(suffix) @ automaton.final for suffix in suffixes]).T
+    label_blocks = tuple(csr_array(before @ matrix @ after) for matrix in automaton.transitions)
+    return HankelBlocks(csr_array(before @ after), label_blocks, max(map(len, prefixes)), max(map(len, suffixes)))
 
 
 def change_basis(automaton, basis):

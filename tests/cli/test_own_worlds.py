@@ -13,6 +13,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = {"corridor": EXAMPLES / "own_world.py", "warehouse": EXAMPLES / "warehouse.py"}
 
 
+SMALL_FIRST = pytest.mark.parametrize(
+    "own", ["corridor", pytest.param("warehouse", marks=pytest.mark.slow)], indirect=True
+)
+
+
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
     """A folder for each world, shared by the tests of this module, which build on each other's files."""
@@ -74,6 +79,7 @@ def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
     assert page.one("section", id="result").one("tbody").all("tr")
 
 
+@SMALL_FIRST
 def test_a_plan_is_drawn_with_the_rule_the_model_and_the_learned_cost(own, collected):
     name, folder, command = own
     demos, model = collected
@@ -90,6 +96,7 @@ def test_a_plan_is_drawn_with_the_rule_the_model_and_the_learned_cost(own, colle
                 assert getattr(image, "n_frames", 1) == (plan["steps"] + 1 if suffix == ".gif" else 1)
 
 
+@SMALL_FIRST
 def test_logs_without_a_seed_are_imported_as_controls_and_as_states(own):
     """Scene 0 is meant; the score follows from the rule where the log has none."""
     name, folder, command = own

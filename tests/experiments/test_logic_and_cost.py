@@ -36,13 +36,13 @@ COMPARISON = replace(LOGIC_AND_COST, full=SMALL)
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results(shared_place):
     """Everything computed in this process, one cell after the other, and the tables and the page written."""
-    place = tmp_path_factory.mktemp("experiment")
-    for cell in missing_cells(list(SMALL.cells()), place):
-        cell.compute(place)
-    assert missing_cells(list(SMALL.cells()), place) == []
-    return run_experiment(COMPARISON.experiment, Options(), place, n_jobs=1)
+    with shared_place("logic-and-cost") as place:
+        for cell in missing_cells(list(SMALL.cells()), place):
+            cell.compute(place)
+        assert missing_cells(list(SMALL.cells()), place) == []
+        return run_experiment(COMPARISON.experiment, Options(), place, n_jobs=1)
 
 
 @pytest.fixture(scope="module")

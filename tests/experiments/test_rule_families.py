@@ -43,7 +43,9 @@ from wfairl.core.rational.tables import read_word
 from wfairl.core.worlds.task import check_task
 
 X = frozenset({"x", "y"})
-DISTINCT = [(family, number) for family in FAMILIES for number in (0, 1)]
+DISTINCT = [
+    pytest.param(family, number, marks=pytest.mark.slow if number else ()) for family in FAMILIES for number in (0, 1)
+]
 
 
 def state_after(rule: Rule, text: str):

@@ -18,7 +18,7 @@ from wfairl.core.support.errors import WfairlError
 
 SECONDS, MEMORY = 5, 1 << 30
 
-FAST, SLOW = 5_000, 100_000
+FAST, SLOW = 2_000, 100_000
 """Cases of all formats together."""
 
 CUTS = 40

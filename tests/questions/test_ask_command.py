@@ -163,6 +163,7 @@ def test_options_of_the_rational_learner_are_refused_for_others(wfairl, demos, t
     assert not (tmp_path / "task.json").exists()
 
 
+@pytest.mark.slow  # `learn_logic_and_cost` itself has a fast test
 def test_logic_is_learned_with_the_cost_where_that_is_asked_for(wfairl, tmp_path):
     task = find_task("crowded-office-coffee")
     save(collect(task, 6, 0, 0.5, seed=61, n_jobs=1), tmp_path / "demos.safetensors")

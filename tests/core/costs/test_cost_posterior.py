@@ -144,11 +144,11 @@ def test_demonstrators_without_preference_get_unit_cost(count):
     "features_of",
     [
         lambda mud: [1000.0 * mud],
-        lambda mud: [1e-3 * mud],
+        pytest.param(lambda mud: [1e-3 * mud], marks=pytest.mark.slow),
         lambda mud: [mud, 5.0],
         lambda mud: [mud, 2.0 * mud],
         lambda mud: [-mud],
-        lambda mud: [20.0 + 3.0 * mud],
+        pytest.param(lambda mud: [20.0 + 3.0 * mud], marks=pytest.mark.slow),
         lambda mud: [mud, 1.0 - mud, 5.0 - 2.0 * mud],
     ],
     ids=["millimetres", "kilometres", "constant", "collinear", "negative", "shifted", "opposite"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import blocks_from_function, product_of_matrices
+from oracles_automata import exact_blocks, product_of_matrices
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -29,7 +29,7 @@ def test_exact_blocks_give_back_the_values_of_unseen_words(rank, labels):
         truth = type(truth)(truth.alphabet, np.ones(rank), np.ones(rank), [np.diag(np.linspace(-1, 1, rank))])
     else:
         basis = basis_of(rng, truth, 2 * rank + 4)
-    blocks = blocks_from_function(truth.value, truth.alphabet, basis, basis)
+    blocks = exact_blocks(truth, basis, basis)
     factors = factorise(blocks.block, None)
     learned = assemble(blocks, factors, truth.alphabet)
     assert learned.rank == rank
