@@ -21,6 +21,7 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.collection import collect
+from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_json
@@ -245,6 +246,19 @@ def test_ten_new_scenes_are_tried_in_the_real_environment(controller):
     trials = send(controller, {"do": "try"}).view("understanding")["trials"]
     assert [one["outcome"] for one in trials] == ["success"] * 10
     assert [one["steps"] for one in trials] == [len(errand_plan(one["seed"])) for one in trials]
+
+
+def test_a_scene_in_which_the_task_cannot_be_done_is_named_and_passed_over(controller, monkeypatch):
+    run, first = jobs.run_agent, controller.findings.watched_seed
+
+    def run_agent(snapshot, seed, *others):
+        if seed == first:
+            raise UnsatisfiableTaskError("every path is blocked")
+        return run(snapshot, seed, *others)
+
+    monkeypatch.setattr(jobs, "run_agent", run_agent)
+    assert f"In scene {first} the task cannot be done; N" in send(controller, {"do": "watch", "seed": first}).notice
+    assert send(controller, {"do": "watch"}).findings.episode.seed == first + 1
 
 
 def test_a_map_shows_the_least_cost_from_every_cell(controller):

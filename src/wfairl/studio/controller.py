@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.pages.text import capitalised, counted
@@ -235,7 +236,11 @@ class SessionController:
         seed = int(message.get("seed", self.findings.watched_seed + 1))
         imposed = tuple(int(one) for one in message.get("controls", ()))
         waypoints = tuple((float(x), float(y)) for x, y in message.get("waypoints", ()))
-        self.findings.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
+        try:
+            self.findings.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
+        except UnsatisfiableTaskError:
+            self.findings.watched_seed = seed
+            raise BadInputError(f"in scene {seed} the task cannot be done; N goes to the next scene") from None
         self._changed(WATCH)
 
     async def _try_scenes(self) -> None:

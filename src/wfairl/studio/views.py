@@ -21,7 +21,7 @@ from wfairl.studio.task_spec import Inventive
 
 HEADER, PROGRESS, SCENE, WATCH, ANSWER = "header", "progress", "scene", "watch", "answer"
 HISTORY, UNDERSTANDING = "history", "understanding"
-PARTS = (HEADER, PROGRESS, SCENE, WATCH, ANSWER, HISTORY, UNDERSTANDING)
+PARTS = (HEADER, PROGRESS, SCENE, WATCH, ANSWER, UNDERSTANDING, HISTORY)
 """The parts of a page, each with a view of its own: what changes with every key is small."""
 
 SHOWN_PLANS, SHOWN_MOMENTS = 4, 60
@@ -109,7 +109,6 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
         "answers": len(state.answers),
         "first_watched": findings.watched_seed,
         "can_undo": session.history.undone is not None,
-        "can_redo": session.history.redone is not None,
         "frames": [],
         "tiles": [],
         "has_world": has_world,

@@ -131,6 +131,7 @@ export default {
         </div>
         <details><summary>How the automaton reads this path</summary><ol class="opinions"><li v-for="(one, i) in view.question.explanation" :key="i">{{ one }}</li></ol></details>
       </template>
+      <div v-if="mode === 'watch' && !view.episode && !view.is_busy" class="actions"><button type="button" class="primary" aria-keyshortcuts="N" @click="send({ do: 'watch' })">Next scene<kbd aria-hidden="true">N</kbd></button></div>
       <div v-if="mode === 'answer' && !view.question && !view.is_busy" class="actions"><button type="button" class="primary" @click="send({ do: 'ask' })">Ask me a question</button></div>
       </div>
       <p class="hint keys"><kbd>F6</kbd> goes to the next part of the page, <kbd>Esc</kbd> back to the scene.</p>
@@ -310,7 +311,7 @@ export default {
     },
     nextPart(by) {
       const entries = [...document.querySelectorAll("section.card")]
-        .map((one) => one.querySelector(".view, form input, form select") ?? one.querySelector("button:enabled, summary, a")).filter(Boolean);
+        .map((one) => one.querySelector(".view, form input, form select, .actions button:enabled") ?? one.querySelector("button:enabled, summary, a")).filter(Boolean);
       const at = entries.findIndex((one) => one.closest("section.card").contains(document.activeElement));
       entries[(Math.max(at, 0) + by + entries.length) % entries.length].focus();
     },

@@ -42,7 +42,7 @@ export default {
           </ol>
         </template>
         <p v-else-if="view.is_busy && view.demonstrations.length" class="hint">Working…</p>
-        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Demonstrate the task once, and mark it as right." : "First add propositions: what matters in this world. Then demonstrate the task once." }}</p>
+        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Demonstrate the task once, and mark it as right." : "First add propositions (F6 leads there): what matters in this world. Then demonstrate the task once." }}</p>
       </section>
 
       <section class="card" aria-labelledby="propositions">
