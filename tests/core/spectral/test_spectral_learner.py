@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from strategies_automata import random_automaton, random_word, seeds, words
 
 from wfairl.core.spectral.spectral_learner import LostRankError, SpectralLearner, assemble, factorise
+from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import WfairlError
 
 
@@ -140,3 +141,14 @@ def test_an_automatic_rank_that_summarises_nothing_is_a_named_error(monkeypatch)
     with pytest.raises(LostRankError, match="need rank 4"):
         SpectralLearner().fit([A + B + A], [1.0])
     assert SpectralLearner(rank=4).fit([A + B + A], [1.0]).automaton_.rank == 4
+
+
+def test_a_rule_that_only_memorises_is_said_as_the_words_that_succeeded():
+    words = [("a", "b", "c"), ("c", "a", "b"), ("b", "a", "c", "a")]
+    model = SpectralTaskLearner().fit(words * 2 + words[:1], [1.0] * 7).model
+    assert model.sentences == (
+        "one of the 3 words that succeeded, and no other (the learner `rational` generalises)",
+        "3 of 7 successes are: a, b, c",
+    )
+    chain = SpectralTaskLearner().fit([("a", "b")] * 3, [1.0] * 3).model
+    assert chain.sentences == ("the word a, b, and no other (the learner `rational` generalises)",)

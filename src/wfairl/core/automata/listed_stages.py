@@ -28,6 +28,11 @@ def list_stages(automaton: Automaton) -> Clauses:
     return tuple(clauses)
 
 
+def lists_stages(clauses: Clauses) -> bool:
+    """Whether a rule is said stage by stage, as nothing shorter says the same."""
+    return clauses[0].startswith(("in stage 1, ", "a rule in "))
+
+
 def _edges(automaton: Automaton, state: int) -> list[tuple[str, int]]:
     """What is read in a state, the first that fits, and the states after."""
     if isinstance(automaton, GuardedAutomaton):

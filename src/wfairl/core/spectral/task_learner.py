@@ -1,12 +1,14 @@
 """The paper's learner of tasks: the weighted automaton of scored words, which gives unseen words the value zero."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, quotient
+from wfairl.core.automata.listed_stages import lists_stages
 from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
-from wfairl.core.automata.words import Word, as_read, with_optional_start
-from wfairl.core.demonstrations.learners import PLAIN_READING, SPECTRAL, LearnedTask, Reading, WordLearner
+from wfairl.core.automata.words import Word, as_read, format_word, with_optional_start
+from wfairl.core.demonstrations.learners import PLAIN_READING, RATIONAL, SPECTRAL, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, NotNegative, check_bounds
 
 
@@ -65,4 +67,21 @@ class SpectralTaskLearner(WordLearner):
             tolerance=self.tolerance,
             max_states=self.max_states,
         )
-        return LearnedTask(model, memorised=limits == (None, None, None))
+        memorised = limits == (None, None, None)
+        if memorised and finite.closed and lists_stages(model.sentences):
+            accepted = [word for word in successes if finite.accepts(word)]
+            model = replace(model, stated=_shown(accepted, reading.optional_start))
+        return LearnedTask(model, memorised=memorised)
+
+
+def _shown(accepted: Sequence[Word], optional_start: bool) -> tuple[str, ...]:
+    """What an automaton accepts that has memorised words, for people."""
+    counts = Counter(accepted)
+    word, times = counts.most_common(1)[0]
+    start = ", with or without an empty label at its beginning" if optional_start else ""
+    if len(counts) == 1:
+        return (f"the word {format_word(word)}{start}, and no other (the learner `{RATIONAL}` generalises)",)
+    return (
+        f"one of the {len(counts)} words that succeeded{start}, and no other (the learner `{RATIONAL}` generalises)",
+        f"{times} of {len(accepted)} successes are: {format_word(word)}",
+    )
