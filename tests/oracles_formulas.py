@@ -81,6 +81,10 @@ def read_condition(text, last):
         return every(
             found[1], lambda p: f"!F ({p} & !{until} & (!{until} U (!{p} & !{until} & {back.format(u=until, p=p)})))"
         )
+    if found := re.fullmatch(r"never (.+) again before (.+)", text):
+        until = name_of(found[2])
+        back = f"!{until} U (!{until} & "
+        return every(found[1], lambda p: f"!({back}{p} & ({back}!{p} & ({back}{p}))))))")
     if found := re.fullmatch(r"never (.+) more than (twice|three times)", text):
         times = {"twice": 2, "three times": 3}[found[2]]
         return every(found[1], lambda p: "!F (" + f"{p} & F (!{p} & F (" * times + p + "))" * times + ")")

@@ -35,6 +35,7 @@ class Reader:
                 p, a, b, which
             ),
             rf"never (.+) again until ({NAME})": lambda p, b: self.ban(p, None, b, "again"),
+            rf"never (.+) again before ({NAME})": lambda p, b: self.ban(p, None, b, "again before"),
             r"never (.+) more than (twice|three times)": lambda p, times: self.limits.extend(
                 (name, {"twice": 2, "three times": 3}[times]) for name in read_list(p)
             ),
@@ -116,6 +117,11 @@ class Reader:
             if len(begins) > times:
                 return False
         for name, after, until, which in self.bans:
+            if which == "again before":
+                end = next((i for i, label in enumerate(word) if until in label), len(word))
+                if any(self.comes_again(name, None, word[i:end]) for i in range(end) if name in word[i]):
+                    return False
+                continue
             if which == "again":
                 if any(self.comes_again(name, until, word[i:]) for i in range(len(word)) if name in word[i]):
                     return False

@@ -129,6 +129,7 @@ def test_sentences_are_plain(rule, sentence):
         (Constraint("never without", "p", beside="a"), "never p without a"),
         (Constraint("never", "p", after="p"), "never p again"),
         (Constraint("never", "p", after="p", until="a"), "never p again until a"),
+        (Constraint("never", "p", after="p", until="a", for_good=True), "never p again before a"),
         (Constraint("never", "p", after="p", times=2), "never p more than twice"),
         (Constraint("never", "p", after="p", times=3), "never p more than three times"),
     ],

@@ -21,7 +21,7 @@ from wfairl.core.rational import (
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.doubts import DEADLY_ODDS, OBLIGATION_ODDS, measure_doubts, measure_support
-from wfairl.core.rational.rational_learner import evidence_of
+from wfairl.core.rational.rational_learner import UNFORESEEN, evidence_of
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
@@ -123,6 +123,14 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
     assert same_rule(result.chosen.automaton, chain("a", "b"))
     assert (result.outlier_probabilities[:3] > 0.5).all()
     assert (result.outlier_probabilities[3:] < 0.5).all()
+    assert result.unforeseen == pytest.approx(UNFORESEEN / len(result.outlier_probabilities))
+
+
+def test_a_deliberate_demonstration_that_the_rule_leaves_out_is_a_doubt_about_the_rule(errand):
+    other = demonstrations(chain("c"), 1, np.random.default_rng(9))
+    result = learn_posterior(Observations(GRID_LABELS, (*other, *errand[:15])))
+    assert result.outliers == [0]
+    assert result.unforeseen == pytest.approx((UNFORESEEN + 1) / 16)
 
 
 def test_failures_count_softly(errand):

@@ -22,6 +22,7 @@ CONSTRAINTS = (
     *(Constraint("never", *names) for names in permutations("abc", 3)),
     *(Constraint("never", "a", after="a", times=times) for times in (1, 2, 3)),
     *(Constraint("never", p, after=p, until=q) for p, q in permutations("abc", 2)),
+    *(Constraint("never", p, after=p, until=q, for_good=True) for p, q in permutations("abc", 2)),
     *(Constraint(f"never {how}", "a", beside="b") for how in ("with", "without")),
     Constraint("needed", "a", instead="b"),
     *(Constraint("needed", p, a, instead=q) for p, a, q in permutations("abc", 3)),
@@ -33,6 +34,9 @@ def keeps(constraint, word):
     """Whether a word, given as numbers of labels, keeps a constraint, by its sentence."""
     kind, p, after, until, instead, beside, times, *_ = constraint
     held = [LABELS[i] for i in word]
+    if constraint.for_good:  # in the part before `until`, the name begins to hold once at most
+        before = held[: next((i for i, one in enumerate(held) if until in one), len(held))]
+        return sum(p in one and (i == 0 or p not in before[i - 1]) for i, one in enumerate(before)) <= 1
     if times > 1:
         return sum(p in one and (i == 0 or p not in held[i - 1]) for i, one in enumerate(held)) <= times
     if kind == "needed":

@@ -14,6 +14,7 @@ The first clause is the goal, in stages. The others are conditions, kept until t
     after a, never p until b            the same after every a, until b holds; "the first a": after no other; "the
                                         initial a": only if a holds in the very first label
     never p again; never p again until b       p does not hold once more after it has ended, unless b has held since
+    never p again before b              likewise, as long as b has not held at all
     never p more than twice             p does not begin to hold a third time; likewise for three times
     never p with q; never p without q   p does not hold while q does; while q does not
     p starts it all over                after p nothing has been visited
@@ -35,7 +36,7 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 WAITING, BANNED, ENDING, OVER = range(4)
 """States of a ban: before it is in force; in force; in force once the name has ended; never again."""
 
-FIRST, INITIAL, AGAIN = "the first ", "the initial ", "again"
+FIRST, INITIAL, AGAIN, AGAIN_BEFORE = "the first ", "the initial ", "again", "again before"
 """What sets a ban in force: its first occurrence alone; that in the very first label alone; the end of the name."""
 
 TIMES = {2: "twice", 3: "three times"}
@@ -155,6 +156,8 @@ class Ban(NamedTuple):
             return f"{never} {self.beside[0]} {quote(self.beside[1])}"
         if self.times > 1:
             return f"{never} more than {TIMES[self.times]}"
+        if self.which == AGAIN_BEFORE:
+            return f"{never} again before {quote(self.until or '')}"
         if self.which == AGAIN:
             return f"{never} again" + ("" if self.until is None else f" until {quote(self.until)}")
         if self.after is None:
@@ -175,12 +178,15 @@ def automaton_of_ban(ban: Ban, lets_end: bool = False) -> GuardedAutomaton:
     def over(target: int) -> tuple[Edge, ...]:
         return (Edge(Guard(until), target),) if until else ()
 
-    if ban.which == AGAIN:  # state 2 n: it has held and ended n times; state 2 n + 1: it holds another time
+    if ban.which in (AGAIN, AGAIN_BEFORE):  # state 2 n: it has held and ended n times; 2 n + 1: it holds another time
         rows: list[tuple[Edge, ...]] = []
+        last = 2 * ban.times + 1  # where `until` ends the ban for good
+        begin = 0 if ban.which == AGAIN else last
         for ended in range(ban.times + 1):
             begun = Edge(Guard(name, until), DEAD if ended == ban.times else 2 * ended + 1)
-            rows += [(*over(0), begun), (*over(0), Edge(Guard(frozenset(), name), 2 * ended + 2))]
-        return GuardedAutomaton(tuple(rows[:-1]), np.full(len(rows) - 1, True))
+            rows += [(*over(begin), begun), (*over(begin), Edge(Guard(frozenset(), name), 2 * ended + 2))]
+        rows = [*rows[:last], *([()] if begin else [])]
+        return GuardedAutomaton(tuple(rows), np.full(len(rows), True))
     how, other = ban.beside or (WITH, None)
     beside = frozenset(() if other is None else {other})
     lost = Edge(Guard(name | beside) if how == WITH else Guard(name, beside), DEAD)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
 from wfairl.core.automata.clauses import (
     AGAIN,
+    AGAIN_BEFORE,
     FIRST,
     INITIAL,
     TIMES,
@@ -275,6 +276,9 @@ def _kept_bans(table: _Table) -> list[Ban]:
         if after is None or after != until
     ]
     candidates += [Ban(name, name, until, AGAIN) for name, until in product(losing, others) if name != until]
+    candidates += [
+        Ban(name, name, until, AGAIN_BEFORE) for name, until in product(losing, table.names) if name != until
+    ]
     candidates += [Ban(name, name, None, AGAIN, times=times) for name, times in product(losing, TIMES)]
     candidates += [
         Ban(name, beside=(how, other))
@@ -318,12 +322,13 @@ def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None
             chosen = fewer
     alike: dict[Ban, list[str]] = {}
     for one in sorted(chosen, key=_length):
-        alike.setdefault(one._replace(name="", after=None if one.which == AGAIN else one.after), []).append(one.name)
+        after = None if one.which in (AGAIN, AGAIN_BEFORE) else one.after
+        alike.setdefault(one._replace(name="", after=after), []).append(one.name)
     return (*goal.clauses, *(one.text(sorted(names)) for one, names in alike.items()))
 
 
 def _length(ban: Ban) -> float:
-    which = {"": 0, AGAIN: 0.2, FIRST: 0.3, INITIAL: 0.4}[ban.which]
+    which = {"": 0, AGAIN: 0.2, AGAIN_BEFORE: 0.25, FIRST: 0.3, INITIAL: 0.4}[ban.which]
     return (ban.after is not None) + (ban.until is not None) + (ban.beside is not None) + which
 
 

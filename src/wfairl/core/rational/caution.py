@@ -304,6 +304,8 @@ def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
         f"the task may be '{posterior.sentence(automata[one.text])}'" if one.text in automata else one.text
         for one in named
     ]
+    if posterior.unforeseen > LEAST_PROBABILITY_OF_REASON:
+        reasons.append("a demonstration that looks deliberate does not follow the rule")
     return DoubtfulPlanError(
         f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: "
         f"{', and '.join(reasons) or 'it may be none of the tasks that were found'}. Answer a question (`wfairl ask`), "

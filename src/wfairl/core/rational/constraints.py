@@ -2,6 +2,7 @@
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
     never p again [until b]          p must not begin to hold once more after it has ended; unless b has held since
+    never p again before b           p must not begin to hold once more as long as b has not held
     never p more than twice          p must not begin to hold a third time; likewise for three times
     never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.clauses import AGAIN, TIMES, Ban, automaton_of_ban
+from wfairl.core.automata.clauses import AGAIN, AGAIN_BEFORE, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.support.bounds import Part
@@ -52,6 +53,7 @@ class Constraint(NamedTuple):
     phase: str = ""  # what that state is, in words
     # what demonstrations show of the most probable automaton, where it is about orders: from state, to state
     changes: tuple[tuple[int, int], ...] = ()
+    for_good: bool = False  # whether `until` ends for good what must not hold again
 
     def __str__(self) -> str:
         if self.is_about_orders:
@@ -70,7 +72,7 @@ class Constraint(NamedTuple):
             return f"{text} more than {TIMES[self.times]}"
         if self.after is not None:
             text += " again" if self.after == self.proposition else f" after {self.after}"
-        return text + ("" if self.until is None else f" until {self.until}")
+        return text + ("" if self.until is None else f" {'before' if self.for_good else 'until'} {self.until}")
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def _automaton(constraint: Constraint) -> GuardedAutomaton:
     if constraint.kind == "needed":
         return _needed(constraint)
     kind, p, after, until, _, beside, times = constraint[:7]
-    which = AGAIN if after == p else ""
+    which = (AGAIN_BEFORE if constraint.for_good else AGAIN) if after == p else ""
     beside_how = None if beside is None else (kind.removeprefix("never "), beside)
     return automaton_of_ban(Ban(p, after, until, which, beside_how, times), lets_end=True)
 
@@ -208,6 +210,7 @@ def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
         yield from (Constraint("never", p, after=p, times=times) for times in (1, *TIMES))
     for p, a in permutations(propositions, 2):
         yield Constraint("never", p, after=p, until=a)
+        yield Constraint("never", p, after=p, until=a, for_good=True)
         yield Constraint("never", p, after=a)
         yield Constraint("never", p, until=a)
         yield Constraint("needed", p, after=a)

@@ -184,7 +184,7 @@ def _possible(
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        yield one, obliging if one.is_obligation else PHASE_ODDS / others ** (len(one.propositions) - 1)
+        yield one, obliging if one.is_obligation else PHASE_ODDS / others ** max(1, len({*one.propositions}) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others

@@ -52,7 +52,11 @@ MAX_ALTERNATIVES = 20
 
 UNFORESEEN = 0.02
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
-after n of them an n-th of it."""
+after n of them an n-th of it. The part of the demonstrations that the automaton does not explain, though they look
+deliberate, is added."""
+
+DELIBERATE_NATS, MOST_COMPARED = 3.0, 50
+"""A demonstration is deliberate if one of so many automata explains it so much better than controls drawn at random."""
 
 
 class NothingExplainedError(FailedRunError):
@@ -128,6 +132,8 @@ def learn_posterior(
         )
     alternatives = _alternatives(candidates)
     best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
+    outliers = _outlier_probabilities(evidence, of_scenes)
+    deliberate = sum(_is_deliberate(evidence, i, evaluator.candidates) for i in np.flatnonzero(outliers > 0.5).tolist())
     return TaskPosterior(
         alternatives=alternatives,
         support=measure_support(evidence, alternatives[0].automaton),
@@ -136,9 +142,9 @@ def learn_posterior(
         log_prior=best.log_prior,
         automata_generated=evaluator.automata_generated,
         automata_evaluated=evaluator.tables_evaluated,
-        outlier_probabilities=_outlier_probabilities(evidence, of_scenes),
+        outlier_probabilities=outliers,
         doubts=measure_doubts(evidence, best.automaton),
-        unforeseen=UNFORESEEN / len(observations.scenes),
+        unforeseen=min(1.0, (UNFORESEEN + deliberate) / len(observations.scenes)),
         unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
 
@@ -178,6 +184,13 @@ def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -
     totals = of_scenes.sum(axis=0)
     weights = np.exp(totals - totals.max())
     return np.exp(evidence.log_outlier[:, None] - of_scenes) @ (weights / weights.sum())
+
+
+def _is_deliberate(evidence: Evidence, scene: int, candidates: Sequence[Candidate]) -> bool:
+    """Whether a demonstration that the best automaton does not explain is far from random under another one."""
+    word, least = evidence.observations.scenes[scene].word, evidence.log_uniform[scene] + DELIBERATE_NATS
+    accepting = (one.table for one in candidates if read_word(one.table, word) == len(word))
+    return any(evidence.of_scenes(table)[scene].max() > least for table in islice(accepting, MOST_COMPARED))
 
 
 def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
