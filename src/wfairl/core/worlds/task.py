@@ -165,7 +165,7 @@ def rule_of(task: Task) -> Automaton:
             f"the task {task.name!r} has no rule (rule=None), so that there is no expert and nobody can say whether an"
             " episode succeeds. Import demonstrations (`wfairl demos-import`), learn the rule (`wfairl learn-task`),"
             " plan with it (`wfairl plan --task-model`), and see how well it fits other demonstrations"
-            " (`wfairl evidence`)"
+            " (`wfairl evidence`). In Python, `replace(task, rule=model.finite)` is the task with the learned rule"
         )
     return task.rule
 
