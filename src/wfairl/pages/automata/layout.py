@@ -150,9 +150,14 @@ def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> lis
             texts = [f"any of {len(texts)} others"]
         elif len(texts) > MAX_LINES:
             texts = [*texts[: MAX_LINES - 1], f"and {len(texts) - MAX_LINES + 1} more"]
-        lines = [line for text in texts for line in (len(text) > WIDEST and wrap(text, WIDEST)) or [text]]
+        lines = [line for text in texts for line in _lines(text)]
         edges.append(LabelledEdge(source, target, tuple(lines), sum(times)))
     return edges
+
+
+def _lines(text: str) -> list[str]:
+    """A text in lines that are not too wide, broken between words only."""
+    return wrap(text, WIDEST, break_long_words=False, break_on_hyphens=False) if len(text) > WIDEST else [text]
 
 
 def _depths(places: int, edges: Sequence[LabelledEdge]) -> NDArray[np.int64]:
