@@ -232,6 +232,7 @@ class _Room(NamedTuple):
     V: Floats  # [nodes], and so are the next two
     queue: NDArray[np.int32]
     is_queued: NDArray[np.bool_]
+    everywhere: Floats  # inf, [states]
     nodes: NDArray[np.int64]  # [steps]
     accepted: NDArray[np.bool_]  # [scenes]
     weight: Floats  # exp(-gap / eta), [gaps, temperatures]
@@ -259,7 +260,7 @@ def fill_evidence(
     total, follows, gap_sum, partition = np.empty((4, grid))
     room = _Room(
         ReversibleTable(table, np.empty(table.size + 2, np.int32), np.empty(table.size, np.int32)),
-        np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.bool_),
+        np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.bool_), np.full(scenes.most_states, np.inf),
         np.empty(len(scenes.visited), np.int64), np.empty(len(scenes.unit), np.bool_), np.empty((TABULATED_GAPS, grid)),
         total, follows, gap_sum, partition, np.empty(scenes.successor.shape[1]),
     )  # fmt: skip
@@ -305,7 +306,7 @@ def _fill_evidence(
             search_nodes(room.automaton, world, highest, V, room.queue, room.is_queued)
             if scenes.unit[i] and not _are_reached(V, room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]):
                 # to this automaton a loop in which the label stays the same is none
-                search_nodes(room.automaton, world, highest + np.inf, V, room.queue, room.is_queued)
+                search_nodes(room.automaton, world, room.everywhere, V, room.queue, room.is_queued)
         _fill_log_likelihoods(room, scenes, slipping, i, temperatures)
         for k in range(grid):
             total[k] -= result[i, k]
