@@ -257,7 +257,8 @@ def test_a_scene_in_which_the_task_cannot_be_done_is_named_and_passed_over(contr
         return run(snapshot, seed, *others)
 
     monkeypatch.setattr(jobs, "run_agent", run_agent)
-    assert f"In scene {first} the task cannot be done; N" in send(controller, {"do": "watch", "seed": first}).notice
+    notice = send(controller, {"do": "watch", "seed": first}).notice
+    assert notice == f"Scene {first}: every path is blocked; N goes to the next scene."
     assert send(controller, {"do": "watch"}).findings.episode.seed == first + 1
 
 

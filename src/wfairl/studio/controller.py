@@ -238,9 +238,9 @@ class SessionController:
         waypoints = tuple((float(x), float(y)) for x, y in message.get("waypoints", ()))
         try:
             self.findings.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
-        except UnsatisfiableTaskError:
+        except UnsatisfiableTaskError as error:  # also a refusal, whose reason the person should see
             self.findings.watched_seed = seed
-            raise BadInputError(f"in scene {seed} the task cannot be done; N goes to the next scene") from None
+            raise BadInputError(f"scene {seed}: {error}; N goes to the next scene") from None
         self._changed(WATCH)
 
     async def _try_scenes(self) -> None:

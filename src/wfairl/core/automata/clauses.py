@@ -37,7 +37,8 @@ WAITING, BANNED, ENDING, OVER = range(4)
 """States of a ban: before it is in force; in force; in force once the name has ended; never again."""
 
 FIRST, INITIAL, AGAIN, AGAIN_BEFORE = "the first ", "the initial ", "again", "again before"
-"""What sets a ban in force: its first occurrence alone; that in the very first label alone; the end of the name."""
+"""What sets a ban in force: its first occurrence alone; that in the very first label alone; the end of the name,
+which sets it in force anew after `until`, or no more."""
 
 TIMES = {2: "twice", 3: "three times"}
 """How often a name may hold, where it is more than once."""
@@ -181,11 +182,11 @@ def automaton_of_ban(ban: Ban, lets_end: bool = False) -> GuardedAutomaton:
     if ban.which in (AGAIN, AGAIN_BEFORE):  # state 2 n: it has held and ended n times; 2 n + 1: it holds another time
         rows: list[tuple[Edge, ...]] = []
         last = 2 * ban.times + 1  # where `until` ends the ban for good
-        begin = 0 if ban.which == AGAIN else last
+        released = 0 if ban.which == AGAIN else last
         for ended in range(ban.times + 1):
             begun = Edge(Guard(name, until), DEAD if ended == ban.times else 2 * ended + 1)
-            rows += [(*over(begin), begun), (*over(begin), Edge(Guard(frozenset(), name), 2 * ended + 2))]
-        rows = [*rows[:last], *([()] if begin else [])]
+            rows += [(*over(released), begun), (*over(released), Edge(Guard(frozenset(), name), 2 * ended + 2))]
+        rows = [*rows[:last], *([()] if released else [])]
         return GuardedAutomaton(tuple(rows), np.full(len(rows), True))
     how, other = ban.beside or (WITH, None)
     beside = frozenset(() if other is None else {other})

@@ -35,7 +35,7 @@ from wfairl.core.rational.observations import Observations, observe
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import read_word
-from wfairl.core.rational.task_posterior import Alternative, TaskPosterior
+from wfairl.core.rational.task_posterior import LEAST_OUTLIER_PROBABILITY, Alternative, TaskPosterior
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.task import Task
@@ -133,7 +133,10 @@ def learn_posterior(
     alternatives = _alternatives(candidates)
     best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
     outliers = _outlier_probabilities(evidence, of_scenes)
-    deliberate = sum(_is_deliberate(evidence, i, evaluator.candidates) for i in np.flatnonzero(outliers > 0.5).tolist())
+    deliberate = sum(
+        _is_deliberate(evidence, i, evaluator.candidates)
+        for i in np.flatnonzero(outliers >= LEAST_OUTLIER_PROBABILITY).tolist()
+    )
     return TaskPosterior(
         alternatives=alternatives,
         support=measure_support(evidence, alternatives[0].automaton),
