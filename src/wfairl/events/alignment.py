@@ -7,12 +7,14 @@ event of the automaton alone:
     cost of an alignment = sum of the costs of the extra and of the missing events
     fitness              = 1 - cost / cost of skipping the whole word and taking the cheapest accepted one
 
-This is the shortest path in the product of word and automaton. After i events of the word it has a cost D_i(q) for each
-state q. Let M(p, q) be the least cost of the missing events that lead from p to q. A state q with
-D_i(p) + M(p, q) <= D_i(q) for another state p can be left out: whatever follows q follows p as cheaply. Few states are
-left, and each step looks only at those:
+This is the shortest path in the product of word and automaton. Let M(p, q) be the least cost of the missing events that
+lead from p to q, and D_i(q) the least cost of i events of the word that end in q, D_0(q) = M(0, q). Event i is read or
+skipped, and events may be missing after it:
 
-    D_i+1(q) = min( D_i(q) + cost of event i,    min over r with q after r and event i of  D_i(p) + M(p, r) )
+    R(p)     = min over r with p after r and event i of  D_i(r)
+    D_i+1(q) = min( D_i(q) + cost of event i,    min over p of  R(p) + M(p, q) )
+
+Most p need no look: those with R(p) >= D_i+1(p) by another state reach nothing more cheaply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +33,8 @@ from wfairl.core.support.errors import BadInputError, FailedRunError
 MOST_STATES = 4_096
 """Of an automaton that words are aligned with: the costs between its states take 8 bytes for each pair."""
 
-EXTRA = -1
-"""Instead of the state in which an event is read: the event is skipped."""
-
-FIRST_PASS = 4
-"""States that the first of two passes over a word keeps."""
+NO_COST = 1e-9
+"""Costs that differ by no more are equal."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,8 @@ class Aligner:
             if not 0 < cost < np.inf:
                 raise BadInputError(f"the cost of '{format_label(label)}' is {cost:g}; give a number above 0")
         self.between, self.before, self.by = _costs_between(self._columns(self.alphabet), self._prices(self.alphabet))
-        self.to_end = np.where(automaton.accepting, self.between, np.inf).min(axis=1)
-        if not np.isfinite(self.to_end[0]):
+        self.shortest = float(self.between[0, automaton.accepting].min(initial=np.inf))  # cost of the cheapest word
+        if not np.isfinite(self.shortest):
             raise FailedRunError("the automaton accepts no word, so that there is nothing to align with")
 
     def _prices(self, labels: Sequence[Label]) -> NDArray[np.float64]:
@@ -115,33 +114,34 @@ class Aligner:
         read = as_read(words, self.automaton.keep_repeats)
         corpus, alphabet = encode_all(read)
         prices = self._prices(alphabet)
-        costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, self.to_end)
+        accepting = np.flatnonzero(self.automaton.accepting)
+        costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, accepting)
         whole = np.bincount(np.repeat(np.arange(len(read)), corpus.lengths), prices[corpus.symbols], len(read))
-        worst = whole + self.to_end[0]
+        worst = whole + self.shortest
         return costs, 1 - np.divide(costs, worst, out=np.zeros(len(read)), where=worst > 0)
 
     def align(self, word: Word) -> Alignment:
-        """A cheapest alignment of one word."""
+        """A cheapest alignment of one word; of several, one whose missing events come late."""
         read = as_read([word], self.automaton.keep_repeats)[0]
         corpus, alphabet = encode_all([read])
-        shape = (len(read) + 1, self.automaton.states)
-        costs, parents, sources = np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int32)
-        roots, counts = np.empty(shape, np.int32), np.zeros(len(read) + 1, np.int64)
-        prices = self._prices(alphabet)
-        _align(corpus.symbols, prices, self._columns(alphabet), self.between, roots, counts, costs, parents, sources)
-        last = roots[-1, : counts[-1]]
-        ends = costs[-1, : counts[-1]] + self.to_end[last]
-        root = int(np.argmin(ends))
-        end = int(np.argmin(np.where(self.automaton.accepting, self.between[last[root]], np.inf)))
-        moves = self._missing(int(last[root]), end, len(read))
-        for place in range(len(read), 0, -1):
-            source, parent = int(sources[place, root]), int(parents[place, root])
-            here = int(roots[place - 1, parent])
-            moves.append(Move(read[place - 1], place - 1, in_model=source != EXTRA))
-            moves += [] if source == EXTRA else self._missing(here, source, place - 1)
-            root = parent
-        worst = float(prices[corpus.symbols].sum() + self.to_end[0])
-        cost = float(ends.min())
+        prices, columns = self._prices(alphabet)[corpus.symbols], self._columns(alphabet)[corpus.symbols]
+        costs = np.empty((len(read) + 1, self.automaton.states))
+        costs[0] = self.between[0]
+        for i in range(len(read)):
+            _read(costs[i], columns[i], prices[i], self.between, costs[i + 1])
+        ends = np.where(self.automaton.accepting, costs[-1], np.inf)
+        state, moves = int(np.argmin(ends)), list[Move]()
+        for i in range(len(read) - 1, -1, -1):
+            by_reading = np.full(len(ends), np.inf)
+            alive = columns[i] != DEAD
+            np.minimum.at(by_reading, columns[i, alive], costs[i, alive])
+            on_the_way = np.minimum(by_reading, costs[i] + prices[i]) + self.between[:, state]
+            here = int(np.argmax(np.where(on_the_way <= costs[i + 1, state] + NO_COST, self.between[:, state], -1)))
+            is_read = bool(by_reading[here] <= costs[i, here] + prices[i])
+            moves += [*self._missing(here, state, i + 1), Move(read[i], i, in_model=is_read)]
+            state = int(np.argmin(np.where(columns[i] == here, costs[i], np.inf))) if is_read else here
+        moves += self._missing(0, state, 0)
+        cost, worst = float(ends.min()), float(prices.sum() + self.shortest)
         return Alignment(cost, 1 - cost / worst if worst else 1.0, tuple(reversed(moves)))
 
     def _missing(self, source: int, target: int, place: int) -> list[Move]:
@@ -174,73 +174,41 @@ def _costs_between(
 
 
 @njit(cache=True, nogil=True)
-def _align_all(symbols, offsets, prices, columns, between, to_end):  # type: ignore[no-untyped-def]
-    """The least cost of each word, shape [words], in the memory of two prefixes.
-
-    A first pass keeps the cheapest states alone. Its cost is a bound: no state that costs as much can be on a cheaper
-    way, and the second pass leaves these out.
-    """
-    words, states = len(offsets) - 1, columns.shape[1]
-    roots, costs = np.empty((2, states), np.int32), np.empty((2, states))
-    parents, sources = np.empty(states, np.int32), np.empty(states, np.int32)
-    result = np.full(words, np.inf)
-    for word in range(words):
-        for most in (FIRST_PASS, states):
-            here, count = 0, 1
-            roots[0, 0], costs[0, 0] = 0, 0.0
-            for i in range(offsets[word], offsets[word + 1]):
-                count = _step(
-                    roots[here], costs[here], min(count, most), columns[symbols[i]], prices[symbols[i]], between,
-                    result[word], roots[1 - here], costs[1 - here], parents, sources,
-                )  # fmt: skip
-                here = 1 - here
-            for k in range(count):
-                result[word] = min(result[word], costs[here, k] + to_end[roots[here, k]])
-            if result[word] == 0:
-                break
+def _align_all(symbols, offsets, prices, columns, between, accepting):  # type: ignore[no-untyped-def]
+    """The least cost of each word, shape [words], in the memory of two prefixes."""
+    result = np.full(len(offsets) - 1, np.inf)
+    costs = np.empty((2, columns.shape[1]))
+    for word in range(len(result)):
+        here = 0
+        costs[0] = between[0]
+        for i in range(offsets[word], offsets[word + 1]):
+            _read(costs[here], columns[symbols[i]], prices[symbols[i]], between, costs[1 - here])
+            here = 1 - here
+        for state in accepting:
+            result[word] = min(result[word], costs[here, state])
     return result
 
 
 @njit(cache=True, nogil=True)
-def _align(symbols, prices, columns, between, roots, counts, costs, parents, sources):  # type: ignore[no-untyped-def]
-    """Fill in, for each prefix of a word, the states that are left, their costs, and how each was reached."""
-    roots[0, 0], costs[0, 0], counts[0] = 0, 0.0, 1
-    for i in range(len(symbols)):
-        counts[i + 1] = _step(
-            roots[i], costs[i], counts[i], columns[symbols[i]], prices[symbols[i]], between, np.inf,
-            roots[i + 1], costs[i + 1], parents[i + 1], sources[i + 1],
-        )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def _step(  # type: ignore[no-untyped-def]
-    roots, costs, count, column, price, between, bound, new_roots, new_costs, new_parents, new_sources
-):
-    """Read one event from `count` states; return how many states below the bound are left after it."""
-    states = len(column)
-    best, parents, sources = np.full(states, np.inf), np.empty(states, np.int32), np.empty(states, np.int32)
-    for k in range(count):
-        for r in range(states):
-            after, cost = column[r], costs[k] + between[roots[k], r]
-            if cost < bound and after != DEAD and cost < best[after]:
-                best[after], parents[after], sources[after] = cost, k, r
-    for k in range(count):
-        cost = costs[k] + price
-        if cost < bound and cost < best[roots[k]]:
-            best[roots[k]], parents[roots[k]], sources[roots[k]] = cost, k, EXTRA
-    reached = np.flatnonzero(best < np.inf)
-    number, left = len(reached), 0
+def _read(costs, column, price, between, after):  # type: ignore[no-untyped-def]
+    """Fill in D_i+1, `after`, from D_i, `costs`, for an event that leads each state to the one in `column`."""
+    by_reading = np.full(len(column), np.inf)
+    for state in range(len(column)):
+        if column[state] != DEAD and costs[state] < by_reading[column[state]]:
+            by_reading[column[state]] = costs[state]
+    for state in range(len(column)):
+        after[state] = costs[state] + price
+    open_ = np.flatnonzero(by_reading < after)
+    number = len(open_)
     while number:
-        state = reached[0]
+        cheapest, still = open_[0], 0
         for i in range(1, number):
-            state = reached[i] if best[reached[i]] < best[state] else state
-        new_roots[left], new_costs[left] = state, best[state]
-        new_parents[left], new_sources[left] = parents[state], sources[state]
-        left += 1
-        still = 0
-        for i in range(number):  # what this state reaches as cheaply is left out
-            if best[state] + between[state, reached[i]] > best[reached[i]]:
-                reached[still] = reached[i]
+            cheapest = open_[i] if by_reading[open_[i]] < by_reading[cheapest] else cheapest
+        cost, onward = by_reading[cheapest], between[cheapest]
+        for state in range(len(column)):
+            after[state] = min(after[state], cost + onward[state])
+        for i in range(number):
+            if by_reading[open_[i]] < after[open_[i]]:
+                open_[still] = open_[i]
                 still += 1
         number = still
-    return left
