@@ -41,9 +41,16 @@ PROCESS = FiniteAutomaton(  # the three steps in their order, and everything els
     np.array([[q + 1 if i == q else DEAD for i in range(3)] + [q] * 10 for q in range(4)], np.int32),
     np.arange(4) == 3, (np.arange(4) == 3).astype(float), (None,) * 4, keep_repeats=True,
 )  # fmt: skip
+PAPERS = ("form", "plan", "map", "list", "bill", "note", "sheet", "page", "card", "book", "file")
+STAGES = [frozenset({f"look at the {name}"}) for name in PAPERS]
+LONG = (  # longer than a screen is wide: words that share their ends, and a short cut
+    SpectralTaskLearner()
+    .fit([STAGES, [*STAGES[:4], *STAGES[6:]], [*STAGES[:7], STAGES[8], STAGES[7], *STAGES[9:]]], [1.0] * 3)
+    .model.finite
+)
 RULE = visit_in_order("key", "door", "goal")
 AVOIDING = all_of(visit_all("key", "door"), avoid("lava"))
-AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING, PROCESS]
+AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING, PROCESS, LONG]
 
 
 def boxes(layout):
@@ -108,6 +115,15 @@ def test_long_names_are_written_in_several_lines_and_a_loop_of_many_is_counted()
     assert texts == {(i, i + 1): step for i, step in enumerate(STEPS)} | {(i, i): "any of 10 others" for i in range(4)}
     assert max(len(line) for edge in layout.edges for line in edge.lines) <= WIDEST
     assert layout.width < 1_200
+
+
+def test_a_long_automaton_winds_back_and_forth_within_the_width_of_a_screen():
+    layout = lay_out(LONG)
+    assert layout.width < 1_700
+    across = np.diff(layout.centres[LONG.run(tuple(STAGES))], axis=0)
+    there, back = across[:, 0] > 1, across[:, 0] < -1
+    assert there.argmin() < back.argmax()
+    assert np.abs(across[there | back, 1]).max() < across[~(there | back), 1].min()
 
 
 def test_svg_is_well_formed_and_shows_every_state_and_label():

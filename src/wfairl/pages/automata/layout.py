@@ -1,6 +1,7 @@
 """Layout of the states and edges of an automaton in an image; no Graphviz needed.
 
 States stand in columns by their longest path from the initial one, ordered within a column so that few edges cross.
+More columns than fit on a screen wind on below, from right to left and back again.
 Edges are cubic curves: straight to the next column, otherwise bent to the side with more room, and loops on top of
 their state. Labels avoid states, curves and each other. All lengths are in pixels, y downwards.
 """
@@ -28,6 +29,9 @@ WIDEST = 24
 
 TIMES = LOST_TEXT = "\N{MULTIPLICATION SIGN}"
 """Before the number of words that took an edge; and the text of the place where the task is lost."""
+
+WIDEST_BAND = 1_400.0
+"""Pixels from the first to the last column of a band: columns that need more wind on below, back and forth."""
 
 SAMPLES = 33
 """Points of a curve with which texts and other curves are compared."""
@@ -209,13 +213,18 @@ def _order_columns(depth: NDArray[np.int64], edges: list[LabelledEdge]) -> list[
 def _place_states(columns: list[list[int]], depth: NDArray[np.int64], edges: list[LabelledEdge]) -> NDArray[np.float64]:
     centres = np.zeros((len(depth), 2))
     row_gap = 2 * RADIUS + 30 + max((edge.size[1] for edge in edges), default=0.0)
-    x = 0.0
+    band = max(map(len, columns)) * row_gap + RADIUS
+    x, y, way = 0.0, 0.0, 1
     for d, column in enumerate(columns):
         if d:
             texts = [edge.size[0] for edge in edges if d in (depth[edge.source], depth[edge.target])]
-            x += 2 * RADIUS + 44 + max(texts, default=0.0)
+            gap = 2 * RADIUS + 44 + max(texts, default=0.0)
+            if 0 <= x + way * gap <= WIDEST_BAND:
+                x += way * gap
+            else:
+                y, way = y + band, -way
         for i, state in enumerate(column):
-            centres[state] = x, (i - (len(column) - 1) / 2) * row_gap
+            centres[state] = x, y + (i - (len(column) - 1) / 2) * row_gap
     return centres
 
 
@@ -258,12 +267,12 @@ def _candidate_curves(
         side, up = RADIUS * np.array([0.6, -0.8]), np.array([RADIUS * 1.5, -RADIUS * 2.6])
         return [np.array([start + side * (-1, 1), start + up * (-1, 1), start + up, start + side])]
     columns = int(depth[edge.target] - depth[edge.source])
-    if columns == 1 and not returning:
+    if columns == 1 and not returning and start[0] != end[0]:
         return [_bow(start, end, 0.0)]
     if abs(columns) == 1:
         return [_bow(start, end, 0.2 * float(np.linalg.norm(end - start)))]
     least = RADIUS * 2 + 34 * max(1, abs(columns))
-    return [_bow(start, end, side * least * size) for size in (1.0, 1.4, 2.0, 2.8) for side in (1, -1)]
+    return [_bow(start, end, side * least * size) for size in (0.4, 1.0, 1.4, 2.0, 2.8) for side in (1, -1)]
 
 
 def _bow(start: NDArray[np.float64], end: NDArray[np.float64], height: float) -> NDArray[np.float64]:
