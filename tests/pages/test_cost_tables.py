@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.feature_costs import PricesCost
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
@@ -52,6 +52,23 @@ def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed):
     costs = model(product)
     for node, control, (_, mud) in transitions_of(product):
         assert costs[node, control] == pytest.approx(shown["one, enters mud" if mud else "one"])
+
+
+class IcyCorridor(Corridor):
+    """To grab may fail, and a move may lead too far."""
+
+    def outcomes(self, state, control):
+        after = self.step(state, control)
+        return ((0.2, state if control == 2 else self.step(after, control)), (0.8, after))
+
+
+def test_the_costs_of_a_control_are_shown_as_its_own_where_the_world_slips():
+    world, model = IcyCorridor(), SampledCost(2, 3)
+    model.weight[2:] = 1.0, 2.0, 3.0
+    table = next(table for table in cost_tables(model, world) if table.name == "transition costs").to_document()
+    for row in table.values():
+        assert row.items() <= {"left": 2.0, "right": 3.0, "grab": 4.0}.items()
+    assert table["one"].keys() == {"left", "right", "grab"}
 
 
 def test_a_network_has_no_weights_to_show_and_too_many_kinds_of_transitions_are_not_listed():

@@ -90,7 +90,7 @@ def transition_costs(model: CostModel, world: World[Any]) -> tuple[NamedTable, .
         return ()
     columns = tuple(world.controls)
     values = np.full((len(kinds), len(columns)), np.nan)
-    values[kind, transitions % len(columns)] = model(product).reshape(-1)[transitions]
+    values[kind, product.control_of_transition[transitions]] = model(product).reshape(-1)[transitions]
     least, largest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
     if np.allclose(least, largest, rtol=1e-6):
         columns, values = ("cost",), least[:, None]

@@ -19,13 +19,15 @@ from wfairl.core.costs.posterior import (
     log_likelihood_of,
     sample_costs,
 )
-from wfairl.core.costs.scene import compare
+from wfairl.core.costs.scene import compare, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.terms import KnownPaths, Terms, _informative
 from wfairl.core.costs.training import train_cost
+from wfairl.core.demonstrations import collect
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import ModelTask
 
 SIZE, TEMPERATURE = 6, 0.5
 
@@ -105,6 +107,32 @@ def test_a_hidden_price_lies_in_its_interval_and_is_said():
     verdict, *others = cost_sentences(model, scenes[0].product.world)
     assert "show a preference" in verdict
     assert any(text.startswith("feature 0: about ") for text in others)
+
+
+class IcyField(Field):
+    """On ice, of which half the scenes have some, a control leads to one of three cells."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        rng = np.random.default_rng([1, seed])
+        self.ice = rng.random((SIZE, SIZE)) < rng.choice([0.0, 0.3])
+
+    def outcomes(self, state, control):
+        sides = ((control + 1) % 4, (control + 3) % 4)
+        slips = [(0.2, self.step(state, side)) for side in sides] if self.ice[state] else []
+        return [*slips, (0.6 if slips else 1.0, self.step(state, control))]
+
+
+def test_a_dear_control_is_found_where_scenes_slip_differently():
+    task = ModelTask("ice", "", Field.propositions, visit_in_order("corner"), 100, IcyField)
+    dear = SampledCost(1, 4)
+    dear.weight[2] = 3.0  # east costs 4
+    dataset = collect(task, 24, 0, TEMPERATURE, 0, cost=dear)
+    scenes = prepare_scenes(dataset.demonstrations, task.make_world, task.rule, 0.5).scenes
+    assert len({scene.product.successors.shape[1] for scene in scenes}) > 1
+    (east,) = term_costs(learned(scenes), scenes[0].product.world)
+    assert east.name == "east"
+    assert east.holds(4.0)
 
 
 def test_a_preference_that_may_be_for_several_things_names_the_likeliest():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from oracles_learning import loss_of_steps
 from strategies_continuous import random_walk, small_roadmap
 from strategies_learning import TwoPaths, doorkey_scene, scenes
+from strategies_planning import rule, slipping_worlds
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.cost_model import FLOOR, load_cost, save_cost
@@ -20,6 +21,7 @@ from wfairl.core.planning.cost import feature_cost
 from wfairl.core.planning.path import nodes_along
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld
+from wfairl.core.worlds.chances import slip_chances
 
 
 def product_of(features):
@@ -75,6 +77,17 @@ def test_what_is_not_available_costs_one():
         assert not product.available.all()
         assert (cost(product)[~product.available] == 1.0).all()
         assert (cost(product)[product.available] > 1.0).all()
+
+
+@given(slipping_worlds(), st.integers(0, 2**31))
+def test_a_control_costs_the_same_whatever_it_leads_to(world, seed):
+    product = build_product(world, rule(world.propositions[:1]))
+    model = SampledCost(3, controls := len(world.controls))
+    model.weight[3:] = np.random.default_rng(seed).uniform(0, 5, controls)
+    chances, costs = product.chances or slip_chances(product.available, 0.0), model(product)
+    for node, control in np.argwhere(chances.available):
+        effects, probabilities = map(np.array, zip(*chances.lottery(node, control), strict=True))
+        assert costs[node, effects] @ probabilities == pytest.approx(1.0 + model.weight[3 + control])
 
 
 def test_a_training_on_features_that_are_no_amounts_is_refused_before_it_begins():

@@ -210,7 +210,7 @@ class SampledCost(CostOverFeatures):
 
     @classmethod
     def for_products(cls, products: Sequence[Product]) -> Self:
-        return cls(products[0].features[1].shape[1], products[0].successors.shape[1])
+        return cls(products[0].features[1].shape[1], len(products[0].world.controls))
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
@@ -225,13 +225,12 @@ class SampledCost(CostOverFeatures):
         return cost_sentences(self, world)
 
     def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The row of each transition's features, shape [nodes * controls], and the rows [rows, features]."""
+        """The row of each transition's features, shape [nodes * effects], and the rows [rows, features]."""
         rows, features = product.features
         _check_width(features, self.features)
-        if product.successors.shape[1] != self.controls:
-            raise BadInputError(
-                f"this cost is for {self.controls} controls, but the world has {product.successors.shape[1]}"
-            )
+        controls = len(product.world.controls)
+        if controls != self.controls:
+            raise BadInputError(f"this cost is for {self.controls} controls, but the world has {controls}")
         return rows, features
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
@@ -273,7 +272,7 @@ class SampledCost(CostOverFeatures):
         numbers, features = self.inputs(product)
         by_feature, by_control = weights[:, : self.features].T, weights[:, self.features :].T
         costs = np.maximum((constants + features @ by_feature)[:, None] + by_control, FLOOR)
-        row = numbers.astype(np.int64) * self.controls + np.arange(len(numbers)) % self.controls
+        row = numbers.astype(np.int64) * self.controls + product.control_of_transition
         return row, costs.reshape(-1, len(weights))
 
 

@@ -43,7 +43,7 @@ class Terms:
         shifts, scales: term = (column - shift) / scale; shape [terms].
         design: the terms of each row, shape [rows, terms].
         kinds: the distinct rows that occur, shape [kinds, terms].
-        row_of: of each product, the row of each transition node * controls + control.
+        row_of: of each product, the row of each transition node * effects + effect.
         width: number of features and controls.
     """
 
@@ -58,8 +58,8 @@ class Terms:
                 if rows.setdefault(one.tobytes(), len(rows)) == len(distinct):
                     distinct.append(one)
             number = np.array([rows[one.tobytes()] for one in features + 0.0])
-            controls = product.successors.shape[1]
-            self.row_of[product] = (number[numbers] * controls + np.arange(len(numbers)) % controls).astype(np.intp)
+            controls = len(product.world.controls)
+            self.row_of[product] = (number[numbers] * controls + product.control_of_transition).astype(np.intp)
         kinds = np.repeat(np.array(distinct), controls, axis=0)
         table = np.concatenate([kinds, np.tile(np.eye(controls), (len(distinct), 1))], axis=1)
         occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]

@@ -69,6 +69,12 @@ class Product:
         """Which effects there are, shape [nodes, effects]."""
         return self.successors != UNAVAILABLE
 
+    @property
+    def control_of_transition(self) -> NDArray[np.int64]:
+        """The control whose effect each transition is, shape [nodes * effects]; see `worlds.chances`."""
+        nodes, effects = self.successors.shape
+        return np.tile(np.arange(effects) % len(self.world.controls), nodes)
+
     def label(self, node: int, effect: int) -> Label:
         """The label of a transition."""
         return self.labels[self.label_index[node, effect]]

@@ -9,8 +9,8 @@ In a deterministic world every control has one effect of its own. Effects are th
 chances. So whatever goes along transitions (products, costs, labels, demonstrations) goes along effects, and only what
 chooses a control asks for the chances.
 
-Controls that lead to the same transitions share them as effects: a control that is replaced by another one with some
-probability needs no effect of its own. States with the same lotteries share these.
+Effect e is one of control e % controls: a control that costs more does so in all of its effects. A control that is
+replaced by another one with some probability has no effect of its own then. States with the same lotteries share these.
 """
 
 from collections.abc import Sequence

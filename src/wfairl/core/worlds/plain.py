@@ -106,16 +106,11 @@ class Effect(NamedTuple):
     label: Label
     features: NDArray[np.float64]
 
-    @property
-    def key(self) -> tuple[Any, Label, bytes]:
-        """What makes it different from other effects of its state."""
-        return self.next_state, self.label, self.features.tobytes()
-
 
 class Effects(NamedTuple):
     """All that can happen in a state: the effects, and the lottery of each control.
 
-    Where every control has a single outcome, effect u is that of control u, or None where u is unavailable.
+    Effect k * controls + u is outcome k of control u, or None where u has fewer outcomes.
     """
 
     effects: tuple[Effect | None, ...]
@@ -123,7 +118,7 @@ class Effects(NamedTuple):
 
 
 def effects_of(world: World[Any], state: Any) -> Effects:
-    """The effects in a state, in the order of controls and outcomes; a failing method is a `BrokenLawError`."""
+    """The effects in a state; a failing method is a `BrokenLawError`."""
     control = 0
     try:
         made: list[list[tuple[float, Effect]]] = []  # by control
@@ -137,10 +132,9 @@ def effects_of(world: World[Any], state: Any) -> Effects:
     except Exception as error:
         where = f"at state {state!r} under control {world.controls[control]!r}"
         raise BrokenLawError(f"totality: exploring fails {where} ({one_line(error)})") from error
-    if all(len(one) <= 1 for one in made):
-        effects = tuple(one[0][1] if one else None for one in made)
-        return Effects(effects, tuple(((u, 1.0),) if one else () for u, one in enumerate(made)))
-    distinct = {effect.key: effect for one in made for _, effect in one}
-    number = {key: i for i, key in enumerate(distinct)}
-    lotteries = tuple(tuple((number[effect.key], probability) for probability, effect in one) for one in made)
-    return Effects(tuple(distinct.values()), lotteries)
+    most = max(1, *map(len, made))
+    effects = tuple(one[k][1] if k < len(one) else None for k in range(most) for one in made)
+    lotteries = tuple(
+        tuple((k * len(made) + u, probability) for k, (probability, _) in enumerate(one)) for u, one in enumerate(made)
+    )
+    return Effects(effects, lotteries)
