@@ -174,6 +174,38 @@ def test_outcomes_come_from_an_event_without_leaking_and_from_a_duration():
         from_frame(frame, LogColumns(outcome="event: q"))
 
 
+def test_cases_without_the_event_of_an_outcome_end_before_what_others_have_only_after_it():
+    words = ["oxpsa", "oxpsa", "oaps", "oxda", "odxas", "ox"]
+    frame = pd.DataFrame([(i, event, time) for i, word in enumerate(words) for time, event in enumerate(word)])
+    log = from_frame(frame.set_axis(["case", "event", "time"], axis=1), LogColumns(outcome="event: p"))
+    assert ["".join(*label) for word in log.words for label in word] == [*"ox", *"ox", *"oa", *"oxd", *"odx", *"ox"]
+    assert log.scores == (1, 1, 1, 0, 0, 0)
+    assert log.notes == ("2 cases without 'p' are read up to 'a', which most others have only after 'p'",)
+
+
+def test_outcomes_come_from_an_attribute_by_its_value_or_a_threshold(tmp_path):
+    frame = pd.DataFrame({"case": [1, 2, 3], "event": "a", "state": ["shut", "open", None], "amount": [10, 30, 20]})
+    assert from_frame(frame, LogColumns(outcome="state = shut")).outcomes == (1, 0, None)
+    assert from_frame(frame, LogColumns(outcome="amount > 15")).scores == (0, 1, 1)
+    state = '<string key="state" value="{}"/><event><string key="concept:name" value="a"/></event>'
+    traces = "".join(f"<trace>{state.format(value)}</trace>" for value in ("shut", "open"))
+    (tmp_path / "log.xes").write_text(f"<log>{traces}</log>")
+    assert read_event_log(tmp_path / "log.xes", LogColumns(outcome="state = shut")).scores == (1, 0)
+    with pytest.raises(MalformedWordsError, match="say which value is a success, as in --outcome-column 'NAME = open'"):
+        from_frame(frame[1:], LogColumns(outcome="state"))
+
+
+def test_a_case_that_breaks_the_rule_has_a_cost_and_a_reason_even_where_many_do():
+    frame, wrong = orders(200), [f"c{i}" for i in range(25)]  # of each event, 5 of 200 cases lack it: not rare
+    frame = frame.drop([frame.index[frame.nr == name][i % 5] for i, name in enumerate(wrong)])
+    model = learn_process(frame, case="nr", activity="what", time="when").model
+    found = conform_frame(model, frame, case="nr", activity="what", time="when").set_index("case")
+    assert found.index[~found.conforming].tolist() == wrong
+    assert (found.cost > 0).tolist() == (~found.conforming).tolist()
+    assert found.reason[wrong].str.len().min() > 5
+    assert conform(model, [()]).reason(0) == "no event"
+
+
 def test_attributes_become_propositions_with_thresholds_of_their_own():
     frame = pd.DataFrame(
         {"case": range(4), "event": "a", "amount": [10, 20, 30, 4000], "channel": ["web", "shop", "web", "web"]}

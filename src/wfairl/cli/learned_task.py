@@ -19,6 +19,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.events.held_out import HeldOut
 from wfairl.events.learned_rule import rule_of
+from wfairl.events.unknown_propositions import MOST_NAMED, list_names
 
 SHOWN_ALTERNATIVES = 3
 SHOWN_SENTENCES = 16
@@ -61,7 +62,7 @@ def report_rational(model: TaskModel, dataset: Dataset, task: Task, output: Path
 def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tuple[str, str]]:
     model, summary = task.model, task.model.summary
     yield "words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}"
-    yield "alphabet", _format_labels(model.alphabet)
+    yield "alphabet", _alphabet(model)
     yield "learner", model.learner
     yield from (("rule", sentence) for sentence in _sentences(model))
     if task.trivial:
@@ -75,6 +76,14 @@ def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tup
         yield "deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one"
     yield "held out", _held_out_sentence(held_out, is_told_apart=summary.accepted is not None)
     yield from (("note", note) for note in ((MEMORISED,) if task.memorised else ()) + task.notes)
+
+
+def _alphabet(model: TaskModel) -> str:
+    """The labels; of many, their propositions."""
+    labels, names = [*map(format_label, model.alphabet)], sorted({name for label in model.alphabet for name in label})
+    if len(labels) <= MOST_NAMED:
+        return list_names(labels, MOST_NAMED)
+    return f"{len(labels)} labels of {len(names)} propositions, {list_names(names, MOST_NAMED)}"
 
 
 def _held_out_sentence(held_out: HeldOut | None, is_told_apart: bool) -> str:

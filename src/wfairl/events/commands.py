@@ -31,8 +31,9 @@ OutcomeColumn = Annotated[
     str,
     typer.Option(
         "--outcome-column",
-        help="Column of a log with the outcome: success or failure, or a number. 'event: NAME' and 'days: N' instead"
-        " of a column: it succeeds if it has the event, or takes at most that long.",
+        help="Column of a log with the outcome: success or failure, or a number. Instead of a column, a case succeeds"
+        " with 'event: NAME' if it has the event, with 'days: N' if it takes at most that long, and with 'NAME = VALUE'"
+        " or 'NAME > NUMBER' if an attribute is so.",
     ),
 ]
 Lifecycle = Annotated[
@@ -119,7 +120,8 @@ def _print_verdicts(
         case = [cases[i]] if cases else []
         outcome = [] if given is None else ["success" if given[i] else "failure"]
         table.add_row(*case, _format(words[i]), f"{verdicts[i].value:.4g}", *outcome, _explain(words[i], verdicts[i]))
-    out.print(table)
+    if shown:
+        out.print(table)
     if most and len(shown) > most:
         out.print(f"{len(shown) - most:,} more are not shown; --most 0 shows all, --json has them for programs")
     if given is not None:
@@ -146,8 +148,8 @@ def conform_command(
     """Tell how far each case of a log is from a model, and why: the cases farthest off first.
 
     The fitness of a case is 1 minus the cost of its best alignment with the automaton, as a share of the largest
-    possible cost; an extra or missing event costs 1. The cost of a case ranks it: how unusual its events are, in
-    number, in order and together, for a model learned from good cases; else the cost of its alignment. Example:
+    possible cost; an extra or missing event costs 1. The cost of a case ranks it: the cost of its alignment and, for a
+    model learned from good cases, how unusual its events are, in number, in order and together. Example:
 
         wfairl learn-task orders.csv -o orders.json
         wfairl conform orders.json new-orders.csv
@@ -198,7 +200,8 @@ def _print_conformance(found: Conformance, most: int) -> None:
     for i in shown[: most or None]:
         keeps = "yes" if found.conforming[i] else "no"
         table.add_row(found.cases[i], f"{found.cost[i]:.3g}", f"{found.fitness[i]:.3f}", keeps, found.reason(i))
-    out.print(table)
+    if shown:
+        out.print(table)
     if most and len(shown) > most:
         out.print(f"{len(shown) - most:,} more cases with a cost are not shown; --most 0 shows all, -o writes them")
     broken = Counter(sentence for sentences in found.violated for sentence in sentences)
@@ -216,10 +219,11 @@ SHOWN_SENTENCES = 10
 
 
 def _format(word: Word) -> str:
-    """The labels of a word, each with the number of its repetitions in a row."""
-    runs = [(format_label(label), len(list(run))) for label, run in groupby(word)]
+    """The labels of a word, each with the number of its repetitions in a row; what every label has is said once."""
+    always = frozenset.intersection(*word) if len(set(word)) > 1 else frozenset()
+    runs = [(format_label(label - always), len(list(run))) for label, run in groupby(word)]
     texts = [label if length == 1 else f"{label} \N{MULTIPLICATION SIGN}{length}" for label, length in runs]
-    return ", ".join(texts) or format_word(())
+    return (", ".join(texts) or format_word(())) + (f"; always {format_label(always)}" if always else "")
 
 
 def _explain(word: Word, verdict: Verdict) -> str:

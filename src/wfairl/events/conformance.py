@@ -4,8 +4,8 @@
     fitness    1 - the cost of the best alignment / its largest value, as process mining defines it
     violated   the sentences of the rule that the case breaks, those with most evidence first
 
-If the model was learned from good cases alone, the cost is the `deviation` of the relations of the case. Otherwise it
-is the cost of the best alignment, and between cases of the same cost the evidence of the sentences that they break.
+The cost is that of the best alignment. If the model was learned from good cases alone, the `deviation` of the relations
+of the case is added. The evidence of the sentences that the case breaks adds less than 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,8 +49,10 @@ class Conformance:
     def reason(self, number: int) -> str:
         """Why a word is far off, in a sentence; empty if it is not."""
         rule, word = rule_of(self.model), self.words[number]
-        if rule is not None and rule.relations is not None and self.cost[number] > 0:
-            return "; ".join(rule.relations.reasons(word))
+        if not word and self.cost[number] > 0:
+            return "no event"
+        if rule is not None and rule.relations is not None and (reasons := rule.relations.reasons(word)):
+            return "; ".join(reasons)
         if self.violated[number]:
             return "; ".join(f"not: {sentence}" for sentence in self.violated[number][:4])
         found = self.aligner.align(word)
@@ -95,10 +97,9 @@ def conform(
         broken = rule.violations(distinct)
         violated = [tuple(sentence for sentence, _ in some) for some in broken]
         if rule.relations is not None:
-            cost = rule.relations.deviations(distinct)
-        else:
-            evidence = np.array([sum(max(nats, 0.0) for _, nats in some) for some in broken])
-            cost = cost + evidence / (1 + evidence)
+            cost = cost + rule.relations.deviations(distinct)
+        evidence = np.array([sum(max(nats, 0.0) for _, nats in some) for some in broken])
+        cost = cost + evidence / (1 + evidence)
     of_each = tuple(violated[i] for i in which)
     return Conformance(
         model, aligner, tuple(read), tuple(cases), cost[which], fitness[which], of_each, conforming[which]

@@ -13,6 +13,8 @@ failures: a case that succeeded might have succeeded if it had ended earlier.
 import csv
 import io
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import read_text
-from wfairl.events.event_texts import DAYS, Attributes, time_parser, to_number
+from wfairl.events.event_texts import ATTRIBUTE, DAYS, Attributes, holds, time_parser, to_number
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
+from wfairl.events.unknown_propositions import list_names
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
@@ -59,8 +62,9 @@ class LogColumns:
         time: when; orders the events of a case. Events of the same time keep their order. Optional.
         outcome: success or failure of the case, on any of its rows, or as an attribute of the trace. `event: pay` means
             that a case succeeds if it has that event; the case is then read up to that event, so that nothing leaks. If
-            that event is always the last one, every case is read without its last event.
-            `days: 7` means that it succeeds if it takes at most 7 days.
+            that event is always the last one, every case is read without its last event. Cases without it are read up
+            to the first event that most others have only after it. `days: 7` means that a case succeeds if it takes at
+            most 7 days, `state = closed` and `amount > 1000` that an attribute of it is so.
         lifecycle: the transition whose events count: `complete`, another one, or `all`. `auto` takes those that are
             complete, and all events of a log in which none is.
         attributes: attributes that become propositions of the events, such as `amount` or `amount > 1000`; `days` are
@@ -73,6 +77,18 @@ class LogColumns:
     outcome: str = "outcome"
     lifecycle: str = "auto"
     attributes: tuple[str, ...] = ()
+
+    @property
+    def outcome_column(self) -> str:
+        """The column with the outcome, or with the attribute that it is about."""
+        asked = self.asked_of_outcome
+        return self.outcome if asked is None else asked["name"]
+
+    @property
+    def asked_of_outcome(self) -> re.Match[str] | None:
+        """Of an outcome like `state = closed`, its name, sign and value."""
+        derived = self.outcome.startswith((OUTCOME_EVENT, OUTCOME_DAYS))
+        return None if derived else ATTRIBUTE.fullmatch(self.outcome)
 
 
 @dataclass(frozen=True)
@@ -148,13 +164,13 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
     time_key = XES_TIME if columns.time == LogColumns.time else columns.time
     cases = _Cases(str(path), columns)
-    keys = (XES_NAME, time_key, XES_LIFECYCLE, columns.outcome, *cases.attributes.names)
+    keys = (XES_NAME, time_key, XES_LIFECYCLE, columns.outcome_column, *cases.attributes.names)
     for trace, events, where in XesReader(path, event_key, keys).read():
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
             raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
         case = cases.cases[name] = _Case()
-        case.set_outcome(trace.get(columns.outcome, ""), where)
+        case.set_outcome(trace.get(columns.outcome_column, ""), columns.asked_of_outcome, where)
         for event in events:
             values = {attribute: {**trace, **event}.get(attribute, "") for attribute in cases.attributes.names}
             time = event.get(time_key, "")
@@ -184,8 +200,8 @@ class _Case:
     events: list[_Event] = field(default_factory=list)
     outcome: float | None = None
 
-    def set_outcome(self, text: str, where: str) -> None:
-        outcome = _parse_outcome(text, where)
+    def set_outcome(self, text: str, asked: re.Match[str] | None, where: str) -> None:
+        outcome = _parse_outcome(text, asked, where)
         if outcome is not None and self.outcome not in (None, outcome):
             raise MalformedWordsError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
         self.outcome = self.outcome if outcome is None else outcome
@@ -217,7 +233,7 @@ class _Cases:
             raise MalformedWordsError(f"{where}: the time is empty")
         current.events.append(_Event(event, time, row.get("lifecycle", "").strip(), values, where))
         if "outcome" in row:
-            current.set_outcome(row["outcome"], where)
+            current.set_outcome(row["outcome"], self.columns.asked_of_outcome, where)
 
     def assemble(self) -> EventLog:
         """The words of the cases."""
@@ -305,14 +321,32 @@ class _Cases:
                 case.outcome = float(not case.events or case.events[-1].days <= most)
             return
         if all(event.name != asked for event in self.events):
-            raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for")
+            known = did_you_mean(asked, {event.name for event in self.events})
+            raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for{known}")
         is_last = all(event.name != asked for case in self.cases.values() for event in case.events[:-1])
         if is_last:
             self.notes.append(f"{asked!r} is always the last event; so the last event of every case is left out")
+        later, cut = self._mostly_after(asked), Counter[str]()
         for case in self.cases.values():
             names = [event.name for event in case.events]
             case.outcome = float(asked in names)
-            case.events = case.events[: -1 if is_last else names.index(asked) if asked in names else None]
+            ends = {asked} if case.outcome else later
+            end = next((i for i, name in enumerate(names) if name in ends), len(names))
+            case.events = case.events[: -1 if is_last else end]
+            cut.update(names[end : end + 1] if not case.outcome else ())
+        if cut:
+            known = f"{list_names([*cut], 3)}, which most others have only after {asked!r}"
+            self.notes.append(f"{cut.total():,} cases without {asked!r} are read up to {known}")
+
+    def _mostly_after(self, asked: str) -> set[str]:
+        """The events that most cases with the asked one have only after it."""
+        only_after = Counter[str]()
+        for case in self.cases.values():
+            names = [event.name for event in case.events]
+            if asked in names:
+                before = {*names[: names.index(asked)]}
+                only_after.update({name: -1 if name in before else 1 for name in names})
+        return {name for name, more in only_after.items() if more > 0}
 
 
 def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[str, int]:
@@ -321,7 +355,7 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
     small = [name.strip().lower() for name in names]
     places = {}
     for role in ("case", "event", "time", "outcome", "lifecycle"):
-        wanted = role if role == "lifecycle" else getattr(columns, role)
+        wanted = role if role == "lifecycle" else getattr(columns, "outcome_column" if role == "outcome" else role)
         if role == "outcome" and wanted.startswith((OUTCOME_EVENT, OUTCOME_DAYS)):
             continue
         others = OTHER_NAMES[role] if wanted == role else ()
@@ -337,17 +371,23 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
         if name.lower() in small:
             places[name] = small.index(name.lower())
         elif name != DAYS:
-            raise MalformedWordsError(f"{where}: no column {name!r}; there are {', '.join(names) or 'none'}")
+            raise MalformedWordsError(
+                f"{where}: no column {name!r}; there are {', '.join(names) or 'none'}: write thresholds and values as"
+                " in 'amount > 1000' and 'channel = web'"
+            )
     return places
 
 
-def _parse_outcome(text: str, where: str) -> float | None:
+def _parse_outcome(text: str, asked: re.Match[str] | None, where: str) -> float | None:
     word = text.strip().lower()
+    if asked is not None:
+        return float(holds(text.strip(), asked["sign"], asked["value"])) if word else None
     if word in OUTCOMES:
         return OUTCOMES[word]
     number = to_number(word)
     if not abs(number) <= LARGEST_SCORE:
         raise MalformedWordsError(
-            f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0"
+            f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0, or say which"
+            f" value is a success, as in --outcome-column 'NAME = {text.strip()}'"
         )
     return number

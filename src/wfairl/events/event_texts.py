@@ -52,11 +52,12 @@ class Attributes:
 
     def hold(self, values: Mapping[str, str]) -> list[str]:
         """The propositions that hold of an event with these attributes."""
-        return [
-            f"{name} {sign} {value}"
-            for name, sign, value in self.chosen
-            if (values[name] == value if sign == "=" else to_number(values[name]) > to_number(value))
-        ]
+        return [f"{name} {sign} {value}" for name, sign, value in self.chosen if holds(values[name], sign, value)]
+
+
+def holds(given: str, sign: str, value: str) -> bool:
+    """Whether an attribute is equal to a value, or above it."""
+    return given == value if sign == "=" else to_number(given) > to_number(value)
 
 
 def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
