@@ -1,27 +1,33 @@
 """Access control: without the token, from another origin, with a path or with a file, everything is refused."""
 
+import io
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from studio_sessions import FOUR_ROOMS, SECONDS, InlineRunner
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, SECONDS, InlineRunner, demonstrate_errand
 from test_controller import send
 
 from wfairl.core.support.errors import BadInputError
+from wfairl.studio.downloads import archive
 from wfairl.studio.registry import SessionRegistry, lock_directory
 from wfairl.studio.server import open_socket
 from wfairl.studio.session import Session
+from wfairl.studio.task_spec import find_task_spec
 
 httpx = pytest.importorskip("httpx")
 client = pytest.importorskip("websockets.sync.client")
@@ -70,6 +76,8 @@ def test_the_token_is_exchanged_for_a_cookie_of_the_folder_of_this_run(known):
     assert first.headers["cache-control"] == "no-store"
     strange = fetch("GET", f"{origin}/%5Cevil.example%22%0d%0ax: y?token={token}")
     assert f'url={folder}/%5Cevil.example%22%0D%0Ax%3A%20y"' in strange.text  # never another host, never another header
+    older = dict.fromkeys(first.cookies, "of-an-older-run")
+    assert fetch("GET", f"{origin}{folder}/", cookies=older).status_code == 403
     answer = admitted.get("")
     assert answer.status_code == 200
     assert token not in answer.text
@@ -95,6 +103,33 @@ def test_a_program_on_another_port_never_receives_the_cookie(visited, neighbour,
     assert (
         fetch("GET", f"{known[0]}/", cookies={cookie["name"]: cookie["value"]}).status_code == 403
     )  # not in its folder
+
+
+def test_cookies_that_a_program_on_another_port_sets_lock_nobody_out(visited, neighbour, known):
+    """Browsers send its cookies to all ports, in any number, under any name, and with any text."""
+    page = visited("/begin/errand")
+    other = page.context.new_page()
+    other.goto(neighbour[0])
+    name = page.context.cookies()[0]["name"]
+    other.evaluate(
+        """(cookies) => cookies.forEach((one) => { document.cookie = `${one}; path=/`; })""",
+        [f"{name}=x", "a", "=b", 'c="', "d[=1", "path", *(f"e{i}={'x' * 4000}" for i in range(40))],
+    )
+    page.reload()
+    page.wait_for_selector("canvas[data-drawn]")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("canvas[data-drawn$='/1']")
+
+
+@pytest.mark.parametrize("header", ["x: " + "a" * 2**22, "a: b\r\n" * 2**19])
+def test_headers_without_end_are_cut_off(known, header):
+    """Whoever runs a program on this machine can send them: they would fill the memory."""
+    parts = urlsplit(known[0])
+    with socket.create_connection((parts.hostname, parts.port), timeout=SECONDS) as one:
+        with suppress(ConnectionError):  # cut off meanwhile
+            one.sendall(f"GET / HTTP/1.1\r\nhost: {parts.netloc}\r\n{header}".encode())
+        with suppress(ConnectionError):
+            assert b" 400 " in one.recv(100)
 
 
 def test_a_page_of_another_port_changes_nothing_even_if_it_knew_the_folder(visited, neighbour, known):
@@ -254,6 +289,47 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
     assert [json.loads(line) for line in lines] == [{"do": "judge", "by": "environment"}]
 
 
+@pytest.mark.parametrize(
+    "acts",
+    [
+        [{"do": "control", "control": 99}],
+        [{"do": "control", "control": 99}, {"do": "keep", "right": True, "by": "person"}],
+        [{"do": "answer", "seed": 1, "controls": [99], "right": True}],
+        [{"do": "proposition", "name": "far", "is": {"is": "at", "x": 10**6, "y": 1}}, {"do": "control", "control": 1}],
+    ],
+)
+def test_a_session_that_does_not_fit_its_world_says_why(visited, known, acts):
+    """Somebody edited its journal, or the world is another one today."""
+    name = visited(f"/begin/{FOUR_ROOMS}").url.rsplit("/", 1)[1]
+    directory = known[3] / f"edited-{time.time_ns()}"
+    journal = (known[3] / name / "journal.jsonl").read_text()
+    directory.mkdir()
+    lines = [*journal.splitlines(), *map(json.dumps, ({"do": "proposition", "name": "goal", "is": GOAL["is"]}, *acts))]
+    (directory / "journal.jsonl").write_text("\n".join(lines) + "\n")
+    until = time.monotonic() + SECONDS
+    while (answer := known[2].get(f"session/{directory.name}")).status_code == 200:  # its scenes are not made yet
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert answer.status_code == 404
+    assert f"The session {directory.name} does not open: " in answer.text
+    assert ("99" in answer.text) or ("outside this scene" in answer.text)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"do": "answer", "seed": 1, "controls": [0] * 10_001, "right": True},
+        {"do": "answer", "seed": 1, "controls": [0], "right": True, "effects": [0] * 10_001},
+        {"do": "correct", "law": False, "correction": {"kind": "never", "proposition": "goal"},
+         "answers": [{"seed": 1, "controls": [0]}] * 101},
+    ],
+)  # fmt: skip
+def test_what_would_keep_everybody_waiting_is_refused(tmp_path, document):
+    session = Session(tmp_path / "errand-1", find_task_spec("errand"))
+    with pytest.raises(BadInputError, match="at most"):
+        session.do(document)
+
+
 def test_people_who_begin_at_once_have_sessions_of_their_own(known):
     _, _, admitted, _ = known
     with ThreadPoolExecutor(12) as people:
@@ -293,6 +369,25 @@ def test_a_page_of_a_deleted_session_is_told_so_and_goes_on_once_it_is_back(tmp_
     assert Session(tmp_path / name).state.controls == (0, 0, 0)
 
 
+def test_nothing_appears_where_a_deleted_session_was_and_nothing_else_is_replaced(tmp_path):
+    registry = SessionRegistry(tmp_path, InlineRunner())
+    controller = registry.create(FOUR_ROOMS)
+    for proposition in (CORNER, GOAL):
+        controller.session.do(proposition)
+    demonstrate_errand(controller.session)
+    name = registry.delete(controller.session.name)
+    for what in ("ready", "learn", "cost", "watch", "ask", "try", "undo", "next", "propose"):
+        assert "was deleted" in send(controller, {"do": what}).notice
+    assert not (tmp_path / name).exists()
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "notes").touch()
+    with pytest.raises(BadInputError, match="is in the way"):
+        registry.restore(name)
+    (tmp_path / name / "notes").unlink()
+    registry.restore(name)
+    assert "was deleted" not in send(controller, {"do": "undo"}).notice
+
+
 def test_a_directory_has_one_server_at_a_time(tmp_path):
     lock = lock_directory(tmp_path)
     with pytest.raises(BadInputError, match="already runs there"):
@@ -315,6 +410,36 @@ def test_other_users_of_the_machine_read_nothing(known):
     assert stat.S_IMODE((directory / "open.html").stat().st_mode) == 0o600
     for path in (directory / name, *(directory / name).rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_sessions_that_others_could_read_are_the_owners_alone_once_a_studio_runs(tmp_path):
+    Session(tmp_path / "errand-1", find_task_spec("errand"))
+    (tmp_path / "errand-1").chmod(0o755)
+    lock_directory(tmp_path).close()
+    assert stat.S_IMODE((tmp_path / "errand-1").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o702])
+def test_a_directory_in_which_others_write_is_refused(tmp_path, mode):
+    """They could put links to files of the person there, or journals."""
+    target = tmp_path / "notes"
+    target.write_text("keep")
+    directory = tmp_path / "shared"
+    directory.mkdir()
+    (directory / ".lock").symlink_to(target)
+    directory.chmod(mode)
+    with pytest.raises(BadInputError, match="others can write there"):
+        lock_directory(directory)
+    assert target.read_text() == "keep"
+
+
+def test_a_link_in_a_session_does_not_lead_an_archive_out_of_it(tmp_path):
+    session = Session(tmp_path / "errand-1", find_task_spec("errand"))
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    (session.directory / "notes").symlink_to(secret)
+    with zipfile.ZipFile(io.BytesIO(archive(session, None))) as archived:
+        assert archived.namelist() == ["errand-1/journal.jsonl"]
 
 
 def test_no_command_line_holds_the_token_and_a_running_studio_gives_its_address(tmp_path):

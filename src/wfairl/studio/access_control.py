@@ -18,7 +18,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
@@ -89,14 +88,10 @@ class AccessControl:
         return scope["method"] in ("GET", "HEAD")
 
     def _has_cookie(self, scope: Scope, headers: Mapping[str, str]) -> bool:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        given = cookies[self._cookie].value if self._cookie in cookies else ""
-        folder = f"{self._run.folder}/".encode()
+        known, folder = f"{self._cookie}={self._run.cookie}".encode(), f"{self._run.folder}/".encode()
+        given = headers.get("cookie", "").split(";")  # other programs may have set cookies of any name and text
         is_here = hmac.compare_digest(scope["path"].encode()[: len(folder)], folder)
-        return is_here and hmac.compare_digest(given.encode(), self._run.cookie.encode())
+        return is_here and any(hmac.compare_digest(one.strip().encode(), known) for one in given)
 
     def _query_without_token(self, scope: Scope) -> str | None:
         """The rest of the query if it has the right token; else None."""

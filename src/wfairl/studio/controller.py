@@ -21,6 +21,7 @@ from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
 from wfairl.studio.events import PERSON, HistoryMoved
 from wfairl.studio.history import History, SessionState
+from wfairl.studio.journal import GONE
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
 from wfairl.studio.task_spec import Inventive, TaskSpec
@@ -99,6 +100,8 @@ class SessionController:
         self.notice = ""
         self._handled += 1
         try:
+            if not self.session.directory.exists():
+                raise BadInputError(GONE)  # and no job may write where it was
             await actions.get(message["do"], lambda: self._act(message))()
         except ProductTooLargeError:
             self.notice = "The scene is too large for that: the agent can plan in it, but this needs all of its states."

@@ -118,7 +118,11 @@ def archive(session: Session, page: str | None) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archived:
         for path in sorted(session.directory.rglob("*")):
-            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(session.directory).parts):
+            if (
+                path.is_file()
+                and not path.is_symlink()
+                and not any(part.startswith(".") for part in path.relative_to(session.directory).parts)
+            ):
                 archived.write(path, f"{session.name}/{path.relative_to(session.directory)}")
         if page is not None:
             archived.writestr(f"{session.name}/{SCRIPT}", script(session))

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Ge, Gt, Lt
+from annotated_types import Ge, Gt, Lt, MaxLen
 
 from wfairl.core.support.bounds import Count, Seed
 from wfairl.core.support.documents import parse
@@ -30,6 +30,7 @@ JUDGES = (RULE, ENVIRONMENT, PERSON)
 
 Judge = Literal["rule", "environment", "person"]
 Control = Annotated[int, Ge(0), Lt(2**16)]
+Controls = Annotated[tuple[Control, ...], MaxLen(10_000)]
 Weight = Annotated[float, Gt(0)]
 
 
@@ -44,11 +45,11 @@ class JudgedPath:
     """
 
     seed: Seed
-    controls: tuple[Control, ...]
+    controls: Controls
     right: bool | None = False
     judge: Judge = "person"
     weight: Weight = 1.0
-    effects: tuple[Control, ...] = ()
+    effects: Controls = ()
 
 
 class Event:
@@ -144,9 +145,9 @@ class QuestionAnswered(Event, do="answer", is_durable=True):
     """The person said whether a path would be right, or that they do not know."""
 
     seed: Seed
-    controls: tuple[Control, ...]
+    controls: Controls
     right: bool | None
-    effects: tuple[Control, ...] = ()
+    effects: Controls = ()
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class CorrectionAdded(Event, do="correct", is_durable=True):
 
     correction: dict[str, Any]
     law: bool
-    answers: tuple[JudgedPath, ...] = ()
+    answers: Annotated[tuple[JudgedPath, ...], MaxLen(100)] = ()
 
     @property
     def parsed(self) -> Correction:

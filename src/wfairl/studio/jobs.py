@@ -283,7 +283,7 @@ def learn_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str
     from wfairl.core.runs.methods import TrainingRequest, find_method  # it is slow to import
     from wfairl.core.runs.run_directory import load_run
 
-    new = directory.with_name(f".{directory.name}.new")
+    new = directory.parent.with_name(f".{directory.parent.name}.{directory.name}")  # outside: it may be deleted
     shutil.rmtree(new, ignore_errors=True)
     origin = {"demonstrations": ["demos.safetensors"]}
     request = TrainingRequest(snapshot.spec.task, snapshot.dataset, new, {}, snapshot.model, origin, False, 1)

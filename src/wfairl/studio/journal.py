@@ -15,6 +15,8 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import NotJsonError, parse_json, read_bytes, read_text
 
+GONE = "this session was deleted; nothing is saved any more"
+
 
 class BrokenJournalError(BadInputError):
     """A journal has a line that no session wrote."""
@@ -43,7 +45,7 @@ class Journal:
             with open(self.path, "ab", buffering=0, opener=_open_existing) as stream:
                 self._write(stream, line, durable)
         except FileNotFoundError:
-            raise BadInputError("this session was deleted; nothing is saved any more") from None
+            raise BadInputError(GONE) from None
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be written ({error.strerror})") from None
 

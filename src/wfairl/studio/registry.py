@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape, unescape
@@ -86,15 +87,19 @@ class SessionRegistry:
         """
         self.open(name).close()
         self._deleted.mkdir(exist_ok=True)
-        (self.directory / name).rename(self._deleted / name)
-        self._controllers[name].show_whether_deleted()
-        return name
+        return self._move(name, self.directory, self._deleted)
 
     def restore(self, name: str) -> str:
         """Bring a deleted session back. Raises `BadInputError` if there is none of that name."""
         if not (self._deleted / check_name(name) / JOURNAL).is_file():
             raise BadInputError(f"there is no deleted session {name}")
-        (self._deleted / name).rename(self.directory / name)
+        return self._move(name, self._deleted, self.directory)
+
+    def _move(self, name: str, source: Path, target: Path) -> str:
+        try:
+            (source / name).rename(target / name)
+        except OSError:
+            raise BadInputError(f"{target / name} is in the way: move it elsewhere") from None
         if name in self._controllers:
             self._controllers[name].show_whether_deleted()
         return name
@@ -118,12 +123,13 @@ def lock_directory(directory: Path) -> IO[bytes]:
     """Reserve a directory for one server; the lock ends with the process. From now on only its owner reads its files.
 
     Raises:
-        BadInputError: another server has it, or it is not writable.
+        BadInputError: another server has it, it is not writable, or others can write there.
     """
     check_directory(directory)
     os.umask(0o077)
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        _keep_others_out(directory)
         lock = (directory / LOCK).open("wb")
     except OSError as error:
         raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
@@ -133,6 +139,15 @@ def lock_directory(directory: Path) -> IO[bytes]:
         lock.close()
         raise BadInputError(f"{directory}: a studio already runs there; use it, or another --directory") from None
     return lock
+
+
+def _keep_others_out(directory: Path) -> None:
+    """Refuse a directory in which others write: they could put links there. Close sessions that others could read."""
+    status = directory.stat()
+    if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise BadInputError(f"{directory}: others can write there (chmod go-w); or choose another --directory")
+    for journal in (*directory.glob(f"*/{JOURNAL}"), *directory.glob(f"{DELETED}/*/{JOURNAL}")):
+        journal.parent.chmod(stat.S_IRWXU)
 
 
 def write_entrance(directory: Path, address: str) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from websockets import http11
 
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import all_tasks
@@ -38,7 +39,7 @@ FEEDS = (WATCH, ANSWER)
 """Parts that the scene shows, each in the mode of its name."""
 
 LARGEST_MESSAGE = 2**20
-"""Bytes of a page's message."""
+"""Bytes of a page's message, and of the headers of a request."""
 
 INVENTED_IN = {
     "MiniGrid-FourRooms-v0": "four rooms and a goal",
@@ -82,6 +83,9 @@ def serve(
         processes: the number of workers that learn and plan.
     """
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
+    http11.MAX_LINE_LENGTH = (
+        LARGEST_MESSAGE  # browsers send the cookies of all ports: a websocket takes 8 kB, else none
+    )
     lock, run, port = lock_directory(directory), RunSecrets(), int(listening.getsockname()[1])
     workers = JobRunner(processes, warm_up)
     registry = SessionRegistry(directory, workers)
@@ -92,6 +96,8 @@ def serve(
     config = uvicorn.Config(
         make_application(registry, run, port),
         log_level="warning",
+        http="h11",  # the other one takes headers without end, from everybody on this machine
+        h11_max_incomplete_event_size=LARGEST_MESSAGE,
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,  # nothing leaves this machine
         timeout_graceful_shutdown=2,
@@ -149,10 +155,10 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
     async def session(name: str) -> Any:
         try:
             controller = registry.open(name)
-        except WfairlError as error:
-            return PlainTextResponse(f"{error}\n", 404)
-        begin_page(f"{controller.session.state.title} \N{MIDDLE DOT} wfairl studio")
-        _session_page(ui, parts, controller)
+            begin_page(f"{controller.session.state.title} \N{MIDDLE DOT} wfairl studio")
+            _session_page(ui, parts, controller)
+        except WfairlError as error:  # also of a view: the world has changed, or somebody edited the journal
+            return PlainTextResponse(f"The session {name} does not open: {error}\n", 404)
         return None
 
     def changed(change: Callable[[], str]) -> Response:
@@ -222,9 +228,14 @@ def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionContro
     loop = asyncio.get_running_loop()
 
     def flush() -> None:
-        for name in sorted(outdated):
-            parts[name].show(controller.view(name))
+        names = sorted(outdated)
         outdated.clear()
+        try:
+            for name in names:
+                parts[name].show(controller.view(name))
+        except WfairlError:  # the session does not fit its world; the new page says why
+            with client:
+                ui.navigate.reload()
 
     def listen(name: str) -> None:
         if not outdated:
