@@ -38,6 +38,9 @@ def read_step(text, join):
     later = "later" in join
     if text.endswith(" again"):
         return [[name_of(text.removesuffix(" again"))]], later, True
+    if text.startswith("either ") and ", or " in text:
+        parts = split_outside_quotes(text.removeprefix("either "), ", or ")
+        return [names for part in parts for names in read_step(part, join)[0]], later, False
     if text.startswith("either "):
         return [[one] for one in names_of(text.removeprefix("either "), "or")], later, False
     if text.endswith(" in any order"):
@@ -70,9 +73,19 @@ def chain(steps, end):
 def read_condition(text, last):
     if found := re.fullmatch(r"after (.+), (.+) counts only once (.+) has held", text):
         return f"G ({name_of(found[1])} -> X[!] F {name_of(found[3])})"
+    if found := re.fullmatch(r"if (.+) comes before (.+), (.+) counts only once (.+) has held", text):
+        others = " | ".join(names_of(found[2], "or"))
+        return f"(({name_of(found[1])} & !({others}) -> X[!] F {name_of(found[4])}) W ({others}))"
+    if found := re.fullmatch(r"if (.+) comes before (.+), never (.+?)(?: until (.+)|)", text):
+        others, after = " | ".join(names_of(found[2], "or")), name_of(found[1])
+        until = f" W {name_of(found[4])}" if found[4] else ""
+        return every(
+            found[3],
+            lambda p: f"(({after} & !({others}) -> WX {f'(!{p}{until})' if until else f'G !{p}'}) W ({others}))",
+        )
     if text.endswith(" before its turn"):
         return f"G (({' | '.join(last)}) -> last)"
-    if found := re.fullmatch(r"after (the first |the initial |)(.+), never (.+) until (.+)", text):
+    if found := re.fullmatch(r"after (the first |)(.+), never (.+) until (.+)", text):
         which, after, until = found[1].strip(), name_of(found[2]), name_of(found[4])
         return every(found[3], lambda p: since(which, after, f"(!{p} W {until})"))
     if found := re.fullmatch(r"never (.+) again until (.+)", text):
@@ -93,8 +106,8 @@ def read_condition(text, last):
     if found := re.fullmatch(r"never (.+) (with|without) (.+)", text):
         beside = ("" if found[2] == "with" else "!") + name_of(found[3])
         return every(found[1], lambda p: f"G !({p} & {beside})")
-    if found := re.fullmatch(r"never (.+) after (the initial |)(.+)", text):
-        return every(found[1], lambda p: since(found[2].strip(), name_of(found[3]), f"G !{p}"))
+    if found := re.fullmatch(r"never (.+) after (.+)", text):
+        return every(found[1], lambda p: since("", name_of(found[2]), f"G !{p}"))
     if found := re.fullmatch(r"never (.+) before (.+)", text):
         return every(found[1], lambda p: f"(!{p} W {name_of(found[2])})")
     if found := re.fullmatch(r"never (.+)", text):
@@ -103,9 +116,7 @@ def read_condition(text, last):
 
 
 def since(which, after, then):
-    """What holds from the next label on: after each a, after the first one, or after one at the beginning."""
-    if which == "the initial":
-        return f"({after} -> WX {then})"
+    """What holds from the next label on: after each a, or after the first one."""
     return f"(!{after} W ({after} & WX {then}))" if which == "the first" else f"G ({after} -> WX {then})"
 
 
@@ -118,9 +129,12 @@ def names_of(text, word):
 
 
 def joint_of(text):
-    """`a`, or `a with b and c`, all of which hold at once."""
-    first, beside, others = text.strip("()").partition(" with ")
-    return f"({' & '.join([name_of(first), *names_of(others, 'and')])})" if beside else name_of(first)
+    """`a`, or `a with b and c without d`, all of which hold at once, and d does not."""
+    text, without, unwanted = text.strip("()").partition(" without ")
+    first, beside, others = text.partition(" with ")
+    wanted = [name_of(first), *(names_of(others, "and") if beside else [])]
+    absent = [f"!{name}" for name in names_of(unwanted, "or")] if without else []
+    return f"({' & '.join([*wanted, *absent])})" if beside or without else name_of(first)
 
 
 def name_of(text):

@@ -5,8 +5,9 @@ reader.fulfilled_at(word)       the number of labels after which the task is don
 """
 
 import re
+from itertools import combinations
 
-JOINT = r"(?:[\w ]+?|\"[^\"]*\") with .+"
+JOINT = r"(?:[\w ]+?|\"[^\"]*\") (with|without) .+"
 COUNTS = {"two": 2, "three": 3, "four": 4}
 NAME = r'(?:"[^"]*"|[^,;"]+?)'
 
@@ -29,10 +30,14 @@ class Reader:
             r"never (.+) before its turn": self.expect_turn,
             rf"({NAME}) starts it all over": lambda p: self.resets.append(plain(p)),
             rf"after ({NAME}), (.+) counts only once ({NAME}) has held": lambda a, _, b: self.owed.append(
-                (plain(a), plain(b))
+                (plain(a), plain(b), ())
             ),
-            rf"after (the first |the initial |)({NAME}), never (.+) until ({NAME})": lambda which, a, p, b: self.ban(
-                p, a, b, which
+            rf"if ({NAME}) comes before (.+), (.+) counts only once ({NAME}) has held": lambda a, c, _, b: (
+                self.owed.append((plain(a), plain(b), read_list(c)))
+            ),
+            rf"after (the first |)({NAME}), never (.+) until ({NAME})": lambda which, a, p, b: self.ban(p, a, b, which),
+            rf"if ({NAME}) comes before (.+), never (.+?)( until {NAME}|)": lambda a, c, p, b: self.ban(
+                p, a, b.removeprefix(" until ") or None, read_list(c)
             ),
             rf"never (.+) again until ({NAME})": lambda p, b: self.ban(p, None, b, "again"),
             rf"never (.+) again before ({NAME})": lambda p, b: self.ban(p, None, b, "again before"),
@@ -43,7 +48,7 @@ class Reader:
             rf"never (.+) (with|without) ({NAME})": lambda p, how, q: self.pairs.extend(
                 (name, how, plain(q)) for name in read_list(p)
             ),
-            rf"never (.+) after (the initial |)({NAME})": lambda p, which, a: self.ban(p, a, None, which),
+            rf"never (.+) after ({NAME})": lambda p, a: self.ban(p, a, None),
             rf"never (.+) before ({NAME})": lambda p, b: self.ban(p, None, b),
             r"never (.+)": lambda p: self.ban(p, None, None),
         }
@@ -60,23 +65,24 @@ class Reader:
         ]
 
     def expect_turn(self, names):
-        assert set(read_choice(names)) == set(self.stages[-1][0]), "only the last stage has a turn"
+        assert set(read_choice(names)) == names_of(self.stages[-1][0]), "only the last stage has a turn"
         self.in_turn = True
 
     def fulfilled_at(self, word):
         if self.table is not None:
             return self.follow(word)
-        joints = {name for names, *_ in self.stages for name in names if "+" in name}
-        word = [label | {one for one in joints if label >= set(one.split("+"))} for label in word]
+        joints = {name for ways, *_ in self.stages for name in names_of(ways) if "+" in name}
+        word = [label | {one for one in joints if holds_at_once(one, label)} for label in word]
         return next((n for n in range(1, len(word) + 1) if self.is_done(word[:n]) and self.is_kept(word[:n])), None)
 
     def is_done(self, word):
         begins = 1 + max((i for i, label in enumerate(word) if set(self.resets) & label), default=-1)
         at = begins - 1
-        for number, (names, needed, later, again) in enumerate(self.stages):
+        for number, (ways, later, again) in enumerate(self.stages):
+            names = names_of(ways)
             first = max(begins, at) if number and not later else at + 1
             if again:
-                ends = [i for i in range(first, len(word)) if names[0] not in word[i]]
+                ends = [i for i in range(first, len(word)) if not names & word[i]]
                 if not ends:
                     return False
                 first = ends[0] + 1
@@ -85,7 +91,7 @@ class Reader:
                 (
                     i
                     for i in range(first, len(word))
-                    if len({one for label in word[first : i + 1] for one in label if one in names}) >= needed
+                    if any(way <= set().union(*word[first : i + 1]) for way in ways)
                     and not (is_last and self.owes(word[: i + 1]))
                     and not (is_last and self.owed and not set(names) & word[i])
                 ),
@@ -97,9 +103,9 @@ class Reader:
 
     def owes(self, word):
         """Whether there is an a after which no b came."""
-        for a, b in self.owed:
-            i = 0
-            while (i := next((j for j in range(i, len(word)) if a in word[j]), None)) is not None:
+        for a, b, before in self.owed:
+            i, end = 0, next((j for j, label in enumerate(word) if set(before) & label), len(word))
+            while (i := next((j for j in range(i, end) if a in word[j]), None)) is not None:
                 answered = next((j for j in range(i + 1, len(word)) if b in word[j]), None)
                 if answered is None:
                     return True
@@ -129,8 +135,9 @@ class Reader:
             stretches = [(0, None)]
             if after is not None:
                 begins = [i for i, label in enumerate(word) if after in label and until not in label]
-                begins = begins[:1] if which == "the first " else [i for i in begins if i == 0 or not which.strip()]
-                stretches = [(i + 1, None) for i in begins]
+                if isinstance(which, list):
+                    begins = [i for i in begins if not any(set(which) & label for label in word[: i + 1])]
+                stretches = [(i + 1, None) for i in (begins[:1] if which == "the first " else begins)]
             for begin, _ in stretches:
                 end = next((i for i in range(begin, len(word)) if until is not None and until in word[i]), len(word))
                 if any(name in label for label in word[begin:end]):
@@ -163,32 +170,45 @@ def split_stages(text):
 
 
 def read_part(text, later):
-    """Names, how many of them, whether later than what was before, and whether it has to end first."""
+    """Sets of names of which one has to be seen, whether later than what was before, whether it has to end first."""
+    if text.startswith("either ") and ", or " in text:
+        parts = text.removeprefix("either ").split(", or ")
+        return [way for part in parts for way in read_part(part, later)[0]], later, False
     if found := re.fullmatch(r"either (.+)", text):
-        return read_choice(found[1]), 1, later, False
+        return [{name} for name in read_choice(found[1])], later, False
     if found := re.fullmatch(r"(\w+) of (.+) in any order", text):
-        return read_list(found[2]), COUNTS[found[1]], later, False
+        return [set(some) for some in combinations(read_list(found[2]), COUNTS[found[1]])], later, False
     if found := re.fullmatch(r"(.+) in any order", text):
-        names = read_list(found[1])
-        return names, len(names), later, False
+        return [set(read_list(found[1]))], later, False
     if re.fullmatch(JOINT, text):
-        return [read_joint(text)], 1, later, False
+        return [{read_joint(text)}], later, False
     if found := re.fullmatch(rf"({NAME}) again", text):
-        return [plain(found[1])], 1, later, True
-    return [plain(text)], 1, later, False
+        return [{plain(found[1])}], later, True
+    return [{plain(text)}], later, False
+
+
+def names_of(ways):
+    return set().union(*ways)
+
+
+def holds_at_once(joint, label):
+    """Whether a label has all parts of a+b+!c but those after an exclamation mark."""
+    return all((part[1:] not in label) if part[0] == "!" else part in label for part in joint.split("+"))
 
 
 def read_choice(text):
     """The names of `a`, `a or b with c`."""
-    if " with " not in text:
+    if " with" not in text:
         return read_list(text)
-    return [read_joint(one) if " with " in one else plain(one) for one in re.split(r", | or ", text)]
+    return [read_joint(one) if " with" in one else plain(one) for one in re.split(r", | or ", text)]
 
 
 def read_joint(text):
-    """`a with b and c` as one name, a+b+c."""
-    first, _, others = text.partition(" with ")
-    return "+".join([plain(first), *read_list(others)])
+    """`a with b and c without d` as one name, a+b+c+!d."""
+    text, without, others = text.partition(" without ")
+    first, beside, more = text.partition(" with ")
+    unwanted = [f"!{name}" for name in read_list(others)] if without else []
+    return "+".join([plain(first), *(read_list(more) if beside else []), *unwanted])
 
 
 def read_list(text):

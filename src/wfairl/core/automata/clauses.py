@@ -7,25 +7,27 @@ The first clause is the goal, in stages. The others are conditions, kept until t
     a, then b                           b holds together with a, or later
     a, and later b                      b holds after a
     a, then a again                     a ends, and holds once more
-    a and b in any order; either a or b; two of a, b and c
+    a and b in any order; either a or b; two of a, b and c; either a, or b and c in any order
     never p                             p does not hold before the end
     never p before b                    p does not hold before b has held; together with b it may
     never p after a                     p does not hold after a has held; together with a it may
-    after a, never p until b            the same after every a, until b holds; "the first a": after no other; "the
-                                        initial a": only if a holds in the very first label
+    after a, never p until b            the same after every a, until b holds; "the first a": after no other
+    if a comes before c, never p (until b)     the same after every a that holds when c has not held yet
     never p again; never p again until b       p does not hold once more after it has ended, unless b has held since
     never p again before b              likewise, as long as b has not held at all
     never p more than twice             p does not begin to hold a third time; likewise for three times
     never p with q; never p without q   p does not hold while q does; while q does not
     p starts it all over                after p nothing has been visited
-    after a, z counts only once b has held     z is the last stage; b has to hold after a
+    after a, z counts only once b has held     z is the last stage; b has to hold after a; likewise after "if"
     never z before its turn             z is the last stage; it does not hold before all else is done
 
-A name may stand for several at once: "badge with red" holds where both do.
+A name may stand for several at once: "badge with red" holds where both do, "home without open" where only home does.
 """
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,12 +35,12 @@ import numpy as np
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 
-WAITING, BANNED, ENDING, OVER = range(4)
-"""States of a ban: before it is in force; in force; in force once the name has ended; never again."""
+WAITING, BANNED, ENDING, OVER, LAST = range(5)
+"""States of a ban: before it is in force; in force; in force once the name has ended; never again; in force for the
+last time."""
 
-FIRST, INITIAL, AGAIN, AGAIN_BEFORE = "the first ", "the initial ", "again", "again before"
-"""What sets a ban in force: its first occurrence alone; that in the very first label alone; the end of the name,
-which sets it in force anew after `until`, or no more."""
+FIRST, AGAIN, AGAIN_BEFORE = "the first ", "again", "again before"
+"""What sets a ban in force: its first occurrence alone; the end of the name, anew after `until`, or no more."""
 
 TIMES = {2: "twice", 3: "three times"}
 """How often a name may hold, where it is more than once."""
@@ -48,40 +50,50 @@ WITH, WITHOUT = "with", "without"
 COUNTS = ("no", "one", "two", "three", "four", "five")
 RESERVED = {*COUNTS, "and", "or", "with", "without", "then", "later", "again", "never", "before", "after", "until"}
 RESERVED |= {"either", "of", "in", "the", "its", "just", "anything", "starts", "counts", "more", "twice", "times"}
+RESERVED |= {"if", "comes"}
 """Words that have a meaning in sentences."""
 
 Clauses = tuple[str, ...]
 
 
 class Joint(str):
-    """Names that have to hold at once, as one name."""
+    """A guard as one name: what has to hold at once, and what must not hold then."""
 
-    parts: frozenset[str]
+    guard: Guard
 
     @classmethod
-    def of(cls, parts: frozenset[str]) -> "Joint":
-        first, *others = map(quote, sorted(parts))
-        joint = cls(f"{first} with {listed(others, 'and')}")
-        joint.parts = parts
+    def of(cls, guard: Guard) -> "Joint":
+        """The name of a guard that asks for something."""
+        first, *others = map(quote, sorted(guard.true))
+        text = f"{first} with {listed(others, 'and')}" if others else first
+        joint = cls(text + (f" without {listed([*map(quote, sorted(guard.false))], 'or')}" if guard.false else ""))
+        joint.guard = guard
         return joint
 
 
 class Stage(NamedTuple):
-    """Part of a goal: `needed` different ones of some names have to hold; see above for the rest."""
+    """Part of a goal: all names of one of some sets have to hold; see above for the rest."""
 
     names: tuple[str, ...]
-    needed: int
+    ways: tuple[frozenset[str], ...]
     later: bool = False
     again: bool = False
 
+    @classmethod
+    def of(cls, names: Sequence[str], needed: int) -> "Stage":
+        """So many different ones of some names."""
+        return cls(tuple(names), tuple(map(frozenset, combinations(names, needed))))
+
     def __str__(self) -> str:
-        names = [quote(name) for name in self.names]
+        names, needed = [quote(name) for name in self.names], max(map(len, self.ways))
         if len(names) == 1:
             return names[0] + (" again" if self.again else "")
-        if self.needed == 1:
+        if len(self.ways) != comb(len(names), needed):
+            return "either " + ", or ".join(str(Stage.of(sorted(way), len(way))) for way in self.ways)
+        if needed == 1:
             return f"either {listed(names, 'or')}"
         names = [f"({name})" if isinstance(name, Joint) else name for name in names]
-        some = "" if self.needed == len(names) else f"{COUNTS[self.needed]} of "
+        some = "" if needed == len(names) else f"{COUNTS[needed]} of "
         return f"{some}{listed(names, 'and')} in any order"
 
 
@@ -91,13 +103,14 @@ class Goal(NamedTuple):
     Attributes:
         stages: the stages.
         resets: names after which nothing has been visited.
-        owed: pairs (a, b): after a, the last stage counts only once b has held.
+        owed: (a, b, early): after a, the last stage counts only once b has held; if `early`, only after every a that
+            comes before the names of the first stage, of which there are then several.
         in_turn: whether a name of the last stage that does not complete the goal breaks the rule.
     """
 
     stages: tuple[Stage, ...]
     resets: tuple[str, ...] = ()
-    owed: tuple[tuple[str, str], ...] = ()
+    owed: tuple[tuple[str, str, bool], ...] = ()
     in_turn: bool = False
 
     @property
@@ -112,7 +125,11 @@ class Goal(NamedTuple):
 
     def _go_on(self, state: Any, label: Label) -> Any:
         stage, seen, ended, debts = state
-        debts = tuple((b not in label) if owes else a in label for owes, (a, b) in zip(debts, self.owed, strict=True))
+        first = self.stages[0].names
+        debts = tuple(
+            (b not in label) if owes else a in label and not (early and (stage or seen or label.intersection(first)))
+            for owes, (a, b, early) in zip(debts, self.owed, strict=True)
+        )
         if label.intersection(self.resets):
             return 0, frozenset(), False, debts
         while True:
@@ -122,7 +139,7 @@ class Goal(NamedTuple):
             if at.again and not ended:
                 return stage, seen, at.names[0] not in label, debts
             before, seen = seen, seen | label.intersection(at.names)
-            if len(seen) < at.needed:
+            if not any(way <= seen for way in at.ways):
                 return stage, seen, ended, debts
             if stage == len(self.stages) - 1:
                 return (stage, before, ended, debts) if any(debts) else ACCEPTED
@@ -136,7 +153,11 @@ class Goal(NamedTuple):
         resets = [f"{quote(name)} starts it all over" for name in self.resets]
         last = listed([quote(name) for name in self.stages[-1].names], "or")
         turn = [f"never {last} before its turn"] if self.in_turn else []
-        owed = [f"after {quote(a)}, {last} counts only once {quote(b)} has held" for a, b in self.owed]
+        first_names = self.stages[0].names
+        owed = [
+            f"{when(quote(a), first_names if early else ())}, {last} counts only once {quote(b)} has held"
+            for a, b, early in self.owed
+        ]
         return (text, *resets, *owed, *turn)
 
 
@@ -149,6 +170,7 @@ class Ban(NamedTuple):
     which: str = ""
     beside: tuple[str, str] | None = None
     times: int = 1
+    before: tuple[str, ...] = ()
 
     def text(self, names: Sequence[str]) -> str:
         """The clause, for some names that are banned alike."""
@@ -159,13 +181,14 @@ class Ban(NamedTuple):
             return f"{never} more than {TIMES[self.times]}"
         if self.which == AGAIN_BEFORE:
             return f"{never} again before {quote(self.until or '')}"
+        until = "" if self.until is None else f" until {quote(self.until)}"
         if self.which == AGAIN:
-            return f"{never} again" + ("" if self.until is None else f" until {quote(self.until)}")
+            return f"{never} again{until}"
         if self.after is None:
             return never if self.until is None else f"{never} before {quote(self.until)}"
-        if self.until is None:
-            return f"{never} after {self.which}{quote(self.after)}"
-        return f"after {self.which}{quote(self.after)}, {never} until {quote(self.until)}"
+        if self.until is None and not self.before:
+            return f"{never} after {quote(self.after)}"
+        return f"{when(self.which + quote(self.after), self.before)}, {never}{until}"
 
 
 @lru_cache(maxsize=4096)
@@ -197,16 +220,20 @@ def automaton_of_ban(ban: Ban, lets_end: bool = False) -> GuardedAutomaton:
     waiting = [Edge(Guard(begins, until), BANNED)]
     if lets_end:
         waiting.insert(0, Edge(Guard(begins | name, until), ENDING))
-    if ban.which == INITIAL:
-        waiting.append(Edge(Guard(), OVER))
-    ends = over(OVER if ban.which else WAITING)
+    ends, late = over(OVER if ban.which else WAITING), [frozenset({name}) for name in ban.before]
+    over_at_once = [Edge(Guard(one | until), OVER) for one in late if until]
     rows = [
-        tuple(waiting),
-        (*ends, lost),
+        (*(Edge(Guard(one), OVER) for one in late), *waiting),
+        (*over_at_once, *ends, lost, *(Edge(Guard(one), LAST) for one in late)),
         (*ends, Edge(Guard(frozenset(), name), BANNED)),
-        *([()] if ban.which else []),
+        *([(), (*over(OVER), lost)] if ban.which or late else []),
     ]
     return GuardedAutomaton(tuple(rows), np.full(len(rows), True))
+
+
+def when(after: str, before: Sequence[str] = ()) -> str:
+    """After a name, or after each that comes before some others."""
+    return f"if {after} comes before {listed([quote(name) for name in before], 'or')}" if before else f"after {after}"
 
 
 def listed(names: Sequence[str], last: str) -> str:

@@ -52,11 +52,10 @@ def _verb(target: int, automaton: Automaton, state: int, number: dict[int, int])
 
 
 def _guard_text(guard: Guard) -> str:
+    if guard.true:
+        return Joint.of(guard)
     false = listed([quote(name) for name in sorted(guard.false)], "or") if guard.false else ""
-    if not guard.true:
-        return f"anything without {false}" if false else "anything"
-    true = Joint.of(guard.true) if len(guard.true) > 1 else quote(*guard.true)
-    return f"{true} without {false}" if false else true
+    return f"anything without {false}" if false else "anything"
 
 
 def with_short_guards(labels: Sequence[Label], rows: Sequence[Sequence[int]]) -> GuardedAutomaton:

@@ -7,7 +7,7 @@ what it returns has the same words. If no guess is right, the stages of the auto
 each, which is always possible.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, islice, permutations, product
 from typing import Any, NamedTuple
@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
 from wfairl.core.automata.clauses import (
     AGAIN,
     AGAIN_BEFORE,
     FIRST,
-    INITIAL,
     TIMES,
     WITH,
     WITHOUT,
@@ -40,11 +39,11 @@ from wfairl.core.automata.minimisation import canonical_table, to_table
 MOST_PROPOSITIONS = 6
 """With more, labels of at most two propositions are compared where no labels are given."""
 
-MOST_STATES, MOST_LABELS = 40, 128
-"""A larger automaton is not compared with guesses."""
+MOST_STATES, MOST_RARE, MOST_LABELS = 40, 12, 128
+"""A larger automaton is not compared with guesses, or not with rare ones."""
 
 MOST_JOINTS = 4
-"""Groups of propositions that an automaton asks for at once."""
+"""Guards of several literals that an automaton asks for."""
 
 MOST_GOALS, MOST_ORDERED = 40, 4
 """Goals for which conditions are searched; needed propositions of which all orders are tried."""
@@ -97,8 +96,11 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
         return ("nothing fulfils it",)
     if len(table.rows) > MOST_STATES or len(labels) > MOST_LABELS:
         return list_stages(automaton)
-    for one in (table, _with_joints(table, automaton)):
-        found = [clauses for clauses in _guesses(one) if clauses is not None]
+    edges = [edge for row in automaton.edges for edge in row] if isinstance(automaton, GuardedAutomaton) else []
+    guards = {edge.guard for edge in edges if edge.target != DEAD and edge.guard.true}
+    joined = (_with_joints(table, some) for some in ({Guard(guard.true) for guard in guards}, guards))
+    for one, is_rare in ((table, False), (next(joined), False), (table, True), (next(joined), False)):
+        found = [clauses for clauses in _guesses(one, is_rare) if clauses is not None]
         if found:
             return min(found, key=lambda clauses: len(join_clauses(clauses)))
     return list_stages(automaton if listed_as_it_is else with_short_guards(*table))
@@ -120,8 +122,8 @@ class _Table(NamedTuple):
         return sorted(name for name in frozenset().union(*self.labels) if not isinstance(name, Joint))
 
     @property
-    def joints(self) -> list[str]:
-        """Names for several propositions at once; they are no more than stages of a goal."""
+    def joints(self) -> list[Joint]:
+        """Names for guards; they are no more than stages of a goal."""
         return sorted(name for name in frozenset().union(*self.labels) if isinstance(name, Joint))
 
     def step(self, state: int, label: Label) -> int:
@@ -129,13 +131,12 @@ class _Table(NamedTuple):
         return self.rows[state][self.labels.index(label)]
 
 
-def _with_joints(table: _Table, automaton: Automaton) -> _Table:
-    """The table with names for what edges of the automaton ask for at once; without rows if there is none."""
-    edges = [edge for row in automaton.edges for edge in row] if isinstance(automaton, GuardedAutomaton) else []
-    joints = {Joint.of(edge.guard.true) for edge in edges if len(edge.guard.true) > 1 and edge.target != DEAD}
+def _with_joints(table: _Table, guards: Iterable[Guard]) -> _Table:
+    """The table with names for guards of several literals; without rows if there is none."""
+    joints = {Joint.of(guard) for guard in guards if len(guard.literals) > 1}
     if not joints or len(joints) > MOST_JOINTS:
         return _Table((), ())
-    labels = tuple(label | {one for one in joints if one.parts <= label} for label in table.labels)
+    labels = tuple(label | {one for one in joints if one.guard.holds(label)} for label in table.labels)
     return table._replace(labels=labels)
 
 
@@ -145,48 +146,72 @@ def _minimal(rows: ArrayLike) -> tuple[Row, ...]:
     return tuple(map(tuple, table.tolist())) if (table == ACCEPTED).any() else ()
 
 
-def _guesses(table: _Table) -> Iterator[Clauses | None]:
-    """Clauses that say what the table does, for each of the goals that may be meant."""
-    if not table.rows:
+def _guesses(table: _Table, is_rare: bool) -> Iterator[Clauses | None]:
+    """Clauses that say what the table does, for each of the goals that may be meant; the rare ones with "if"."""
+    if not table.rows or (is_rare and len(table.rows) > MOST_RARE):
         return
-    bans = _kept_bans(table)
-    relaxing = (goal for goal in dict.fromkeys(_goals(table)) if _relaxes(goal, table))
+    bans = _kept_bans(table, _first_names(table) if is_rare else ())
+    relaxing = (goal for goal in dict.fromkeys(_goals(table, is_rare)) if _relaxes(goal, table))
     for goal in islice(relaxing, MOST_GOALS):
         yield _with_bans(goal, bans, table)
         if _relaxes(in_turn := goal._replace(in_turn=True), table):
             yield _with_bans(in_turn, bans, table)
 
 
-def _goals(table: _Table) -> Iterator[Goal]:
+def _first_names(table: _Table) -> tuple[str, ...]:
+    """The names that change something at the beginning."""
+    return tuple(name for name in table.names if any(after > 0 for after in _by_name(table, table.rows[0], name)))
+
+
+def _goals(table: _Table, is_rare: bool) -> Iterator[Goal]:
     """Goals that may be meant, the likely ones first."""
-    relaxed = _Table(
-        table.labels, _minimal([tuple(q if a == DEAD else a for a in row) for q, row in enumerate(table.rows)])
-    )
+    rows = _merged(table.rows) if is_rare else table.rows
+    relaxed = _Table(table.labels, _minimal([[q if a == DEAD else a for a in row] for q, row in enumerate(rows)]))
     names, joints = table.names, tuple(table.joints)
     for count in range(3):
         for left_out in combinations(names, count):
             stages = _stages(relaxed, frozenset(left_out))
             if stages is not None:
-                yield from _variants(stages, left_out, names)
-    needed = [name for name in (*joints, *names) if _is_needed(name, table)][:MOST_ORDERED]
-    for size in range(len(needed), 0, -1):
+                yield from _variants(stages, left_out, names, is_rare)
+    parts = frozenset().union(*(joint.guard.true for joint in joints))
+    candidates = (*joints, *sorted(names, key=parts.__contains__))
+    needed = [name for name in candidates if _is_needed(name, table)][:MOST_ORDERED]
+    for size in range(1, len(needed) + 1):
         for some in combinations(needed, size):
             for order in _ordered_partitions(some):
-                stages = tuple(Stage(part, len(part)) for part in order)
-                yield from _variants(stages, (), names)
+                stages = tuple(Stage.of(part, len(part)) for part in order)
+                yield from _variants(stages, (), names, is_rare)
                 if len(joints) > 1:
-                    yield from _variants((*stages, Stage(joints, 1)), (), names)
+                    yield from _variants((*stages, Stage.of(joints, 1)), (), names, is_rare)
 
 
-def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequence[str]) -> Iterator[Goal]:
+def _merged(rows: Sequence[Row]) -> list[Row]:
+    """The rows with states in one that lead to the same states wherever neither loses, until there are no such two."""
+    merged, left = list(rows), list(range(len(rows)))
+    while pair := next((pair for pair in combinations(left, 2) if _agree(merged, pair)), None):
+        one, other = pair
+        left.remove(other)
+        merged[one] = tuple(q if p == DEAD else p for p, q in zip(merged[one], merged[other], strict=True))
+        merged = [tuple(one if q == other else q for q in row) for row in merged]
+    return merged
+
+
+def _agree(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
+    after = (set(both) for both in zip(*(rows[q] for q in pair), strict=True))
+    return all(len(both) == 1 or DEAD in both or both == set(pair) for both in after)
+
+
+def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequence[str], early: bool) -> Iterator[Goal]:
     """The goal with each way to join its stages, and each way in which names that are no stage may matter."""
-    roles: list[list[tuple[str, str] | None]] = [[None, *((a, b) for b in names if b != a)] for a in specials]
+    early = early and len(stages) > 1
+    roles = [[None, *((a, b, early) for b in names if b != a)] for a in specials]
     for joins in product((False, True), repeat=len(stages) - 1):
         joined = (stages[0], *(one._replace(later=later) for one, later in zip(stages[1:], joins, strict=True)))
         for chosen in product(*roles):
             owed = tuple(pair for pair in chosen if pair is not None)
             resets = tuple(a for a, pair in zip(specials, chosen, strict=True) if pair is None)
-            yield Goal(joined, resets, owed)
+            if not (resets and owed and early):
+                yield Goal(joined, resets, owed)
             if resets and not owed:
                 yield Goal(joined)
 
@@ -220,22 +245,28 @@ def _only_name(label: Label) -> str | None:
     """The one name that a label shows, also if that stands for several; None if it shows none or more."""
     joints = [name for name in label if isinstance(name, Joint)]
     (name,) = joints if len(joints) == 1 else (label if len(label) == 1 else (None,))
-    return None if isinstance(name, Joint) and label != name.parts | {name} else name
+    return None if isinstance(name, Joint) and label != name.guard.true | {name} else name
 
 
 def _stage(table: _Table, state: int, single: dict[str, Label], names: tuple[str, ...]) -> tuple[Stage, int] | None:
-    """The stage that begins in a state, in which some names lead on, and the state after it."""
-    for needed in range(1, min(len(names), MOST_ORDERED) + 1):
-        ends = set()
-        for order in permutations(names, needed):
-            at = state
-            for i, name in enumerate(order):
-                at = table.step(at, single[name])
-                if at < 0 and i < needed - 1:
-                    return None
-            ends.add(at)
-        if len(ends) == 1:
-            return Stage(names, needed), ends.pop()
+    """The stage that begins in a state, in which some names lead on, and the state after it.
+
+    It ends in the first state that no way to acceptance avoids; each smallest set of names that leads there will do.
+    """
+    ends = {frozenset[str](): state}
+    for seen in (queue := [frozenset[str]()]):  # which grows meanwhile
+        for name in names if ends[seen] >= 0 and len(seen) < MOST_ORDERED else ():
+            if name not in seen and seen | {name} not in ends:
+                ends[seen | {name}] = table.step(ends[seen], single[name])
+                queue.append(seen | {name})
+    kept = [i for i, label in enumerate(table.labels) if not label or label in single.values()]
+    for end in dict.fromkeys(ends.values()):
+        avoiding = [[DEAD if row[i] == end else row[i] for i in kept] for row in table.rows]
+        if end != state and not _minimal(avoiding):
+            ways = [seen for seen in queue if ends[seen] == end]
+            ways = [way for way in ways if not any(other < way for other in ways)]
+            ways.sort(key=lambda way: (len(way), sorted(way)))
+            return (Stage(names, tuple(ways)), end) if frozenset().union(*ways) == set(names) else None
     return None
 
 
@@ -262,16 +293,18 @@ def _relaxes(goal: Goal, table: _Table) -> bool:
     )
 
 
-def _kept_bans(table: _Table) -> list[Ban]:
-    """The bans that every accepted word keeps, the shortest first; not those that a shorter one implies."""
+def _kept_bans(table: _Table, first: Collection[str] = ()) -> list[Ban]:
+    """The bans that every accepted word keeps, the shortest first; not those that a shorter one implies.
+
+    With names that come first, also those after a name that comes before the others of them.
+    """
     losing = [name for name in table.names if any(DEAD in _by_name(table, row, name) for row in table.rows)]
     kept: list[Ban] = []
     others: list[str | None] = [None, *table.names]
     candidates = [
         Ban(name, after, until, which)
         for name, after, until in product(losing, others, others)
-        for which in (("", FIRST, INITIAL) if until is not None else ("", INITIAL))
-        if after is not None or not which
+        for which in (("", FIRST) if after is not None and until is not None else ("",))
         if name not in (after, until) or (name == after and until is not None)
         if after is None or after != until
     ]
@@ -286,6 +319,11 @@ def _kept_bans(table: _Table) -> list[Ban]:
         for how in ((WITH, WITHOUT) if name < other else (WITHOUT,))
         if name in losing and any({name, other} <= label for label in table.labels)
     ]
+    candidates += [
+        Ban(name, after, until, before=tuple(one for one in first if one != after))
+        for name, after, until in product(losing, first, others)
+        if len(first) > 1 and name != after and until not in (name, after)
+    ]
     for ban in sorted(candidates, key=_length):
         if not any(_implies(one, ban) for one in kept) and all(
             after == DEAD or then != DEAD for *_, (after, then) in _pairs(table, 0, automaton_of_ban(ban).read)
@@ -296,7 +334,7 @@ def _kept_bans(table: _Table) -> list[Ban]:
 
 def _implies(one: Ban, other: Ban) -> bool:
     """Whether a ban is plainly a part of another one; some parts are not found."""
-    if one.name != other.name or one.which not in ("", other.which) or one.beside is not None:
+    if one.name != other.name or one.which not in ("", other.which) or one.beside is not None or one.before:
         return False
     is_longer = one.until is None and one.after in (None, other.after)
     return is_longer or (one.after, one.until) == (other.after, other.until)
@@ -328,7 +366,7 @@ def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None
 
 
 def _length(ban: Ban) -> float:
-    which = {"": 0, AGAIN: 0.2, AGAIN_BEFORE: 0.25, FIRST: 0.3, INITIAL: 0.4}[ban.which]
+    which = {"": 0, AGAIN: 0.2, AGAIN_BEFORE: 0.25, FIRST: 0.3}[ban.which] + 0.5 * bool(ban.before)
     return (ban.after is not None) + (ban.until is not None) + (ban.beside is not None) + which
 
 
