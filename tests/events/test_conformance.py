@@ -61,6 +61,17 @@ def test_cases_keep_their_names_so_that_the_result_joins_the_frame(model):
     assert len(frame.merge(found, left_on="nr", right_on="case")) == len(frame)
 
 
+def test_a_frame_keeps_the_events_that_are_asked_for_and_says_what_was_left_out():
+    frame = orders(30).assign(**{"lifecycle:transition": ["start", "complete"] * 75})
+    columns = {"case": "nr", "activity": "what", "time": "when"}
+    (note,) = learn_process(frame, **columns).notes
+    assert note.startswith("75 of 150 events are not 'complete'")
+    every = learn_process(frame, **columns, lifecycle="all")
+    assert every.notes == ()
+    assert conform_frame(every.model, frame, **columns, lifecycle="all").conforming.all()
+    assert not conform_frame(every.model, frame, **columns).conforming.any()
+
+
 def test_what_is_no_frame_is_refused_in_a_sentence():
     for log in ([("order", "pay")], "orders.csv"):
         with pytest.raises(BadInputError, match=r"DataFrame.*read_event_log"):

@@ -8,7 +8,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
-from wfairl.core.demonstrations.learners import find_learner
+from wfairl.core.demonstrations.learners import Reading, find_learner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
@@ -58,6 +58,18 @@ def test_propositions_that_a_model_does_not_know_are_named_first():
     assert not table.accepted
     assert table.sentences[0].endswith("does not know 'foo' (it knows 'door', 'key'), and rejects a word with it.")
     assert explain_word(RULE, (KEY, DOOR)).unknown.names == ()
+
+
+def test_a_rule_in_sentences_is_explained_as_it_judges():
+    cases = [["order", *middle, "ship"] for middle in (["pack", "bill"], ["bill", "pack"])] * 100
+    model = find_learner("declare").fit(cases, [1.0] * len(cases), Reading(keep_repeats=True)).model
+    for word in (["order", "pack", "bill", "moon", "ship"], ["order", "bill", "ship"], ["moon", *cases[0]], []):
+        explanation, verdict = explain_word(model, word), model.judge(word)
+        rejected = f"The word is rejected, as it breaks: {'; '.join(verdict.broken)}."
+        assert explanation.conclusion == ("The word is accepted." if verdict.accepted else rejected)
+        lost = [one for one in explanation.labels if one.after == DEAD]
+        assert not (lost and verdict.accepted)
+    assert "judges a word with it by its sentences alone" in explain_word(model, ["moon"]).sentences[0]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ _MODULES = {
     "MergingLearner": "merging",
     "OrderLearner": "order_learner",
     "ShortestLearner": "shortest",
+    "LogColumns": "event_logs",
     "read_event_log": "event_logs",
     "read_jsonl": "scored_words",
 }

@@ -114,6 +114,7 @@ def learn_process(
     outcome: str = LogColumns.outcome,
     attributes: Sequence[str] = (),
     outliers: float | None = None,
+    lifecycle: str = LogColumns.lifecycle,
 ) -> LearnedTask:
     """Learn from a log: a pandas DataFrame, or an `EventLog`.
 
@@ -121,15 +122,16 @@ def learn_process(
 
     Args:
         log: one row per event.
-        case, activity, time, outcome: names of columns; see `LogColumns`.
+        case, activity, time, outcome, lifecycle: names of columns, and which events count; see `LogColumns`.
         attributes: columns that become propositions.
         outliers: share of the cases that may break a rule learned from good cases; estimated if None.
     """
-    columns = LogColumns(case, activity, time, outcome, attributes=tuple(attributes))
+    columns = LogColumns(case, activity, time, outcome, lifecycle, tuple(attributes))
     read = good_or_scored(log if isinstance(log, EventLog) else from_frame(log, columns))
     assert read.scores is not None
     learner = DeclareLearner(outliers=outliers) if min(read.scores) >= Reading().threshold else ShortestLearner()
-    return learner.fit(read.words, read.scores, Reading(keep_repeats=True))
+    task = learner.fit(read.words, read.scores, Reading(keep_repeats=True))
+    return replace(task, notes=(*read.notes, *task.notes))
 
 
 def conform_frame(
@@ -138,12 +140,13 @@ def conform_frame(
     case: str = LogColumns.case,
     activity: str = LogColumns.event,
     time: str = LogColumns.time,
+    lifecycle: str = LogColumns.lifecycle,
 ) -> Any:
     """Compare the cases of a pandas DataFrame with a model: a DataFrame with one row per case, named as in the frame.
 
-    `case`, `activity` and `time` are names of columns; see `LogColumns`.
+    `case`, `activity` and `time` are names of columns, `lifecycle` says which events count; see `LogColumns`.
     """
-    columns = LogColumns(case, activity, time, attributes=attributes_of(model))
+    columns = LogColumns(case, activity, time, lifecycle=lifecycle, attributes=attributes_of(model))
     log = from_frame(frame, columns)
     given = frame.iloc[:, find_columns(map(str, frame.columns), columns, "the frame")["case"]]
     named = {str(one).strip(): one for one in given.unique()}

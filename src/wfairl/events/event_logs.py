@@ -105,12 +105,13 @@ def is_log(path: Path) -> bool:
     return path.name.lower().endswith(LOG_SUFFIXES)
 
 
-def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
+def read_event_log(path: Path | str, columns: LogColumns | None = None) -> EventLog:
     """Read a CSV or XES file, by its name.
 
     Raises:
         MalformedWordsError: names the file and the line, and says what is wrong there.
     """
+    path = Path(path)
     if not is_log(path):
         raise BadInputError(f"{path}: not an event log by its name; those end in {', '.join(LOG_SUFFIXES)}")
     return read_csv(path, columns) if path.suffix.lower() in (".csv", ".tsv") else read_xes(path, columns)

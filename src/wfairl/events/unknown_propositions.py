@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
+from wfairl.events.learned_rule import rule_of
 
 MOST_NAMED = 20
 """Propositions that a sentence names; the rest is counted."""
@@ -27,7 +28,11 @@ def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPr
     if not names:
         return UnknownPropositions((), ())
     they = "it" if len(names) == 1 else "them"
-    effect = f"ignores {they}" if isinstance(model.automaton, GuardedAutomaton) else f"rejects a word with {they}"
+    effect = f"rejects a word with {they}"
+    if isinstance(model.automaton, GuardedAutomaton):
+        effect = f"ignores {they}"
+    elif rule_of(model) is not None:
+        effect = f"judges a word with {they} by its sentences alone"
     unknown, known = list_names(names, MOST_NAMED), list_names(sorted(knows), MOST_NAMED)
     return UnknownPropositions(names, (f"The task model does not know {unknown} (it knows {known}), and {effect}.",))
 

@@ -6,9 +6,10 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.sentences import describe_state
-from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, as_word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
+from wfairl.events.learned_rule import rule_of
 from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
 
@@ -66,18 +67,23 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     automaton, posterior, word = model.finite, posterior_of(model), as_word(word)
     state, read = 0, []
     for position, label in enumerate(model.as_read(word), start=1):
-        after = automaton.read(state, label)
+        is_other = rule_of(model) is not None and label not in model.alphabet  # sentences do not speak of it
+        after = state if is_other else automaton.read(state, label)
         untested = _is_untested(model, posterior, state, label, after)
-        sentence = f"Label {position}, '{format_label(label)}', {_effect(model, state, label, after)}"
+        effect = OTHER if is_other else _effect(model, state, label, after)
+        sentence = f"Label {position}, '{format_label(label)}', {effect}"
         if untested:
             sentence += " This pair of state and label was never tested by a demonstration."
         read.append(ReadLabel(label, state, after, untested, sentence))
         state = after
         if state == DEAD:
             break
-    accepted = model.judge(word).accepted
-    conclusion = _conclusion(model, word, state, len(read), accepted)
-    return WordExplanation(accepted, tuple(read), conclusion, unknown_propositions(model, [word]))
+    verdict = model.judge(word)
+    conclusion = _conclusion(model, word, state, len(read), verdict)
+    return WordExplanation(verdict.accepted, tuple(read), conclusion, unknown_propositions(model, [word]))
+
+
+OTHER = "is an event that the rule was not learned from."
 
 
 def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, label: Label, after: int) -> bool:
@@ -121,11 +127,13 @@ def _expected_labels(automaton: Automaton, state: int) -> str:
     )
 
 
-def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:
+def _conclusion(model: TaskModel, word: Word, state: int, read: int, verdict: Verdict) -> str:
     automaton = model.finite
     value = "" if model.weighted is None else f" Its value is {model.values([word])[0]:.3g}."
-    if accepted:
+    if verdict.accepted:
         return f"The word is accepted.{value}"
+    if verdict.broken:
+        return f"The word is rejected, as it breaks: {'; '.join(verdict.broken)}."
     if state == DEAD:
         return f"The word is rejected: it was lost at label {read}.{value}"
     where = describe_state(automaton, state)
