@@ -48,10 +48,10 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
 
-DEFAULT_PRICE = 1000.0
+DEFAULT_PRICE = 1500.0
 """Price of a failure, in mean costs of a step."""
 
-LARGEST_DOUBT = 0.17
+LARGEST_DOUBT = 0.12
 """Plans that fail with a larger probability are refused."""
 
 LEAST_PROBABILITY_OF_REASON = 0.05

@@ -5,16 +5,17 @@ it requires nothing that may have happened by chance. Each constraint C (`constr
 A is added in turn:
 
     odds(C) = prior odds of its kind * P(observations | A and C) / P(observations | A)
-    doubt(C) = odds / (1 + odds)
+    doubt(C) = odds(C) / (1 + sum of the odds of all constraints about the same proposition)
 
-The length of C does not count, since from a few demonstrations the shorter automaton would always win. The prior odds
-are shared by the constraints of a kind about one proposition. What a proposition obliges to is one of the propositions
-that the automaton does not require anyway. One that no demonstration reads may be deadly, and it may oblige to what
-nobody has shown. Demonstrators would avoid it for that as if it were deadly, so that both have the same evidence,
-P(observations | never p) / P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first,
-and not the second. Where every demonstration reads one of two propositions, one of them may be needed. A proposition
-that every demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states
-share its odds. A may allow orders that nobody has shown: they may all be fatal, or not count.
+The length of C does not count, since from a few demonstrations the shorter automaton would always win. Constraints
+about one proposition explain the same steps of the demonstrations, so that at most one of them holds. The prior odds
+are shared by those of a kind. What a proposition obliges to is one of the propositions that the automaton does not
+require anyway. One that no demonstration reads may be deadly, and it may oblige to what nobody has shown. Demonstrators
+would avoid it for that as if it were deadly, so that both have the same evidence, P(observations | never p) /
+P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first, and not the second. Where
+every demonstration reads one of two propositions, one of them may be needed. A proposition that every demonstration
+reads in a state of A may be needed there, before A goes on; "at any time" and these states share its odds. A may allow
+orders that nobody has shown: they may all be fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
@@ -50,15 +51,15 @@ from wfairl.core.rational.constraints import (
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.task_posterior import Support
 
-DEADLY_ODDS, OBLIGATION_ODDS = 0.125, 0.5
+DEADLY_ODDS, OBLIGATION_ODDS = 0.03, 0.3
 """Prior odds that a proposition ends the task in failure; that it requires something afterwards, after one
 demonstration. After n of them they are an n-th of that: many demonstrations show what matters."""
 
-NEEDED_ODDS = 0.25
+NEEDED_ODDS = 0.2
 """Prior odds that a demonstrated proposition is needed."""
 
-PHASE_ODDS = 0.15
-"""Prior odds that a proposition is deadly at times, after or until another."""
+PHASE_ODDS, AGAIN_ODDS = 0.15, 0.05
+"""Prior odds that a proposition is deadly at times, after or until another; that it must not hold again."""
 
 SHOWN_ODDS = 0.15
 """Prior odds that a task whose automaton allows several orders is right in those alone that demonstrations show."""
@@ -68,7 +69,7 @@ TELLING = 4.0
 after n demonstrations they are `TELLING` / n times as large."""
 
 LEAST_DOUBT = 1e-4
-"""Smaller doubts are not kept."""
+"""Doubts of smaller odds are not kept."""
 
 LEAST_MARGIN = 1.0
 """Nats of evidence below which the demonstrations hardly determine where a label leads."""
@@ -103,7 +104,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
     pairs = max(len(read) * (len(read) - 1), 1)
     share = pairs / (pairs + len(refuted)) * min(1.0, TELLING / demonstrations)
     of_obligations = pairs / (pairs + sum(one.is_obligation for one in refuted))
-    doubts = list(_doubts_of_unread(evidence, table, sorted(unread)))
+    found = list(_odds_of_unread(evidence, table, sorted(unread)))
     for constraint, odds in kept:
         if constraint.is_obligation:
             odds *= of_obligations
@@ -111,12 +112,23 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
             odds *= min(1.0, TELLING / demonstrations)
         elif len(constraint.propositions) > 1 or (constraint.state is not None and constraint.kind == "never"):
             odds *= share
-        doubts.append(Doubt(constraint, odds / (1 + odds)))
+        found.append((constraint, odds))
+    return _doubts(found)
+
+
+def _doubts(found: Sequence[tuple[Constraint, float]]) -> tuple[Doubt, ...]:
+    """The doubts from the odds of constraints, the largest first; of those about one proposition at most one holds."""
+    total = Counter[str]()
+    for constraint, odds in found:
+        total[constraint.proposition] += odds
+    doubts = (Doubt(constraint, odds / (1 + total[constraint.proposition])) for constraint, odds in found)
     return tuple(sorted(doubts, key=lambda one: -one.probability))
 
 
-def _doubts_of_unread(evidence: Evidence, table: Table, propositions: Iterable[str]) -> Iterator[Doubt]:
-    """The doubts about propositions that occur in the scenes, and that no demonstration reads."""
+def _odds_of_unread(
+    evidence: Evidence, table: Table, propositions: Iterable[str]
+) -> Iterator[tuple[Constraint, float]]:
+    """The odds of constraints on propositions that occur in the scenes, and that no demonstration reads."""
     labels = evidence.labels
     for p in propositions:
         never, free = conjoin(table, Constraint("never", p), labels), _ignoring(table, p, labels)
@@ -125,7 +137,7 @@ def _doubts_of_unread(evidence: Evidence, table: Table, propositions: Iterable[s
         for constraint, prior_odds in _unread(p, len(evidence.log_uniform)):
             odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
             if odds > LEAST_DOUBT and (is_new or constraint.kind == "unseen"):
-                yield Doubt(constraint, odds / (1 + odds))
+                yield constraint, odds
 
 
 def _ignoring(table: Table, proposition: str, labels: tuple[Label, ...]) -> Table:
@@ -140,8 +152,7 @@ def _ignoring(table: Table, proposition: str, labels: tuple[Label, ...]) -> Tabl
 
 def doubts_of_unknown(propositions: Iterable[str]) -> tuple[Doubt, ...]:
     """The doubts about propositions that occur in no scene of the demonstrations, however many these are."""
-    found = (one for p in sorted(propositions) for one in _unread(p, 1))
-    return tuple(Doubt(constraint, odds / (1 + odds)) for constraint, odds in found)
+    return _doubts([one for p in sorted(propositions) for one in _unread(p, 1)])
 
 
 def _unread(proposition: str, demonstrations: int) -> Iterator[tuple[Constraint, float]]:
@@ -184,7 +195,8 @@ def _possible(
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        yield one, obliging if one.is_obligation else PHASE_ODDS / others ** max(1, len({*one.propositions}) - 1)
+        odds = AGAIN_ODDS if one.after == one.proposition else PHASE_ODDS
+        yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
             yield Constraint("needed", p, instead=q), NEEDED_ODDS / others

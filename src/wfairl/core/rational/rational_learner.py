@@ -50,10 +50,10 @@ REFINED_TEMPERATURES = 33
 MAX_ALTERNATIVES = 20
 """How many automata are kept beside the best one."""
 
-UNFORESEEN = 0.02
+UNFORESEEN = 0.01
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
-after n of them an n-th of it. The part of the demonstrations that the automaton does not explain, though they look
-deliberate, is added."""
+after n of them an n-th of it. Half of the part of the demonstrations that the automaton does not explain, though they
+look deliberate, is added: what they do may be demanded in scenes like theirs, or only allowed."""
 
 DELIBERATE_NATS, MOST_COMPARED = 3.0, 50
 """A demonstration is deliberate if one of so many automata explains it so much better than controls drawn at random."""
@@ -147,7 +147,7 @@ def learn_posterior(
         automata_evaluated=evaluator.tables_evaluated,
         outlier_probabilities=outliers,
         doubts=measure_doubts(evidence, best.automaton),
-        unforeseen=min(1.0, (UNFORESEEN + deliberate) / len(observations.scenes)),
+        unforeseen=min(1.0, (UNFORESEEN + deliberate / 2) / len(observations.scenes)),
         unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
 
