@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from experiments.method_comparison.protocol import Curve, DataSet, Entry, MethodComparison, Protocol
-
-TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
-"""T1, T2 and T3 of the paper."""
+from wfairl.pages.published import PAPER_TASKS, REFERENCE_RETURNS, WFA_IRL_RETURNS
 
 ENTRIES = {
     "wfa-irl": Entry("wfa-irl", "WFA-IRL"),
@@ -18,13 +16,11 @@ ENTRIES = {
 _RETURNS = {
     "bc": {"D1": (0.364, 0.338, 0.284), "D2": (0.253, 0.307, 0.192)},
     "gail": {"D1": (0.483, 0.274, 0.342), "D2": (0.429, 0.185, 0.257)},
-    "wfa-irl": {"D1": (0.797, 0.776, 0.733), "D2": (0.708, 0.642, 0.602)},
+    "wfa-irl": WFA_IRL_RETURNS,
     "no-automaton": {"D1": (0.683, 0.652, 0.566), "D2": (0.514, 0.488, 0.390)},
-    "optimal": {"": (0.798, 0.776, 0.734)},
-    "expert": {"": (0.718, 0.668, 0.639)},
-    "random": {"": (0.000, 0.000, 0.000)},
+    **{name: {"": figures} for name, figures in REFERENCE_RETURNS.items()},
 }
-"""Bottom of Table II: the mean return on 64 scenes, for T1, T2, T3. The expert is the one at temperature 0.5."""
+"""Bottom of Table II: the mean return on 64 scenes, for T1, T2, T3."""
 
 _AUTOMATA = {
     "D1": ((5, 4, 4), (6, 5, 5), (7, 6, 6)),
@@ -37,15 +33,17 @@ PUBLISHED_RETURNS = {
     (entry, task, data): figure
     for entry, of_data in _RETURNS.items()
     for data, figures in of_data.items()
-    for task, figure in zip(TASKS, figures, strict=True)
+    for task, figure in zip(PAPER_TASKS, figures, strict=True)
 }
 
 PUBLISHED_AUTOMATA = {
-    (task, data): numbers for data, of_tasks in _AUTOMATA.items() for task, numbers in zip(TASKS, of_tasks, strict=True)
+    (task, data): numbers
+    for data, of_tasks in _AUTOMATA.items()
+    for task, numbers in zip(PAPER_TASKS, of_tasks, strict=True)
 }
 
 FULL = Protocol(
-    tasks=TASKS,
+    tasks=PAPER_TASKS,
     data_sets={"D1": DataSet(temperature=0.0), "D2": DataSet(temperature=0.5)},
     entries=ENTRIES,
     curve=Curve((2, 4, 8, 16), tasks=("doorkey",), entries=("wfa-irl", "bc"), data="D2"),

@@ -21,6 +21,7 @@ from wfairl.core.automata.words import format_label
 from wfairl.core.costs.cost_words import cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.demonstrations import Dataset
+from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
 from wfairl.core.runs.evaluation import Evaluation, episode_rng
@@ -49,6 +50,16 @@ SEARCHED_SCENES = 2
 """Scenes in which is searched for what the world enforces."""
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
+
+WAYS = {
+    SPECTRAL: "This is the paper's own way: a weighted automaton gives every word the score that it was shown with, and"
+    " 0 to all others. So it accepts what was shown and nothing else, and needs failures. The default learner"
+    " (--learner rational) finds a rule that covers more, from successes alone.",
+    RATIONAL: "The learner asks which rule makes the demonstrators look most rational. This needs no failures, and the"
+    " rule covers what nobody has shown. The paper's own way (--learner spectral; make demo-paper) gives every word the"
+    " score that it was shown with, and so accepts what was shown and nothing else.",
+}
+"""How a learner finds a rule, and how this differs from the other way."""
 
 
 def write_run_report(
@@ -191,7 +202,8 @@ def _policies(run: RunFiles) -> Iterator[tuple[str, Policy]]:
 def rule_section(run: RunFiles, model: TaskModel) -> Section:
     """How the automaton was learned, its certainty, and the words that it was learned from."""
     title = "How the rule was learned" if run.method.needs_task_model else "The rule it plans with"
-    return Section(title, (_rule_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
+    way = [prose(WAYS[model.learner])] if run.method.needs_task_model and model.learner in WAYS else []
+    return Section(title, (*way, _rule_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
 
 
 def _rule_facts(model: TaskModel) -> Facts:

@@ -7,6 +7,7 @@ from wfairl.core.runs.evaluation import EVALUATION, Evaluation
 from wfairl.pages.blocks import Column, Table, prose
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import compare_returns
+from wfairl.pages.published import published_returns
 from wfairl.pages.run_files import RunFiles, command_line
 from wfairl.pages.text import Code, Text, capitalised, number, percent
 
@@ -27,7 +28,17 @@ def result_section(run: RunFiles) -> Section:
 def evaluation_table(run: RunFiles) -> Table:
     """One row per policy, the learned ones highlighted."""
     has_learned_cost = any(one.mean_learned_cost is not None for one in run.evaluation.values())
-    names = ("return", "± s.e.", "success", "mean steps", "true cost", *(["learned cost"] if has_learned_cost else []))
+    published = published_returns(run)
+    beside = ["the paper"] if published else []
+    names = (
+        "return",
+        "± s.e.",
+        *beside,
+        "success",
+        "mean steps",
+        "true cost",
+        *(["learned cost"] if has_learned_cost else []),
+    )
     columns = (Column("policy"), *(Column(name, "right") for name in (*names, "episodes")), Column("outcomes"))
     rows: list[tuple[Text, ...]] = []
     for name, one in run.evaluation.items():
@@ -38,6 +49,7 @@ def evaluation_table(run: RunFiles) -> Table:
                 policy_title(name, run.task),
                 number(one.mean_return),
                 NO_NUMBER if len(one.episodes) == 1 else number(one.standard_error),
+                *([number(published[name]) if name in published else NO_NUMBER] if published else []),
                 percent(one.success_rate),
                 number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
                 *(NO_NUMBER if cost is None else number(cost, 2) for cost in costs),
@@ -49,7 +61,7 @@ def evaluation_table(run: RunFiles) -> Table:
     caption = (
         "A return of 1 would be success in zero steps, 0 is failure. Costs are means over successful episodes; the true"
         f" cost {truth}."
-    )
+    ) + (" The paper: its Table II, on 64 scenes of its own." if published else "")
     return Table(
         columns, tuple(rows), caption, frozenset(i for i, name in enumerate(run.evaluation) if name in run.learned)
     )

@@ -148,7 +148,7 @@ def test_a_rule_that_only_memorises_is_said_as_the_words_that_succeeded():
     model = SpectralTaskLearner().fit(words * 2 + words[:1], [1.0] * 7).model
     assert model.sentences == (
         "one of the 3 words that succeeded, and no other (the learner `rational` generalises)",
-        "3 of 7 successes are: a, b, c",
+        "3 of 7 successes are: a, then b, then c",
     )
     chain = SpectralTaskLearner().fit([("a", "b")] * 3, [1.0] * 3).model
-    assert chain.sentences == ("the word a, b, and no other (the learner `rational` generalises)",)
+    assert chain.sentences == ("the word a, then b, and no other (the learner `rational` generalises)",)

@@ -88,10 +88,12 @@ def verdict(model: "SampledCost") -> str:
     """Whether the demonstrations show a preference, as a sentence."""
     unit = float(model.unit[0])
     if not model.weights.any():
-        return f"1 everywhere: the demonstrations show no preference (none is {unit:.0%} likely)"
+        return f"1 everywhere: the demonstrations show no preference ({unit:.0%} likely that there is none)"
     if unit < CLAIMED:
         return "the demonstrations show a preference"
-    return f"a preference is possible but not shown (none is {unit:.0%} likely); more demonstrations would tell"
+    return (
+        f"a preference is possible but not shown ({unit:.0%} likely that there is none); more demonstrations would tell"
+    )
 
 
 def cost_sentences(model: "SampledCost", world: World[Any]) -> Sequence[str]:

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wfairl.core.automata.clauses import listed, quote
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, quotient
 from wfairl.core.automata.listed_stages import lists_stages
 from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
-from wfairl.core.automata.words import Word, as_read, format_word, with_optional_start
+from wfairl.core.automata.words import Word, as_read, with_optional_start
 from wfairl.core.demonstrations.learners import PLAIN_READING, RATIONAL, SPECTRAL, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, NotNegative, check_bounds
 
@@ -80,8 +81,15 @@ def _shown(accepted: Sequence[Word], optional_start: bool) -> tuple[str, ...]:
     word, times = counts.most_common(1)[0]
     start = ", with or without an empty label at its beginning" if optional_start else ""
     if len(counts) == 1:
-        return (f"the word {format_word(word)}{start}, and no other (the learner `{RATIONAL}` generalises)",)
+        return (f"the word {_in_turn(word)}{start}, and no other (the learner `{RATIONAL}` generalises)",)
     return (
         f"one of the {len(counts)} words that succeeded{start}, and no other (the learner `{RATIONAL}` generalises)",
-        f"{times} of {len(accepted)} successes are: {format_word(word)}",
+        f"{times} of {len(accepted)} successes are: {_in_turn(word)}",
+    )
+
+
+def _in_turn(word: Word) -> str:
+    """A word for people: `key, then door and key`."""
+    return ", then ".join(
+        listed([quote(name) for name in sorted(label)], "and") if label else "nothing" for label in word
     )
