@@ -30,7 +30,7 @@ Where worlds slip, that may depend on what a failure costs the demonstrators, wh
 if this holds at one of two prices.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
@@ -118,7 +118,7 @@ def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Dou
 
 def _doubts(found: Sequence[tuple[Constraint, float]]) -> tuple[Doubt, ...]:
     """The doubts from the odds of constraints, the largest first; of those about one proposition at most one holds."""
-    total = Counter[str]()
+    total = defaultdict[str, float](float)
     for constraint, odds in found:
         total[constraint.proposition] += odds
     doubts = (Doubt(constraint, odds / (1 + total[constraint.proposition])) for constraint, odds in found)
