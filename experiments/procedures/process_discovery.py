@@ -7,16 +7,19 @@ the score alone. `seconds` are processor time: of learning, and of ranking both 
 
     relations     the cost of `conform`, as a user who sets nothing has it
     alignments    its fitness: the best alignment with the automaton of the same model
+    n-grams       minus the mean log-probability of an event after the four before it
 
-The peer, pm4py's log skeleton, runs in an interpreter of its own, which the variable WFAIRL_PEERS names. Without that
-variable the peer is left out.
+Peers run in an interpreter of their own, which the variable WFAIRL_PEERS names: pm4py's log skeleton. `--methods` also
+knows its inductive miner with alignments, its Declare, and AALpy's ALERGIA. Without that variable they are left out.
 """
 
 import json
 import lzma
+import math
 import os
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -43,7 +46,8 @@ MODELS = (
 TUNED_ON = ("000000", "001101", "011110", "020100", "101001", "110110", "111011", "111111")
 KINDS = {"noise-free": "00", "noisy": "10", "noisy with classes": "11"}
 PEERS = "WFAIRL_PEERS"
-LOG_SKELETON = "log skeleton"
+PEER_METHODS = LOG_SKELETON, *_ = ("log skeleton", "inductive miner", "declare", "alergia")
+N_GRAMS, LONGEST_GRAM = "n-grams", 5
 
 
 def cells(options: Options) -> list[Cell]:
@@ -83,8 +87,8 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
     shown = [word for flag, word in logs[f"train-{model}{KINDS[kind]}"] if flag != "0"]
     test, base = logs[f"test-{model}"], [word for _, word in logs[f"base-{model}"]]
     words = [word for _, word in test]
-    if method == LOG_SKELETON:
-        first, second, learning, ranking = by_peer(shown, words, base, kind != "noise-free")
+    if method in PEER_METHODS:
+        first, second, learning, ranking = by_peer(method, shown, words, base, kind != "noise-free")
     else:
         begun = time.process_time()
         costs = learn(shown, method)
@@ -99,7 +103,9 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
 
 
 def learn(shown: Sequence[Word], method: str) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
-    """Costs from the conformance of words with what the default learner finds."""
+    """Costs from the conformance of words with what the default learner finds, or by n-grams."""
+    if method == N_GRAMS:
+        return by_grams(shown)
     model = ShortestLearner().fit(shown, [1.0] * len(shown), Reading(keep_repeats=True)).model
     choose = OURS[method]
     return lambda words: choose(conform(model, words))
@@ -111,12 +117,39 @@ OURS: dict[str, Callable[[Conformance], NDArray[np.float64]]] = {
 }
 
 
+def by_grams(shown: Sequence[Word]) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
+    """Costs in nats per event; one that never follows a context has a tenth of its chance after a shorter context."""
+    counts = Counter(
+        gram
+        for word in shown
+        for place in range(len(word) + 1)
+        for length in range(min(place, LONGEST_GRAM - 1) + 1)
+        for gram in ((*word, END)[place - length : place + 1], (*word[place - length : place], ANY))
+    )
+
+    def cost(word: Word) -> float:
+        total = 0.0
+        for place, event in enumerate((*word, END)):
+            for start in range(max(place - LONGEST_GRAM + 1, 0), place + 1):
+                context = word[start:place]
+                if seen := counts[(*context, event)]:
+                    total -= math.log(seen / counts[(*context, ANY)])
+                    break
+                total += math.log(10)
+        return total / (len(word) + 1)
+
+    return lambda words: np.array([cost(word) for word in words])
+
+
+END, ANY = frozenset({"the end"}), frozenset({"any event"})
+
+
 def by_peer(
-    shown: Sequence[Word], words: Sequence[Word], base: Sequence[Word], is_noisy: bool
+    method: str, shown: Sequence[Word], words: Sequence[Word], base: Sequence[Word], is_noisy: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Costs by the peer, in its own interpreter, and the seconds of learning and ranking."""
+    """Costs by a peer, in its own interpreter, and the seconds of learning and ranking."""
     logs = [[[*map(min, word)] for word in some] for some in (shown, words, base)]
-    request = json.dumps({"logs": logs, "noisy": is_noisy})
+    request = json.dumps({"method": method, "logs": logs, "noisy": is_noisy})
     script = Path(__file__).with_name("process_peers.py")
     ended = subprocess.run([os.environ[PEERS], script], input=request, capture_output=True, text=True, check=True)
     answer = json.loads(ended.stdout.splitlines()[-1])

@@ -129,6 +129,6 @@ def test_the_better_trace_of_two_is_told_from_a_log_of_the_process(tmp_path):
         text += line("base-000000", number, "?", worse if flag else good)
     with lzma.open(tmp_path / process_discovery.LOGS, "wt", encoding="utf-8") as file:
         file.write(text)
-    for method in ("relations", "alignments"):
+    for method in ("relations", "alignments", "n-grams"):
         (row,) = process_discovery.measure(tmp_path, "000000", "noise-free", method).rows
         assert row["F"] == 1
