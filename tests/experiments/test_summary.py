@@ -11,13 +11,14 @@ from oracles_report import read_page
 
 from experiments.harness import Options
 from experiments.harness.tables import to_markdown, to_texts
-from experiments.method_comparison.paper import ENTRIES, FULL, PAPER, TASKS
+from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from experiments.method_comparison.protocol import Entry
 from experiments.method_comparison.tables import standard_error, summarise, trials_of
 from wfairl.core.runs.methods import CHOSEN, METHODS
 from wfairl.core.runs.planning_methods import NoAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.page import Page, Section, page_html
+from wfairl.pages.published import PAPER_TASKS
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 
@@ -122,7 +123,7 @@ def test_a_quick_look_has_any_task_of_the_full_protocol():
 
 
 def test_the_paper_has_a_figure_for_every_cell_of_its_table():
-    for task in TASKS:
+    for task in PAPER_TASKS:
         for data in ("D1", "D2"):
             returns = [PAPER.published_returns[method, task, data] for method in ENTRIES if method != "rational"]
             assert all(0 < one < 1 for one in returns)
