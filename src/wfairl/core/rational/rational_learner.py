@@ -31,9 +31,10 @@ from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts, measure_support
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.observations import Observations, observe
+from wfairl.core.rational.observations import DemonstratedScene, Observations, observe
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import LEAST_OUTLIER_PROBABILITY, Alternative, TaskPosterior
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
@@ -53,7 +54,8 @@ MAX_ALTERNATIVES = 20
 UNFORESEEN = 0.01
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
 after n of them an n-th of it. Half of the part of the demonstrations that the automaton does not explain, though they
-look deliberate, is added: what they do may be demanded in scenes like theirs, or only allowed."""
+look deliberate, is added: what they do may be demanded in scenes like theirs, or an accident. One that is cheaper than
+what the automaton asks for does not count: what it does is allowed, and so may be what the automaton asks for."""
 
 DELIBERATE_NATS, MOST_COMPARED = 3.0, 50
 """A demonstration is deliberate if one of so many automata explains it so much better than controls drawn at random."""
@@ -133,9 +135,11 @@ def learn_posterior(
     alternatives = _alternatives(candidates)
     best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
     outliers = _outlier_probabilities(evidence, of_scenes)
-    deliberate = sum(
-        _is_deliberate(evidence, i, evaluator.candidates)
-        for i in np.flatnonzero(outliers >= LEAST_OUTLIER_PROBABILITY).tolist()
+    unlike = np.flatnonzero(outliers >= LEAST_OUTLIER_PROBABILITY).tolist()
+    demanded = sum(
+        _is_no_shortcut(evidence.observations.scenes[i], best.table)
+        and _is_deliberate(evidence, i, evaluator.candidates)
+        for i in unlike
     )
     return TaskPosterior(
         alternatives=alternatives,
@@ -147,7 +151,7 @@ def learn_posterior(
         automata_evaluated=evaluator.tables_evaluated,
         outlier_probabilities=outliers,
         doubts=measure_doubts(evidence, best.automaton),
-        unforeseen=min(1.0, (UNFORESEEN + deliberate / 2) / len(observations.scenes)),
+        unforeseen=min(1.0, (UNFORESEEN + demanded / 2) / len(observations.scenes)),
         unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
 
@@ -187,6 +191,11 @@ def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -
     totals = of_scenes.sum(axis=0)
     weights = np.exp(totals - totals.max())
     return np.exp(evidence.log_outlier[:, None] - of_scenes) @ (weights / weights.sum())
+
+
+def _is_no_shortcut(scene: DemonstratedScene, table: Table) -> bool:
+    """Whether doing what an automaton asks for would not have been dearer than the demonstration."""
+    return bool(plan_table(scene.world, table).start_cost <= scene.costs.sum())
 
 
 def _is_deliberate(evidence: Evidence, scene: int, candidates: Sequence[Candidate]) -> bool:
