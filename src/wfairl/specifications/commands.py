@@ -46,7 +46,8 @@ def draw(
     tools that read the Hanoi format. `wfairl export` writes more formats.
 
     A repeated label is read once; the self-loops for this are not drawn. Of a rule in many sentences, the picture
-    shows those with most evidence that fit on a screen. Example:
+    shows those with most evidence that fit on a screen; of groups joined by "or" that do not fit, their sentences.
+    Example:
 
         wfairl draw task.json -o task.svg
     """
@@ -54,13 +55,21 @@ def draw(
     model = TaskModel.load(task_model)
     automaton, edge_counts, rule = model.finite, model.edge_counts, rule_of(model)
     shown = None
-    if form.name in ("svg", "png") and rule is not None and automaton.states > MOST_DRAWN_STATES:
+    may_be_cut = form.name in ("svg", "png") and rule is not None and bool(rule.constraints)
+    if may_be_cut and rule is not None and (automaton.states > MOST_DRAWN_STATES or rule.in_automaton == 0):
         shown, automaton = to_automaton(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
         edge_counts = {}
-    write_automaton(output, form, automaton, edge_counts)
     document = {"path": str(output), "states": automaton.states}
     lines = [f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}"]
-    if shown is not None and rule is not None:
+    if shown == 0 and rule is not None:
+        from wfairl.pages.automata.figures import sentences_picture  # here, because it is slow to import
+
+        write_atomically(output, sentences_picture(rule.sentences, form.name))
+        document |= {"states": model.finite.states, "sentences": len(rule.constraints)}
+        lines = [f"{output}: the rule in sentences; its automaton has {counted(model.finite.states, 'state')}"]
+    else:
+        write_automaton(output, form, automaton, edge_counts)
+    if shown and rule is not None:
         document["sentences"] = shown
         lines.append(
             f"It shows {shown} of {len(rule.constraints)} sentences; the automaton of all that fit has"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -28,6 +29,16 @@ def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -
     figure = style.new_figure(layout.width / style.POINTS, layout.height / style.POINTS)
     draw_layout(figure, layout, 0, 0)
     return style.print_figure(figure, "png", 2 * style.POINTS)
+
+
+def sentences_picture(sentences: Sequence[str], kind: str) -> bytes:
+    """Sentences as a "png" or "svg", for a rule whose automaton is too large to be read."""
+    lines = [line for one in sentences for line in wrap(one, LONGEST_LINE, subsequent_indent="    ")]
+    width = max(style.text_width(line, FONT_SIZE) for line in lines) + 2 * GAP / style.POINTS
+    figure = style.new_figure(width, (2 * GAP + len(lines) * LINE_HEIGHT) / style.POINTS)
+    for row, line in enumerate(lines):
+        style.write_at(figure, GAP / style.POINTS, (GAP + (row + 0.7) * LINE_HEIGHT) / style.POINTS, line, FONT_SIZE)
+    return style.print_figure(figure, kind, 2 * style.POINTS)
 
 
 def draw_side_by_side(
