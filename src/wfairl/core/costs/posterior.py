@@ -11,8 +11,9 @@ temperature are identified: a plain transition costs 1, and the temperature is f
 trainer, the Boltzmann policy on the product of each scene.
 
 A chain of Metropolis-Hastings runs on the paths that are known. Searches at samples of the chain add paths, round after
-round, until they change no likelihood. A state of the chain is the logarithm of each term's cost, 0 for terms outside
-the set, and the logarithm of the temperature, relative to the stated one.
+round, until they change no likelihood; paths that are the best nowhere near the samples are left out. A state of the
+chain is the logarithm of each term's cost, 0 for terms outside the set, and the logarithm of the temperature, relative
+to the stated one.
 """
 
 import math
@@ -49,16 +50,22 @@ UNDECIDED_NATS = 1.35
 LIKELIEST = 20
 """Samples from which the end of an interval is sought."""
 
-MOST_ROUNDS, SEARCHES, KNOWN_NATS = 6, 6, 0.1
+FIRST_SEARCHES = 64
+"""Searches of scenes before the first chain, at least one for each term in each scene."""
+
+MOST_ROUNDS, SEARCHES, KNOWN_NATS = 6, 3, 0.1
 """Chains before the last one, each followed by searches at so many of its samples; the change of log likelihood below
 which all paths that matter are known."""
 
-LEAST_STEPS, MOST_STEPS, WORK, WORK_OF_PAIR = 8_000, 40_000, 120_000_000, 8
+LEAST_STEPS, MOST_STEPS, WORK, WORK_OF_PAIR = 8_000, 80_000, 240_000_000, 16
 """Of the last chain. Few demonstrations leave much open, and a step is fast: its work is that of a path for each path
 and of some more for each pair of a step and a control."""
 
-SHORT = 0.25
+SHORT = 0.125
 """Steps of the other chains, as a share."""
+
+NEARLY = 5.0
+"""By how many nats a state may miss being taken for its paths to be kept."""
 
 NEGLIGIBLE = 30.0
 """Temperatures that a control costs more than the best one, above which it counts as never chosen: one in 10^13."""
@@ -84,14 +91,15 @@ def sample_costs(
     """
     terms = Terms([*(one.product for one in scenes), *(one.product for one in comparisons)])
     paths = KnownPaths(scenes, terms, n_jobs, comparisons)
+    signs = rng.choice([-1.0, 1.0], (max(FIRST_SEARCHES // len(scenes), len(terms)), len(terms)))
+    paths.search([np.zeros(len(terms)), *np.expm1(SPREAD * signs)])
     chain = _Chain(terms, paths, temperature, rng)
-    alone = np.eye(len(terms))
-    paths.search([np.zeros(len(terms)), *alone * math.expm1(SPREAD), *alone * math.expm1(-SPREAD)])
     for _ in range(MOST_ROUNDS if len(terms) else 0):
         chain.run(SHORT)
         if chain.search() < KNOWN_NATS:
             break
-    states, log_likelihoods = (one[len(one) // 5 :] for one in chain.run(1.0))
+    chain.run(1.0)
+    states, log_likelihoods = (one[len(one) // 5 :] for one in (chain.states, chain.log_likelihoods))
     kept = np.linspace(0, len(states) - 1, KEPT).astype(int)
     constant, weight = terms.to_features(np.expm1(states[:, :-1]).mean(axis=0, keepdims=True))
     return {
@@ -109,36 +117,37 @@ class _Chain:
     """Metropolis-Hastings over sets, costs and temperature; it goes on where it stood, with all paths known by then.
 
     Attributes:
-        states: of the last run, shape [steps, terms + 1].
+        states, log_likelihoods: of the last run, shapes [steps, terms + 1] and [steps].
     """
 
     def __init__(self, terms: Terms, paths: KnownPaths, temperature: float | None, rng: np.random.Generator):
         self.terms, self.paths, self.rng = terms, paths, rng
         self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature or OPTIMAL
         self.spread = UNKNOWN if temperature is None else STATED
-        self.states = np.zeros((1, len(terms) + 1))
+        self.states, self.log_likelihoods = np.zeros((1, len(terms) + 1)), np.zeros(1)
         self.log_odds = np.where(terms.is_control, math.log(CONTROL_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)
 
-    def run(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """States [steps, terms + 1] and log likelihoods [steps], a share of a whole chain."""
-        decisions = self.paths.decisions()
+    def run(self, share: float) -> None:
+        """Go on for a share of a whole chain, and forget the paths that are the best nowhere near."""
+        decisions, kinds = self.paths.decisions(), np.ascontiguousarray(self.terms.kinds.T)
         work = decisions.sums.shape[1] + WORK_OF_PAIR * decisions.counts.size
         steps = int(share * min(max(WORK // work, LEAST_STEPS), MOST_STEPS))
-        before, self.states, log_likelihoods = self.states, np.empty((steps, len(self.terms) + 1)), np.empty(steps)
+        before, self.states, self.log_likelihoods = self.states, np.empty((steps, len(kinds) + 1)), np.empty(steps)
         prior = self.log_odds, self.log_prior, self.temperature, self.spread
-        kinds = np.ascontiguousarray(self.terms.kinds.T)
         Q, now = np.full((2, *decisions.counts.shape), np.inf), np.stack([before[-1], before[-1]])
-        room = np.empty(decisions.sums.shape[1])
-        _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, room, self.states, log_likelihoods)
-        return self.states, log_likelihoods
+        paths = decisions.sums.shape[1]
+        room, is_used = (np.empty(max(paths, kinds.shape[1])), np.empty(Q[0].size)), np.zeros(paths, np.bool_)
+        filled = is_used, self.states, self.log_likelihoods
+        _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, *room, *filled)
+        self.paths.forget(is_used)
 
     def search(self) -> float:
         """Add the paths at samples of the last run; the largest change of their log likelihoods."""
-        samples = self.states[self.rng.choice(len(self.states), SEARCHES)]
-        before = self._log_likelihoods(self.paths.decisions(), samples)
+        number = self.rng.choice(np.arange(len(self.states) // 2, len(self.states)), SEARCHES)
+        samples, before = self.states[number], self.log_likelihoods[number]
         self.paths.search(list(np.expm1(samples[:, :-1])))
         return float(np.abs(self._log_likelihoods(self.paths.decisions(), samples) - before).max())
 
@@ -162,7 +171,7 @@ class _Chain:
         columns = np.arange(states.shape[1])
         changed = [np.where(columns == term, limits[end], states) for term, end in asked]
         self.paths.search([np.expm1(np.median(one[:, :-1], axis=0)) for one in changed])
-        decisions, kinds = self.paths.decisions(), self.terms.kinds
+        decisions, kinds = self.paths.decisions(everything=True), self.terms.kinds
         likely = np.argsort(-log_likelihoods)[:LIKELIEST]
         for (term, end), one in zip(asked, changed, strict=True):
             is_positive = (1.0 + kinds @ np.expm1(one[likely, :-1]).T).min(axis=0) >= FLOOR - 1e-9
@@ -181,7 +190,7 @@ def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temp
     """Of demonstrated steps and comparisons, under costs of terms."""
     Q, costs = np.full(decisions.counts.shape, np.inf), np.empty(decisions.sums.shape[1])
     _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, costs, Q)
-    return float(_log_likelihood(Q, decisions.counts, temperature))
+    return float(_log_likelihood(Q, decisions.counts, temperature, np.empty(Q.size)))
 
 
 @njit(cache=True, nogil=True)
@@ -202,10 +211,12 @@ def _walk(
     now: NDArray[np.float64],
     after: NDArray[np.float64],
     costs: NDArray[np.float64],
+    chances: NDArray[np.float64],
+    is_used: NDArray[np.bool_],
     states: NDArray[np.float64],
     log_likelihoods: NDArray[np.float64],
 ) -> None:
-    """Fill the last two arrays with a chain that goes on from the last of the states before.
+    """Fill the last three arrays with a chain that goes on from the last of the states before.
 
     Arrays are made in Python, and rows are copied number by number: to compile either takes a second.
 
@@ -217,8 +228,11 @@ def _walk(
         temperature: as stated.
         spread: scale of the logarithm of the temperature.
         before: states of an earlier chain, whose differences are proposed; shape [states, terms + 1].
-        Q, after_Q: inf where no path is known, shape [steps, controls]; see `_cost_to_go` for `costs`.
+        Q, after_Q: inf where no path is known, shape [steps, controls].
+        costs, chances: room for the costs of paths, or of kinds, and for the chances of steps and controls.
         now, after: the last of the states before.
+        is_used: whether a path was the best one of its pair at a state of the second half, or at one that was nearly
+            taken; False before, shape [paths].
     """
     now_density, now_likelihood, width = 0.0, -np.inf, len(now)
     for step in range(len(states)):
@@ -229,13 +243,16 @@ def _walk(
             is_new = is_new or after[i] != now[i]
         density = ratio + _log_prior(after, log_odds, log_prior, temperature, spread)
         if density > -np.inf and is_new:
-            if _is_positive(kinds, after):
+            if _is_positive(kinds, after, costs):
                 _cost_to_go(sums, first, pairs, after, costs, after_Q)
             else:
                 density = -np.inf
         if density > -np.inf:
-            likelihood = _log_likelihood(after_Q if is_new else Q, counts, temperature * np.exp(after[-1]))
-            if math.log(rng.random()) < likelihood + density - now_likelihood - now_density:
+            likelihood = _log_likelihood(after_Q if is_new else Q, counts, temperature * np.exp(after[-1]), chances)
+            gain = likelihood + density - now_likelihood - now_density
+            if is_new and gain > -NEARLY and 2 * step >= len(states):
+                _mark_best(costs, first, pairs, after_Q, is_used)
+            if math.log(rng.random()) < gain:
                 now_likelihood, now_density = likelihood, density - ratio
                 for i in range(width):
                     now[i] = after[i]
@@ -244,6 +261,25 @@ def _walk(
         for i in range(width):
             states[step, i] = now[i]
         log_likelihoods[step] = now_likelihood
+    _cost_to_go(sums, first, pairs, now, costs, Q)
+    _mark_best(costs, first, pairs, Q, is_used)
+
+
+@inner
+def _mark_best(
+    costs: NDArray[np.float64],
+    first: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    Q: NDArray[np.float64],
+    is_used: NDArray[np.bool_],
+) -> None:
+    """Mark the path of each pair that Q is the cost of."""
+    of_pairs = Q.reshape(-1)
+    for i in range(len(pairs)):
+        path = first[i]
+        while costs[path] > of_pairs[pairs[i]]:
+            path += 1
+        is_used[path] = True
 
 
 @inner
@@ -337,16 +373,20 @@ def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.rando
 
 
 @inner
-def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64]) -> bool:
-    """Whether all transitions cost at least the floor."""
-    for kind in range(kinds.shape[1]):
-        cost = 1.0
-        for term in range(len(kinds)):
-            if log_costs[term] != 0.0:
-                cost += math.expm1(log_costs[term]) * kinds[term, kind]
-        if cost < FLOOR:
-            return False
-    return True
+def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64], costs: NDArray[np.float64]) -> bool:
+    """Whether all transitions cost at least the floor; `costs` has room for those of the kinds."""
+    number = kinds.shape[1]
+    for kind in range(number):
+        costs[kind] = 1.0
+    for term in range(len(kinds)):
+        if log_costs[term] != 0.0:
+            more = math.expm1(log_costs[term])
+            for kind in range(number):
+                costs[kind] += more * kinds[term, kind]
+    least = np.inf
+    for kind in range(number):
+        least = min(least, costs[kind])
+    return least >= FLOOR
 
 
 @njit(cache=True, nogil=True)
@@ -359,33 +399,46 @@ def _cost_to_go(
     Q: NDArray[np.float64],
 ) -> None:
     """Set Q of each pair to the least cost of its paths, for which `costs` has room."""
-    for path in range(len(costs)):
+    for path in range(sums.shape[1]):
         costs[path] = sums[0, path]
     for term in range(len(sums) - 1):
         if log_costs[term] != 0.0:
             more = math.expm1(log_costs[term])
-            for path in range(len(costs)):
+            for path in range(sums.shape[1]):
                 costs[path] += more * sums[1 + term, path]
+    of_pairs = Q.reshape(-1)  # an index of two numbers would take a division for each pair
     for i in range(len(pairs)):
         least = costs[first[i]]
         for path in range(first[i] + 1, first[i + 1]):
             least = min(least, costs[path])
-        Q[pairs[i] // Q.shape[1], pairs[i] % Q.shape[1]] = least
+        of_pairs[pairs[i]] = least
 
 
 @njit(cache=True, nogil=True)
-def _log_likelihood(Q: NDArray[np.float64], counts: NDArray[np.float64], temperature: float) -> float:
-    """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature)."""
-    total = 0.0
+def _log_likelihood(
+    Q: NDArray[np.float64], counts: NDArray[np.float64], temperature: float, chances: NDArray[np.float64]
+) -> float:
+    """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature), for which `chances` has room."""
+    controls, total = Q.shape[1], 0.0
     for one in range(len(Q)):
-        least, mass = np.inf, 0.0
-        for control in range(Q.shape[1]):
+        least = np.inf
+        for control in range(controls):
             least = min(least, Q[one, control])
-        for control in range(Q.shape[1]):
-            if Q[one, control] - least < NEGLIGIBLE * temperature:
-                mass += np.exp((least - Q[one, control]) / temperature)
-        log_mass = np.log(mass)
-        for control in range(Q.shape[1]):
+        for control in range(controls):
+            gain = (least - Q[one, control]) / temperature
             if counts[one, control] > 0:
-                total += counts[one, control] * ((least - Q[one, control]) / temperature - log_mass)
+                total += counts[one, control] * gain
+            chances[one * controls + control] = max(gain, -NEGLIGIBLE)
+    for i in range(len(chances)):  # exp(x) = exp(x / 1024)^1024, many at once; it is wrong by less than 10^-11
+        x = chances[i] / 1024
+        power = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)))
+        for _ in range(10):
+            power *= power
+        chances[i] = power
+    for one in range(len(Q)):
+        mass, number = 0.0, 0.0
+        for control in range(controls):
+            mass += chances[one * controls + control]
+            number += counts[one, control]
+        total -= number * np.log(mass)
     return total

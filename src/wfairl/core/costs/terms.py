@@ -10,8 +10,8 @@ paths are ever the best ones, under any weights:
 
     Q(s, u) = min over paths from (s, u) of  n + w . (sums of terms)
 
-The paths of every search are kept, and Q is the least over the paths so far, an upper bound. Paths of the same sums are
-one path here.
+Searches add paths, and Q is the least over the paths that are known, an upper bound. Paths of the same sums are one
+path here. Most paths are the best nowhere near the posterior. Without them, most demonstrated steps are alike.
 """
 
 from collections.abc import Sequence
@@ -161,11 +161,15 @@ class Decisions(NamedTuple):
 
 
 class KnownPaths:
-    """The paths of all searches so far, as sums of terms.
+    """The paths of searches, as sums of terms.
 
     Attributes:
         controls: demonstrated, shape [steps].
         width: number of controls.
+        pairs: step * width + control of each path, in order; shape [paths].
+        sums: of each path, steps first and then terms; shape [paths, 1 + terms].
+        is_useful: whether a path is not forgotten, shape [paths].
+        place: of each useful path among those of the last decisions.
     """
 
     def __init__(
@@ -186,6 +190,8 @@ class KnownPaths:
         ).reshape(-1, self.values.shape[1])
         self.pairs = np.zeros(0, np.int64)
         self.sums = np.zeros((0, self.values.shape[1]))
+        self.is_useful = np.zeros(0, np.bool_)
+        self.place = self.pairs
 
     def search(self, weights: Sequence[NDArray[np.float64]]) -> None:
         """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
@@ -203,11 +209,13 @@ class KnownPaths:
                 first += paths.control_cost_to_go.size
         self._keep(np.concatenate(pairs), np.concatenate(sums))
 
-    def decisions(self) -> Decisions:
-        """The demonstrated steps with all paths that are known."""
-        edges = np.searchsorted(self.pairs, np.arange(len(self.controls) + 1) * self.width)
-        controls = self.pairs % self.width
-        relative = np.round(self.sums - self.sums[edges[:-1]].repeat(np.diff(edges), axis=0), 9) + 0.0
+    def decisions(self, everything: bool = False) -> Decisions:
+        """The demonstrated steps with the paths that are useful, or with all that are known."""
+        known = np.arange(len(self.pairs)) if everything else np.flatnonzero(self.is_useful)
+        all_pairs, sums = self.pairs[known], self.sums[known]
+        edges = np.searchsorted(all_pairs, np.arange(len(self.controls) + 1) * self.width)
+        controls = all_pairs % self.width
+        relative = np.round(sums - sums[edges[:-1]].repeat(np.diff(edges), axis=0), 9) + 0.0
         numbers: dict[tuple[bytes, bytes], int] = {}
         number = np.empty(len(self.controls), np.int64)
         shown: list[int] = []
@@ -220,13 +228,19 @@ class KnownPaths:
         np.add.at(counts, (number, self.controls), 1.0)
         counts[len(shown) :, 0] = 1.0
         paths = np.concatenate([np.arange(edges[step], edges[step + 1]) for step in shown])
-        pairs = number[self.pairs[paths] // self.width] * counts.shape[1] + controls[paths]
+        begins = np.cumsum([0, *(edges[step + 1] - edges[step] for step in shown)])
+        self.place = np.arange(len(known)) + (begins[number] - edges[:-1]).repeat(np.diff(edges))
+        pairs = number[all_pairs[paths] // self.width] * counts.shape[1] + controls[paths]
         compared = (len(shown) + np.arange(len(self.compared)) // 2) * counts.shape[1] + np.arange(
             len(self.compared)
         ) % 2
         pairs, sums = np.append(pairs, compared), np.concatenate([relative[paths], self.compared])
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         return Decisions(counts, pairs[first], np.append(first, len(pairs)), np.ascontiguousarray(sums.T))
+
+    def forget(self, is_used: NDArray[np.bool_]) -> None:
+        """Leave the paths out of further decisions that were not used in the last ones."""
+        self.is_useful[self.is_useful] = is_used[self.place]
 
     def _keep(self, pairs: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
         """Keep one path of each pair and sums, in the order of pairs."""
@@ -235,6 +249,8 @@ class KnownPaths:
         pairs, prints = pairs[order], prints[order]
         is_new = np.ones(len(pairs), bool)
         is_new[1:] = (np.diff(pairs) > 0) | (np.diff(prints) > 1e-9 * (1.0 + np.abs(prints[1:])))
+        found = np.append(self.is_useful, np.ones(len(order) - len(self.is_useful), np.bool_))
+        self.is_useful = np.logical_or.reduceat(found[order], np.flatnonzero(is_new))
         self.pairs, self.sums = pairs[is_new], sums[order[is_new]]
 
     def _costs_of(self, costs: NDArray[np.float64], product: Product) -> NDArray[np.float64]:
