@@ -1,6 +1,7 @@
 """Make the images of the studio: python docs/images/studio.py (needs the extra `dev` and Chromium).
 
-It demonstrates "corner, then goal" in four rooms twice, and takes three screenshots for the docs.
+It demonstrates "corner, then goal" in four rooms twice, and `terrain` four times by its true cost, and takes four
+screenshots for the docs.
 """
 
 import io
@@ -9,14 +10,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 
 HERE = Path(__file__).parent
@@ -27,8 +30,14 @@ PROPOSITIONS = "section[aria-labelledby=propositions] form"
 
 def main() -> None:
     """Make all images."""
+    in_a_session("MiniGrid-FourRooms-v0", use)
+    in_a_session("terrain", learn_the_cost)
+
+
+def in_a_session(environment: str, do: Callable[[Page], None]) -> None:
+    """Do something on the page of a new session."""
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as driver:
-        command = [sys.executable, "-m", "wfairl", "studio", "MiniGrid-FourRooms-v0", "--no-browser", "-d", directory]
+        command = [sys.executable, "-m", "wfairl", "studio", environment, "--no-browser", "-d", directory]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
         found = re.search(r"http://\S+", server.stdout.readline())
@@ -39,7 +48,7 @@ def main() -> None:
             page.set_default_timeout(120_000)
             page.goto(found[0])
             page.wait_for_selector("canvas[data-drawn]")
-            use(page)
+            do(page)
         finally:
             browser.close()
             server.terminate()
@@ -57,7 +66,11 @@ def use(page: Page) -> None:
     page.click(f"{PROPOSITIONS} button")
     page.wait_for_selector(".rows li:has-text('on goal')")
     for number in (1, 2):
-        demonstrate(page, number)
+        demonstrate(page, find_task("errand"))
+        if number == 2:
+            take(page, "demonstrate")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f".edges .demonstrations:has-text('#{number}')")
     page.keyboard.press("2")
     page.wait_for_selector(".choices")
     for _ in range(7):
@@ -70,20 +83,29 @@ def use(page: Page) -> None:
     take(page, "answer")
 
 
-def demonstrate(page: Page, number: int) -> None:
-    """Go to the corner and then to the goal, by keys."""
-    errand = find_task("errand")
+def learn_the_cost(page: Page) -> None:
+    """Cross floors on the cheapest ways, and see what the studio says about their cost."""
+    for number in range(1, 5):
+        demonstrate(page, find_task("terrain"))  # which its rule judges
+        page.wait_for_selector(f".edges .demonstrations:has-text('#{number}')")
+    page.click("button:has-text('Learn the cost')")
+    page.wait_for_selector("button:has-text('Learn the cost again')")
+    page.keyboard.press("2")
+    page.wait_for_selector(".choices")
+    page.evaluate("scrollTo(0, 0)")
+    take(page, "cost")
+
+
+def demonstrate(page: Page, task: Task) -> None:
+    """Follow the best plan by keys."""
+    page.wait_for_selector("canvas[data-drawn$='/0']")
     page.focus(".view")
     found = re.search(r"Scene (\d+)", page.inner_text(".scene-line"))
     assert found is not None
-    product = build_product(errand.make_world(int(found[1])), errand.rule)
-    for step, control in enumerate(find_plan(product, unit_cost(product)).path.controls, start=1):
-        page.keyboard.press(KEYS[control])
+    product = build_product(task.make_world(int(found[1])), rule_of(task))
+    for step, control in enumerate(find_plan(product, true_cost(task)(product)).path.controls):
         page.wait_for_selector(f"canvas[data-drawn='{found[1]}/{step}']")
-    if number == 2:
-        take(page, "demonstrate")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(f".edges .demonstrations:has-text('#{number}')")
+        page.keyboard.press(KEYS[control])
 
 
 def take(page: Page, name: str) -> None:
