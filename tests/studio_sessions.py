@@ -1,6 +1,8 @@
 """Sessions for tests: demonstrations of corner, then goal in four rooms; and workers in this process."""
 
-from concurrent.futures import Future
+import asyncio
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
@@ -39,3 +41,30 @@ class InlineRunner:
         except Exception as error:
             future.set_exception(error)
         return QueuedJob(future, lambda: None)
+
+
+def finish(coroutine):
+    """Run a coroutine in a thread of its own: the browser's driver may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def send(controller, *messages):
+    for message in messages:
+        finish(controller.handle(message))
+    return controller
+
+
+def shortest_to_goal(seed):
+    world = find_task("errand").make_world(seed)
+    queue, seen = deque([(world.initial_state, [])]), {world.initial_state}
+    while queue:
+        state, controls = queue.popleft()
+        for control in range(3):
+            after = world.step(state, control)
+            if "goal" in world.label(state, control, after):
+                return [*controls, control]
+            if after not in seen:
+                seen.add(after)
+                queue.append((after, [*controls, control]))
+    raise AssertionError

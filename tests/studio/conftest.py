@@ -5,7 +5,11 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
-from studio_sessions import SECONDS
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, SECONDS, InlineRunner, demonstrate_errand, finish, send
+
+from wfairl.studio.controller import SessionController
+from wfairl.studio.session import Session
+from wfairl.studio.task_spec import find_task_spec
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +79,25 @@ def visited(browser, studio, begin):
         context.close()
     assert errors == []
     assert [url for url in requests if not url.startswith((origin, "data:"))] == []
+
+
+@pytest.fixture(scope="module")
+def errand_session(tmp_path_factory):
+    """A directory with three demonstrations of corner before goal, and what was learned from them."""
+    session = Session(tmp_path_factory.mktemp("sessions") / "one", find_task_spec(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for _ in range(3):
+        demonstrate_errand(session)
+    send(SessionController(session, InlineRunner()), {"do": "learn"})
+    return session.directory
+
+
+@pytest.fixture
+def controller(errand_session, tmp_path):
+    for file in errand_session.iterdir():
+        (tmp_path / "one").mkdir(exist_ok=True)
+        (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
+    controller = SessionController(Session(tmp_path / "one"), InlineRunner())
+    finish(controller.ready())
+    return controller

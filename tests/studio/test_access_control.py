@@ -19,8 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, SECONDS, InlineRunner, demonstrate_errand
-from test_controller import send
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, SECONDS, InlineRunner, demonstrate_errand, send
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.studio.downloads import archive

@@ -1,81 +1,31 @@
 """A session's controller: it does what a page asks for, says why it cannot, and its views are plain JSON."""
 
-import ast
-import asyncio
-import io
 import json
 import runpy
-import subprocess
-import sys
-import zipfile
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from corridors import Corridor, corridor_task
-from hypothesis import given
-from hypothesis import strategies as st
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, errand_plan, finish, send, shortest_to_goal
 
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.collection import collect
+from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
-from wfairl.core.worlds.rendering import Places, Rendering
-from wfairl.core.worlds.task_registry import find_task, task_of_document
+from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.scene_proposal import propose_scene
-from wfairl.recordings.minari_exchange import import_minari
-from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
-from wfairl.studio.downloads import download
-from wfairl.studio.frames import corner_of, encode_film
-from wfairl.studio.keys import can_point, control_in_direction, control_towards, controls_through, keys_of
 from wfairl.studio.session import COST_WORDS, Session
 from wfairl.studio.task_spec import find_task_spec
 from wfairl.studio.understanding import edge_evidence
 from wfairl.studio.views import PARTS
 
 CORNER_FIRST = {"kind": "before", "first": "corner", "second": "goal"}
-
-
-def finish(coroutine):
-    """Run a coroutine in a thread of its own: the browser's driver may have a loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-def send(controller, *messages):
-    for message in messages:
-        finish(controller.handle(message))
-    return controller
-
-
-@pytest.fixture(scope="module")
-def errand_session(tmp_path_factory):
-    """A directory with three demonstrations of corner before goal, and what was learned from them."""
-    session = Session(tmp_path_factory.mktemp("sessions") / "one", find_task_spec(FOUR_ROOMS))
-    session.do(CORNER)
-    session.do(GOAL)
-    for _ in range(3):
-        demonstrate_errand(session)
-    send(SessionController(session, InlineRunner()), {"do": "learn"})
-    return session.directory
-
-
-@pytest.fixture
-def controller(errand_session, tmp_path):
-    for file in errand_session.iterdir():
-        (tmp_path / "one").mkdir(exist_ok=True)
-        (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
-    controller = SessionController(Session(tmp_path / "one"), InlineRunner())
-    finish(controller.ready())
-    return controller
 
 
 def test_the_task_is_inferred_and_the_views_are_json(controller):
@@ -151,75 +101,6 @@ def test_a_control_that_breaks_a_law_says_so(controller):
     assert (lost["is_success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
 
 
-def test_a_drawn_path_leads_through_its_waypoints_by_the_fewest_steps(controller):
-    scene = send(controller, {"do": "watch", "seed": 5000}).view("watch")
-    columns, wall, begun = scene["frames"][0]["columns"], 0, 4
-    own = [frame["agent"] for frame in scene["frames"]]
-    cells = [own[begun + 6], wall, own[begun]]  # on, into a wall, which is passed over, and back again
-    waypoints = [[32 * (cell % columns) + 16, 32 * (cell // columns) + 16] for cell in cells]
-    controls = scene["episode"]["controls"]
-    message = {"do": "watch", "seed": 5000, "controls": controls[:begun], "waypoints": waypoints}
-    drawn = send(controller, message).view("watch")
-    path = drawn["episode"]["controls"]
-    assert path[:begun] == controls[:begun]
-
-    world = find_task("errand").make_world(5000)
-    state = world.initial_state
-    for control in path[:begun]:
-        state = world.step(state, control)
-    cell = begun
-    for goal in (cells[0], cells[2]):
-        on, state = fewest_steps(world, state, lambda one, goal=goal: agent_cell(world, one, columns) == goal)
-        cell += on
-        assert drawn["frames"][cell]["agent"] == goal
-    assert drawn["episode"]["imposed"] == cell
-    assert drawn["episode"]["cost"] == len(path) > scene["episode"]["cost"]
-    assert "cannot get there" in send(controller, {**message, "waypoints": [[1, 1]]}).notice.lower()
-
-
-def test_a_drawn_path_opens_doors_as_the_real_environment_does():
-    task = find_task("babyai-goto")
-    world, environment = task.make_world(5000), task.make_environment(5000)
-    column, row = corner_of(world)
-    controls = controls_through(world, (), [(18 * 32 + 16, 3 * 32 + 16)])
-    assert world.controls.index("toggle") in controls
-    for control in controls:
-        environment.step(int(control))
-    assert tuple(environment.unwrapped.agent_pos) == (18 + column, 3 + row)
-    assert encode_film(world, [world.initial_state]).instruction == environment.unwrapped.mission
-
-
-def agent_cell(world, state, columns):
-    x, y = world.rendering.places.locate(state)
-    return int(y // 32) * columns + int(x // 32)
-
-
-def fewest_steps(world, start, is_there):
-    layer, seen = [start], {start}
-    for steps in range(1000):
-        arrived = [state for state in layer if is_there(state)]
-        if arrived:
-            return steps, arrived[0]
-        layer = list({world.step(state, control) for state in layer for control in range(3)} - seen)
-        seen |= set(layer)
-    raise AssertionError
-
-
-def shortest_to_goal(seed):
-    world = find_task("errand").make_world(seed)
-    queue, seen = deque([(world.initial_state, [])]), {world.initial_state}
-    while queue:
-        state, controls = queue.popleft()
-        for control in range(3):
-            after = world.step(state, control)
-            if "goal" in world.label(state, control, after):
-                return [*controls, control]
-            if after not in seen:
-                seen.add(after)
-                queue.append((after, [*controls, control]))
-    raise AssertionError
-
-
 def test_a_question_is_asked_and_the_answer_is_kept(controller):
     question = send(controller, {"do": "ask"}).view("answer")["question"]
     answer = {"do": "answer", "seed": question["seed"], "controls": question["controls"], "right": True}
@@ -253,12 +134,13 @@ def test_a_scene_in_which_the_task_cannot_be_done_is_named_and_passed_over(contr
 
     def run_agent(snapshot, seed, *others):
         if seed == first:
-            raise UnsatisfiableTaskError("every path is blocked")
+            raise UnsatisfiableTaskError("every path is blocked. Type a command")
         return run(snapshot, seed, *others)
 
     monkeypatch.setattr(jobs, "run_agent", run_agent)
-    notice = send(controller, {"do": "watch", "seed": first}).notice
-    assert notice == f"Scene {first}: every path is blocked; N goes to the next scene."
+    view = send(controller, {"do": "watch", "seed": first}).view("watch")
+    assert (view["refusal"], view["seed"], view["episode"]) == ("Every path is blocked.", first, None)
+    assert len(view["frames"]) == 1  # the scene, so that one sees why
     assert send(controller, {"do": "watch"}).findings.episode.seed == first + 1
 
 
@@ -289,6 +171,20 @@ def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, mon
     assert not controller.view("understanding")["cost"]["is_current"]
     controller.session.do({"do": "forget", "name": "corner"})  # other worlds
     assert controller.view("understanding")["cost"] is None
+
+
+def test_a_question_shows_what_the_agent_would_do_with_the_learned_cost(controller, monkeypatch):
+    cost, act, planned_with = unit_cost, jobs.act, []
+
+    def record(*arguments):
+        planned_with.append(arguments[4])
+        return act(*arguments)
+
+    monkeypatch.setattr(jobs.SessionSnapshot, "cost", property(lambda self: cost))
+    monkeypatch.setattr(jobs, "act", record)
+    send(controller, {"do": "ask"})
+    assert planned_with
+    assert all(one is cost for one in planned_with)
 
 
 def test_where_the_world_slips_one_watches_answers_and_repeats_what_was_drawn(tmp_path):
@@ -377,51 +273,6 @@ def test_what_was_shown_is_current_again_where_the_model_is_lost(controller, con
     assert again.session.model.sentences == controller.session.model.sentences
 
 
-@given(st.lists(st.sampled_from(["left", "right", "forward", "toggle", "north", "run", "unx", "go 1"]), unique=True))
-def test_every_control_has_a_key_of_its_own(controls):
-    keys = [one["key"] for one in keys_of(controls)]
-    assert all(keys)
-    assert len(set(keys)) == len(keys)
-    assert not set(keys) & set("urntyx123")
-
-
-class Crossing:
-    """A world whose controls have no names to speak of: from the middle to waypoints around it, and nowhere else."""
-
-    WAYS = ((30, 0), (0, 40), (-20, 2), (5, -50), (10, 0))
-
-    def __init__(self):
-        self.controls = tuple(f"way {number}" for number in range(len(self.WAYS)))
-        self.initial_state = None
-
-    def step(self, state, control):
-        return control if state is None else state
-
-    def locate(self, state):
-        x, y = (0, 0) if state is None else self.WAYS[state]
-        return 100 + x, 100 + y
-
-    @property
-    def rendering(self):
-        return Rendering(lambda state: np.zeros((200, 200, 3), np.uint8), Places(self.locate))
-
-
-def test_one_points_where_controls_have_no_keys():
-    world = Crossing()
-    assert can_point(world)
-    assert not can_point(find_task("errand").make_world(0))
-    arrows = {"ArrowRight": 0, "ArrowDown": 1, "ArrowLeft": 2, "ArrowUp": 3}
-    assert {key: control_in_direction(world, None, key) for key in arrows} == arrows
-    for control, (x, y) in enumerate(world.WAYS):
-        assert control_towards(world, None, 100 + x, 100 + y) == control
-    with pytest.raises(BadInputError, match="in that direction"):
-        control_in_direction(world, 0, "ArrowUp")
-    with pytest.raises(BadInputError, match="nearer to that point"):
-        control_towards(world, None, 100, 100)
-    with pytest.raises(BadInputError, match="no such direction"):
-        control_in_direction(world, None, "Home")
-
-
 def test_the_most_telling_scene_is_proposed_and_gone_to(controller):
     session, seeds = controller.session, range(1000003 + 1, 1000003 + 13)
     proposal = propose_scene(session.model, session.dataset, session.task, seeds, np.random.default_rng(0))
@@ -461,61 +312,3 @@ def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     monkeypatch.setattr(registry._tasks, "_entries", {**registry._registered(), task.name: task})
     controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), InlineRunner())
     assert controller.view("scene")["frames"] == [{"text": str(task.make_world(controller.session.state.seed).name(0))}]
-
-
-def test_the_automaton_is_given_in_formats_of_other_tools(controller, tmp_path):
-    with pytest.raises(BadInputError, match="guards; export it as hoa"):
-        download(controller.session, "task.pnml")
-    for form in (one for one in FORMATS.values() if one.name != "pnml"):
-        name = f"task{form.suffixes[0]}"
-        content, _ = download(controller.session, name)
-        assert content
-        if form.read is not None:
-            (tmp_path / name).write_bytes(content)
-            again = read_automaton(tmp_path / name)
-            assert all(again.accepts(one.labels) for one in controller.session.dataset)
-    assert finish(controller.download("scene.prism"))[0].decode().count("\nmdp\n") == 1
-    document = json.loads(finish(controller.download("my-fourrooms.task.json"))[0])
-    assert all(task_of_document(document).rule.accepts(one.labels) for one in controller.session.dataset)
-    with pytest.raises(BadInputError):
-        download(controller.session, "../journal.jsonl")
-
-
-@pytest.mark.parametrize("name", ["'); import os; ('", '"""; x', "{first}", "\\", "<script>"])
-def test_names_in_the_script_are_text(tmp_path, name):
-    session = Session(tmp_path / "one", find_task_spec(FOUR_ROOMS))
-    session.do({**GOAL, "name": name})
-    correction = {"kind": "never", "proposition": name}
-    session.do({"do": "correct", "correction": correction, "law": True, "answers": []})
-    named = {
-        line.targets[0].id: ast.literal_eval(line.value)
-        for line in ast.parse(download(session, "repeat.py")[0]).body
-        if isinstance(line, ast.Assign) and line.targets[0].id.isupper()
-    }
-    assert named["LAWS"] == [correction]
-    assert list(named["TASK"]["propositions"]) == [name]
-
-
-@pytest.mark.slow
-def test_downloads_are_the_session_and_repeat_it(controller, tmp_path):
-    content, kind = finish(controller.download("session.zip"))
-    assert kind == "application/zip"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(tmp_path / "out")
-    files = {path.name for path in (tmp_path / "out" / "one").iterdir()}
-    assert files >= {"demos.safetensors", "task.json", "my-fourrooms.task.json", "report.html", "repeat.py"}
-    ran = subprocess.run(
-        [sys.executable, str(tmp_path / "out" / "one" / "repeat.py")], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.splitlines() == ["corner, then goal", "100% of ten new scenes succeeded"]
-
-
-def test_a_session_comes_back_from_its_minari_data_set(controller, tmp_path):
-    content = finish(controller.download("minari.zip"))[0]
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(tmp_path)
-    (metadata,) = tmp_path.rglob("metadata.json")
-    name = metadata.parents[1].relative_to(tmp_path).as_posix()
-    again = import_minari(name, controller.session.state.spec.task, tmp_path).dataset
-    assert [one.controls for one in again] == [one.controls for one in controller.session.dataset]
-    assert [one.score for one in again] == [one.score for one in controller.session.dataset]

@@ -3,8 +3,17 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
-from test_controller import finish, send, shortest_to_goal
+from studio_sessions import (
+    CORNER,
+    FOUR_ROOMS,
+    GOAL,
+    InlineRunner,
+    demonstrate_errand,
+    errand_plan,
+    finish,
+    send,
+    shortest_to_goal,
+)
 
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError

@@ -16,8 +16,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
-from studio_sessions import SECONDS, InlineRunner
-from test_controller import send
+from studio_sessions import SECONDS, InlineRunner, send
 from test_kill import start
 
 from wfairl.core.support.errors import BadInputError

@@ -20,6 +20,7 @@ from wfairl.questions.corrections import Correction, correction_of_document, wit
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
 from wfairl.studio.events import PERSON, HistoryMoved
+from wfairl.studio.frames import encode_film
 from wfairl.studio.history import History, SessionState
 from wfairl.studio.journal import GONE
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
@@ -241,9 +242,11 @@ class SessionController:
         waypoints = tuple((float(x), float(y)) for x, y in message.get("waypoints", ()))
         try:
             self.findings.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
-        except UnsatisfiableTaskError as error:  # also a refusal, whose reason the person should see
-            self.findings.watched_seed = seed
-            raise BadInputError(f"scene {seed}: {error}; N goes to the next scene") from None
+        except UnsatisfiableTaskError as error:  # also a refusal; the advice of both is for the command line
+            await self._make_worlds(self.session.state.spec, [seed])
+            world = self.session.worlds.world(self.session.state.spec, seed)
+            reason = str(error).split(". ")[0].removesuffix(".")
+            self.findings.show_refusal(seed, capitalised(f"{reason}."), encode_film(world, [world.initial_state]))
         self._changed(WATCH)
 
     async def _try_scenes(self) -> None:

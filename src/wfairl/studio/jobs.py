@@ -145,7 +145,7 @@ def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQue
         question = find_question(model, snapshot.dataset, task, seeds, rng, n_jobs=1, asked=asked)
         seed, world = question.seed, task.make_world(question.seed)
         path = follow(world, question.controls, model.finite, effects=question.effects)
-        usual = act(task, model, world, seed, nominal_cost(task))[0]
+        usual = act(task, model, world, seed, snapshot.cost)[0]
     except NothingToAskError:
         seed, path = _unasked_plan(snapshot, seeds, asked)
         world, usual = path.world, path
@@ -170,7 +170,7 @@ def _unasked_plan(
     """A scene and the path of the agent there, with labels that were not asked about."""
     task, known = snapshot.spec.task, {compress(labels) for labels in asked}
     for seed in seeds:
-        path = act(task, snapshot.model, task.make_world(seed), seed, nominal_cost(task))[0]
+        path = act(task, snapshot.model, task.make_world(seed), seed, snapshot.cost)[0]
         if compress(path.labels) not in known:
             return seed, path
     raise NothingToAskError(

@@ -35,6 +35,7 @@ class Findings:
         encoder, encoder_seed: encodes the frames of the scene that is demonstrated in.
         proposal: the scene most worth demonstrating.
         watched_seed, episode, film: the scene that the agent was watched in last, and its episode there.
+        refusal: why there is no episode in that scene.
         question: the latest.
         trials: seed, outcome and steps of each scene that was tried.
         map: numbers over the cells of the episode's scene.
@@ -47,6 +48,7 @@ class Findings:
     watched_seed: int = FIRST_TEST_SEED
     episode: AgentEpisode | None = None
     film: EncodedFilm | None = None
+    refusal: str = ""
     question: PlainQuestion | None = None
     trials: list[tuple[int, str, int]] = field(default_factory=list)
     map: dict[str, Any] | None = None
@@ -55,7 +57,12 @@ class Findings:
     def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
         """Keep an episode of the agent."""
         self.watched_seed, self.map, self.is_outdated = episode.seed, None, False
-        self.episode, self.film = episode, film
+        self.episode, self.film, self.refusal = episode, film, ""
+
+    def show_refusal(self, seed: int, reason: str, film: EncodedFilm) -> None:
+        """Keep why the agent does not act in a scene, and the scene."""
+        self.watched_seed, self.map, self.is_outdated = seed, None, False
+        self.episode, self.film, self.refusal = None, film, reason
 
     def outdate(self) -> None:
         """Drop what follows from an earlier model; an episode is kept, but known to be old."""
@@ -65,7 +72,7 @@ class Findings:
     def clear(self) -> None:
         """Drop everything: the propositions have changed."""
         self.outdate()
-        self.episode = self.film = None
+        self.episode, self.film, self.refusal = None, None, ""
 
     def encoder_of(self, seed: int) -> FrameEncoder:
         """The encoder of the frames of the scene that is demonstrated in."""
@@ -157,15 +164,11 @@ def _proposal_view(proposal: SceneProposal) -> list[dict[str, Any]]:
 
 def watch_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
     """An episode of the agent, with explanations."""
-    if findings.episode is None or findings.film is None:
-        return {"episode": None, "frames": [], "tiles": [], "is_outdated": findings.is_outdated}
-    return {
-        "seed": findings.episode.seed,
-        **asdict(findings.film),
-        "episode": asdict(findings.episode),
-        "map": findings.map,
-        "is_outdated": findings.is_outdated,
-    }
+    shown = {"refusal": findings.refusal, "map": findings.map, "is_outdated": findings.is_outdated}
+    if findings.film is None:
+        return {"episode": None, "frames": [], "tiles": [], **shown}
+    episode = None if findings.episode is None else asdict(findings.episode)
+    return {"seed": findings.watched_seed, **asdict(findings.film), "episode": episode, **shown}
 
 
 def answer_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001

@@ -161,8 +161,9 @@ def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]])
     ever = frozenset().union(*(label for there in labels.values() for label in there))
     never = ", ".join(sorted(automaton.propositions - ever))
     return UnsatisfiableTaskError(
-        f"the task cannot be satisfied in this world: {waiting or 'every path is blocked'}, and no controls produce"
-        f" that there{f' ({never} can never hold)' if never else ''}."
+        "the task cannot be satisfied in this world: "
+        + (f"{waiting}, and no controls produce that there" if waiting else "every way to complete it is blocked")
+        + f"{f' ({never} can never hold)' if never else ''}."
         " Plan in another world (another seed), or learn the automaton from words that cover worlds like this one."
     )
 

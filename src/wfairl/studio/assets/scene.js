@@ -84,6 +84,7 @@ export default {
         </div>
       </template>
 
+      <p v-if="mode === 'watch' && view.refusal" class="warn" role="status"><b>The agent does not act here.</b> {{ view.refusal }} Go on to the next scene, answer a question, or demonstrate once more.</p>
       <template v-if="view.mode === 'watch' && view.episode">
         <p v-if="view.is_outdated" class="warn">Planned before your latest changes.</p>
         <p class="reason" aria-live="polite"><b>{{ reason.head }}</b> {{ reason.rest }}</p>
@@ -241,18 +242,18 @@ export default {
       this.noteSeen();
       this.$refs.view.focus({ preventScroll: true });
     },
-    contentOf(mode) { const feed = this.feeds[mode]; return feed?.episode ?? feed?.question ? this.pathOf(feed) : ""; },
+    contentOf(mode) { const feed = this.feeds[mode]; return feed?.episode || feed?.refusal || feed?.question ? this.pathOf(feed) : ""; },
     noteSeen() { this.seen = { ...this.seen, [this.mode]: this.contentOf(this.mode) }; },
     isWaiting(mode) { return mode !== "demonstrate" && mode !== this.mode && this.contentOf(mode) !== "" && this.contentOf(mode) !== this.seen[mode]; },
     // Ask for what the mode shows, once for each state of the evidence.
     request() {
       const feed = this.feeds[this.mode];
       if (this.mode === "demonstrate" || !this.base.is_current || this.base.is_busy || !feed) return;
-      const isMissing = this.mode === "watch" ? !feed.episode || feed.is_outdated : !feed.question;
+      const isMissing = this.mode === "watch" ? !(feed.episode || feed.refusal) || feed.is_outdated : !feed.question;
       const wanted = `${this.mode} ${this.base.evidence} ${this.base.answers}`;
       if (!isMissing || this.requested === wanted) return;
       this.requested = wanted;
-      this.send(this.mode === "answer" ? { do: "ask" } : feed.episode ? { do: "watch", seed: feed.episode.seed } : { do: "watch", seed: this.base.first_watched });
+      window.studio.send(this.$emit, this.mode === "answer" ? { do: "ask" } : { do: "watch", seed: feed.episode?.seed ?? this.base.first_watched });
     },
     watchScene(event) { this.setMode("watch"); this.send({ do: "watch", seed: event.detail }); },
     answer(right) { if (this.view.question) this.send({ do: "answer", seed: this.view.question.seed, controls: this.view.question.controls, effects: this.view.question.effects, right }); },
@@ -270,7 +271,10 @@ export default {
       this.notice = notice;
       setTimeout(() => { if (this.notice === notice) this.notice = ""; }, 4000 + 80 * notice.length);
     },
-    send(message) { window.studio.send(this.$emit, message); },
+    send(message) {
+      this.notice = "";  // it was about what the person did before
+      window.studio.send(this.$emit, message);
+    },
     keep(right) { this.send({ do: "keep", right }); },
     percent: (share) => (share > 0 && share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`),
     isMap(kind) { return this.view.map !== null && this.view.map.kind === kind; },
