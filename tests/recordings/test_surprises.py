@@ -220,6 +220,8 @@ def test_states_alone_are_refused_where_the_world_slips(tmp_path):
     path.write_text(json.dumps({"states": [[2, 2], [3, 2], [0, 0]], "controls": ["up", "up"]}))
     (surprise,) = read_recordings(path, slippery).recordings[0].surprises
     assert surprise.step == 1  # the first step is a slip, which the model foresees
+    with pytest.raises(NoSlipError, match="the model slips already"):
+        estimate_slip(read_recordings(path, slippery).recordings.values())
 
 
 def test_slips_that_are_not_alike_are_named_and_not_averaged(tmp_path):

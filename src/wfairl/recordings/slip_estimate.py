@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.world import slips
 from wfairl.recordings.recorded_states import Recording
 
 GRID = (np.arange(10_000) + 0.5) / 10_000
@@ -48,11 +49,10 @@ def estimate_slip(recordings: Iterable[Recording]) -> SlipEstimate:
     kinds = Counter(kind for one in recordings for kind in one.slips)
     _check_replaced(recordings, kinds)
     telling = {(own, share): count for (own, share), count in kinds.items() if own != share and (own or share)}
+    if any(slips(one.path.world) for one in recordings):
+        raise NoSlipError("the model slips already: --estimate-slip estimates that of a model that does not")
     if not telling:
-        raise NoSlipError(
-            "no step tells how often controls slip: the log must give states and controls, of a world that does not"
-            " slip in the model"
-        )
+        raise NoSlipError("no step tells how often controls slip: the log must give states and controls")
     log_likelihood = np.zeros(len(GRID))
     for (own, share), count in telling.items():
         log_likelihood += count * np.log((1 - GRID) * own + GRID * share)

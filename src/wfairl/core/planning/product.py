@@ -170,8 +170,8 @@ def build_product(
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
-            " a state takes about 100 bytes). MiniGrid scenes have a focused planner (--planner focused), which builds"
-            " less of the product."
+            " a state takes about 100 bytes). MiniGrid scenes that do not slip have a focused planner (--planner"
+            " focused), which builds less of the product."
         ) from None
 
 

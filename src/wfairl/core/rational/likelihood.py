@@ -298,8 +298,9 @@ def _fill_evidence(
         world = _world(scenes, i, table.shape[1])
         if slipping is not None:
             tolerance = EXPECTED_TOLERANCE * temperatures[0]
+            starts = room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]
             expected_cost_to_go(
-                room.automaton, world, slipping, scenes.state_first[i], slipping.failure[i], tolerance, V
+                room.automaton, world, slipping, scenes.state_first[i], starts, slipping.failure[i], tolerance, V
             )
         else:
             highest = scenes.highest[scenes.state_first[i] : scenes.state_first[i + 1]]

@@ -15,7 +15,7 @@ from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import sweep_order
 from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, first_entries, sweep_costs
 from wfairl.core.planning.shortest_path import Floats
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 
 
 class PackedWorld(NamedTuple):
@@ -142,12 +142,24 @@ def search_nodes(
         highest: a node whose V would be higher has inf instead, and nothing is searched from there; [states]
         queue, is_queued: room for every node.
     """
+    for node in range(len(automaton.table) * (len(world.first) - 1)):
+        V[node], is_queued[node] = np.inf, False
+    _search_open(automaton, world, highest, V, queue, is_queued)
+
+
+@njit(cache=True, nogil=True)
+def _search_open(
+    automaton: ReversibleTable,
+    world: PackedWorld,
+    highest: Floats,
+    V: Floats,
+    queue: NDArray[np.int32],
+    is_queued: NDArray[np.bool_],
+) -> None:
+    """See `search_nodes`; V is inf before, or -inf where nothing is to be searched, and no node is queued."""
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
-    nodes = automaton_states * states
-    for node in range(nodes):
-        V[node], is_queued[node] = np.inf, False
-    end = 0
+    nodes, end = automaton_states * states, 0
     for q in range(automaton_states):
         for a in range(len(world.label_first) - 1):
             if automaton.table[q, a] == ACCEPTED:
@@ -200,17 +212,26 @@ def expected_cost_to_go(
     world: PackedWorld,
     slipping: SlippingWorlds,
     first_state: int,
+    starts: NDArray[np.int64],
     failure: float,
     tolerance: float,
     V: Floats,
 ) -> None:
     """Fill the expected V of node q * states + s in a world that slips; inf where acceptance cannot be reached.
 
-    The method is that of `planning.expected_cost`. The states of the world begin at `first_state` of `slipping`.
+    The method is that of `planning.expected_cost`. The states of the world begin at `first_state` of `slipping`. Only
+    what can be reached from the nodes `starts` is solved, and all if there are none: where a world remembers what was
+    done, most pairs of its states with those of the automaton never occur.
     """
     table, states, effects = automaton.table, len(world.first) - 1, slipping.successor.shape[1]
     nodes = len(table) * states
-    search_nodes(automaton, world, np.full(states, np.inf), V, np.empty(nodes, np.int32), np.empty(nodes, np.bool_))
+    queue, is_queued = np.empty(nodes, np.int32), np.zeros(nodes, np.bool_)
+    for node in range(nodes):
+        V[node] = -np.inf if len(starts) else np.inf
+    _open(table, slipping, first_state, states, starts, V, queue)
+    _search_open(automaton, world, np.full(states, np.inf), V, queue, is_queued)
+    for node in range(nodes):
+        V[node] = np.inf if V[node] == -np.inf else V[node]
     highest, least = 0.0, np.inf
     for cost in V[:nodes]:
         highest, least = max(highest, cost if cost < np.inf else 0.0), min(least, cost)
@@ -242,3 +263,32 @@ def expected_cost_to_go(
     sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
     for i in range(count):
         V[order[i]] = values[i]
+
+
+@inner
+def _open(
+    table: Table,
+    slipping: SlippingWorlds,
+    first_state: int,
+    states: int,
+    starts: NDArray[np.int64],
+    V: Floats,
+    queue: NDArray[np.int32],
+) -> None:
+    """Raise V from -inf to inf at the nodes that can be reached from `starts`."""
+    end = scanned = 0
+    for start in starts:
+        if V[start] < 0:
+            V[start] = np.inf
+            queue[end] = start
+            end += 1
+    while scanned < end:
+        q, s = queue[scanned] // states, queue[scanned] % states
+        scanned += 1
+        for e in range(slipping.successor.shape[1]):
+            after = slipping.successor[first_state + s, e]
+            to = table[q, slipping.label[first_state + s, e]]
+            if after >= 0 and to >= 0 and V[to * states + after] < 0:
+                V[to * states + after] = np.inf
+                queue[end] = to * states + after
+                end += 1

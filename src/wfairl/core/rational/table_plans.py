@@ -119,7 +119,8 @@ def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
         general_cost_to_go(automaton, packed, V)
     else:
         failure = float(slipping.failure[0])
-        expected_cost_to_go(automaton, packed, slipping, 0, failure, 1e-6 * float(world.costs.min()), V)
+        everywhere = np.empty(0, np.int64)
+        expected_cost_to_go(automaton, packed, slipping, 0, everywhere, failure, 1e-6 * float(world.costs.min()), V)
     return TablePlan(world, table, V.reshape(len(table), -1), failure)
 
 
