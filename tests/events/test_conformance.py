@@ -230,6 +230,21 @@ def test_attributes_become_propositions_with_thresholds_of_their_own():
         from_frame(frame, LogColumns(attributes=("weight",)))
 
 
+def test_attributes_of_whole_cases_are_printed_once(tmp_path):
+    rng, rows = np.random.default_rng(0), ["case,event,amount,channel,outcome"]
+    for case in range(60):
+        amount, channel = rng.integers(10_000), rng.choice(["web", "shop", "phone"])
+        middle = rng.permutation(["b", "c", "d"])
+        rows += [f"{case},{event},{amount},{channel},{amount > 5_000}" for event in ("a", *middle, "e")]
+    (tmp_path / "log.csv").write_text("\n".join(rows))
+    attributes = ["--attribute", "amount", "--attribute", "channel"]
+    learned = run("learn-task", tmp_path / "log.csv", "-o", tmp_path / "task.json", *attributes).stdout
+    assert "labels of 11 propositions, 'a'," in " ".join(learned.split())
+    scored = run("score", tmp_path / "task.json", tmp_path / "log.csv", "--most", 0).stdout
+    assert scored.count("always") == 60
+    assert "channel = web & " not in scored
+
+
 def test_a_rule_that_does_not_beat_a_constant_answer_says_so_first(tmp_path):
     rng = np.random.default_rng(0)
     rows = ["case,event,outcome"]

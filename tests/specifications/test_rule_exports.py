@@ -1,5 +1,6 @@
 """Rules of event logs for other tools: formulas and nets accept what the rule accepts."""
 
+import json
 from itertools import product
 from xml.etree import ElementTree
 
@@ -73,3 +74,17 @@ def test_the_command_writes_declare_and_a_formula_of_a_learned_rule(tmp_path):
     automaton = from_ltlf(formula)
     assert automaton.accepts(words[0])
     assert not automaton.accepts(words[0][1:])
+
+
+@pytest.mark.parametrize("suffix", ["ltlf", "decl"])
+def test_a_sentence_that_a_format_lacks_is_counted_as_left_out(tmp_path, suffix):
+    words = [("open", *["lend", "return"] * n, "shut") for n in (1, 2, 3, 4)] * 30
+    model = DeclareLearner().fit(words, [1.0] * len(words), Reading(keep_repeats=True)).model
+    model.save(tmp_path / "task.json")
+    lacking = sum("as often as" in one for one in model.sentences)
+    output = tmp_path / f"rule.{suffix}"
+    told = CliRunner().invoke(app, ["export", str(tmp_path / "task.json"), "-o", str(output), "--json"]).stdout
+    assert lacking > 0
+    assert json.loads(told) == {
+        "path": str(output), "sentences": len(model.sentences) - lacking, "left_out": lacking
+    }  # fmt: skip

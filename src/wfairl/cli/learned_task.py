@@ -79,10 +79,10 @@ def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tup
 
 
 def _alphabet(model: TaskModel) -> str:
-    """The labels; of many, their propositions."""
-    labels, names = [*map(format_label, model.alphabet)], sorted({name for label in model.alphabet for name in label})
-    if len(labels) <= MOST_NAMED:
-        return list_names(labels, MOST_NAMED)
+    """The labels; if many labels have several propositions, the propositions."""
+    labels, names = model.alphabet, sorted({name for label in model.alphabet for name in label})
+    if len(labels) <= MOST_NAMED or len(labels) <= len(names):
+        return list_names([*map(format_label, labels)], MOST_NAMED)
     return f"{len(labels)} labels of {len(names)} propositions, {list_names(names, MOST_NAMED)}"
 
 

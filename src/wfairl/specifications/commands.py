@@ -30,7 +30,7 @@ from wfairl.specifications.comparison import AutomataComparison, compare_automat
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.formats import DRAWINGS, find_format, read_automaton, write_automaton
 from wfairl.specifications.formats.ltlf import from_ltlf
-from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
+from wfairl.specifications.formats.rule_sentences import DECLARE_NAMES, FORMULAS, rule_to_ltlf, to_declare
 from wfairl.specifications.prism import to_prism
 from wfairl.specifications.symbolic import reads_repeats_once
 
@@ -145,7 +145,9 @@ def export(
         if rule is None:
             raise BadInputError(f"{task_model}: declare is for rules learned from event logs, which are sentences")
         content = to_declare(rule) if other == DECLARE else rule_to_ltlf(rule)
-        facts: dict[str, object] = {"sentences": len(rule.constraints)}
+        said = DECLARE_NAMES if other == DECLARE else FORMULAS
+        left_out = sum(one.constraint.template.name not in said for one in rule.constraints)
+        facts: dict[str, object] = {"sentences": len(rule.constraints) - left_out, "left_out": left_out}
     elif form is None:
         content, facts = _prism(model, task, seed, cost)
     else:
