@@ -47,3 +47,16 @@ def test_a_scene_is_described_as_the_real_environment_has_it():
     assert f"yellow key at column {key[0]}, row {key[1]}" in text
     assert "locked yellow door at" in text
     assert "goal at column 6, row 6" in text
+
+
+def test_an_office_is_described_as_the_published_map_has_it():
+    """Columns and rows count from one and from the top, as in the image."""
+    world = find_task("office-coffee").make_world(0)
+    agent, things = describe_scene(world, world.initial_state).splitlines()
+    x, y = world.initial_state if isinstance(world.initial_state, tuple) else world.table.states[world.initial_state]
+    assert agent.startswith(f"You are at column {x + 1}, row {9 - y}; ways: ")
+    for place in ("f at column 9, row 7", "f at column 4, row 3", "e at column 8, row 5", "g at column 5, row 5"):
+        assert place in things
+    for move, control in zip(("up", "right", "down", "left"), range(4), strict=True):
+        leads_on = world.step(world.initial_state, control) != world.initial_state
+        assert (f" {move}" in agent) == leads_on

@@ -20,6 +20,7 @@ from wfairl.core.planning.plan import Detour, Plan
 from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
+from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import slips
@@ -232,7 +233,10 @@ def _name(world: Any, control: int | None) -> str | None:
 
 def _place(world: Any, state: Any) -> str:
     """A state for people."""
-    return str(world.describe(state).split(";")[0] if hasattr(world, "describe") else state_name(world, state))
+    rendering = offered_rendering(world)
+    if rendering is None or rendering.describe is None:
+        return state_name(world, state)
+    return rendering.describe(state).split(";")[0]
 
 
 def path_table(controls: Sequence[str], path: WorldPath) -> Table:

@@ -76,7 +76,12 @@ class MiniGridRenderer:
     @property
     def rendering(self) -> Rendering:
         """How the scene looks."""
-        return Rendering(self.render, Places(self.locate, self.heading), Tiles(self.tile_keys, self.render_tile))
+        tiles = Tiles(self.tile_keys, self.render_tile)
+        return Rendering(self.render, Places(self.locate, self.heading), tiles, self.describe)
+
+    def describe(self, fields: NDArray[np.int32]) -> str:
+        """A state for a person who cannot see it."""
+        return self.encode(fields).in_words()
 
     def render(self, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         """The image of a state, shape [height, width, 3]."""

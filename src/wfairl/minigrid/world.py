@@ -222,10 +222,6 @@ class MiniGridWorld:
         """The state in MiniGrid's own encoding."""
         return self.renderer.encode(self._fields(state))
 
-    def describe(self, state: int) -> str:
-        """The state for a person who cannot see it."""
-        return self.encode(state).in_words()
-
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
         return self.renderer.cell_at(x, y)
 

@@ -22,7 +22,7 @@ class OfficeRenderer:
     @property
     def rendering(self) -> Rendering:
         """How the office looks."""
-        return Rendering(self.render, Places(self.locate))
+        return Rendering(self.render, Places(self.locate), describe=self.describe)
 
     def render(self, cell: OfficeCell) -> NDArray[np.uint8]:
         """The image of the office with the robot on a cell, shape [height, width, 3]."""
@@ -44,6 +44,14 @@ class OfficeRenderer:
         from wfairl.pages.world_drawing import cell_centre
 
         return cell_centre(*_in_picture(cell), self._size)
+
+    def describe(self, cell: OfficeCell) -> str:
+        """Where the robot is and where it can go from there, and what lies where, in columns and rows of the image."""
+        (column, row), x, y = _in_picture(cell), *cell
+        ways = [move for move in MOVES if neighbour((x, y), move) != (x, y)]
+        cells = sorted({**dict.fromkeys(self.carpet, "carpet"), **self.objects}.items(), key=lambda one: one[1])
+        things = "; ".join(f"{name} at column {i + 1}, row {ROWS - j}" for (i, j), name in cells)
+        return f"You are at column {column + 1}, row {row + 1}; ways: {', '.join(ways)}.\n{things}."
 
     @property
     def _size(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,6 @@ from wfairl.pages.world_drawing import rendering_of, state_text
 from wfairl.studio.task_spec import Inventive
 
 CACHED_TILES = 4_096
-
-
-@runtime_checkable
-class Described(Protocol):
-    """A world that describes its states in words."""
-
-    def describe(self, state: Any) -> str:
-        """A state for a person who cannot see it: one line on the agent, perhaps one on the rest."""
-        ...
 
 
 class FrameEncoder:
@@ -79,9 +70,9 @@ def corner_of(world: Any) -> tuple[int, int] | None:
 
 def describe_scene(world: Any, state: Any) -> str:
     """Where the agent is, and what the scene has, for who cannot see it."""
-    if isinstance(world, Described):
-        return world.describe(state)
     rendering = rendering_of(world)
+    if rendering is not None and rendering.describe is not None:
+        return rendering.describe(state)
     if rendering is None or rendering.places is None:
         return state_text(world, state)
     x, y = rendering.places.locate(state)

@@ -1,5 +1,6 @@
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from wfairl.core.rational import (
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.doubts import DEADLY_ODDS, OBLIGATION_ODDS, measure_doubts, measure_support
-from wfairl.core.rational.rational_learner import UNFORESEEN, evidence_of
+from wfairl.core.rational.rational_learner import UNFORESEEN, _outlier_probabilities, evidence_of
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
@@ -258,3 +259,11 @@ def test_demonstrations_without_a_proposition_explain_nothing():
     world = ArrayWorld(np.array([[1, 0], [1, 0]], np.int32), np.zeros((2, 2), np.int16), 0, np.ones((2, 2)))
     with pytest.raises(NothingExplainedError):
         learn_posterior(Observations((frozenset(),), (DemonstratedScene.along(world, [0]),)))
+
+
+def test_a_demonstration_is_an_outlier_with_a_probability_of_at_most_one():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        of_scenes = np.vstack([np.zeros(17), rng.normal(size=17)])
+        evidence = SimpleNamespace(log_outlier=np.array([0.0, -9.0]))
+        assert _outlier_probabilities(evidence, of_scenes).max() <= 1.0

@@ -190,7 +190,8 @@ def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -
     """P(demonstration i follows no task | A), averaged over the temperatures by their posterior; [scenes]."""
     totals = of_scenes.sum(axis=0)
     weights = np.exp(totals - totals.max())
-    return np.exp(evidence.log_outlier[:, None] - of_scenes) @ (weights / weights.sum())
+    mean = np.exp(evidence.log_outlier[:, None] - of_scenes) @ (weights / weights.sum())
+    return np.minimum(mean, 1.0)  # the weights add up to one but for rounding, and a model above one is not read again
 
 
 def _is_no_shortcut(scene: DemonstratedScene, table: Table) -> bool:

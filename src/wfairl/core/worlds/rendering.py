@@ -54,11 +54,13 @@ class Rendering:
         render: from a state to its image, shape [height, width, 3] of uint8; all images of a world have one shape.
         places: where the agent is in the images; None if the world cannot tell.
         tiles: the same images as tiles; None if the images are not made of tiles.
+        describe: from a state to words for a person who cannot see it: one line on the agent, perhaps one on the rest.
     """
 
     render: Callable[[Any], NDArray[np.uint8]]
     places: Places | None = None
     tiles: Tiles | None = None
+    describe: Callable[[Any], str] | None = None
 
     def after(self, translate: Callable[[Any], Any]) -> "Rendering":
         """The rendering of another world, whose states `translate` turns into the states of this one."""
@@ -68,7 +70,7 @@ class Rendering:
 
         places = self.places and Places(after(self.places.locate), self.places.heading and after(self.places.heading))
         tiles = self.tiles and Tiles(after(self.tiles.keys), self.tiles.render)
-        return Rendering(after(self.render), places, tiles)
+        return Rendering(after(self.render), places, tiles, self.describe and after(self.describe))
 
 
 @runtime_checkable
