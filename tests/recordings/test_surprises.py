@@ -21,7 +21,7 @@ from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips
 from wfairl.recordings.log import MalformedLogError, read_recordings
-from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, read_states
+from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
 
 
@@ -222,6 +222,20 @@ def test_states_alone_are_refused_where_the_world_slips(tmp_path):
     assert surprise.step == 1  # the first step is a slip, which the model foresees
     with pytest.raises(NoSlipError, match="the model slips already"):
         estimate_slip(read_recordings(path, slippery).recordings.values())
+
+
+@pytest.mark.parametrize("slip", [0.1, 0.3])
+def test_a_model_that_slips_too_seldom_is_told_from_one_that_slips_as_it_says(slip):
+    world, rng = explore_world(Courier()).slipping(0.1), np.random.default_rng(0)
+    inside, slips, recordings = [world.find((x, y)) for x in (1, 2, 3) for y in (1, 2, 3)], 0, []
+    for _ in range(300):
+        state, slipped = int(rng.choice(inside)), bool(rng.random() < slip)
+        slips += slipped
+        after = world.after(state, int(rng.integers(1, 4)) if slipped else 0)
+        recordings.append(
+            read_states(world.scene(start=world.name(state)), [world.name(state), world.name(after)], [0], rng)
+        )
+    assert count_detours(recordings) == (300, slips, pytest.approx(30), slip > 0.1)
 
 
 def test_slips_that_are_not_alike_are_named_and_not_averaged(tmp_path):

@@ -18,6 +18,7 @@ from wfairl.cli.options import AsJson, TaskName
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.recordings.log import Log, disagreements, read_recordings
+from wfairl.recordings.recorded_states import count_detours
 from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
 
 MOST_PLACES = 4
@@ -100,6 +101,7 @@ def _facts(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | Non
             for one in recording.surprises
         ],
         "unknown_states": [repr(value) for recording in log.recordings.values() for value in recording.unknown],
+        "detours": count_detours(log.recordings.values())._asdict(),
         "slip": None if slip is None else asdict(slip),
     }
 
@@ -149,6 +151,12 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
             yield _warning("The log does not tell their controls; they were drawn. Log states and controls.")
         elif any(one.slips for one in recordings) and slip is None:
             yield "--estimate-slip takes controls to be replaced by others, as often as this log says."
+    detours = count_detours(recordings)
+    if detours.is_clear:
+        yield _warning(
+            f"in {detours.times / detours.steps:.1%} of the {detours.steps} steps that the model foresees, something"
+            f" else happened than the most likely; the model says {detours.expected / detours.steps:.1%}"
+        )
     unknown = Counter(repr(value) for one in recordings for value in one.unknown)
     if unknown:
         yield _warning(

@@ -6,11 +6,11 @@ it: the step then ends in the next state that the model has.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,29 @@ class Recording:
     # of each step, in a world that does not slip, whether the control leads there, and which share of the other
     # controls does; empty if the log does not tell the controls
     slips: tuple[tuple[bool, float], ...]
+
+
+class Detours(NamedTuple):
+    """How often something else happened than the most likely outcome, of the steps that a model foresees."""
+
+    steps: int
+    times: int
+    expected: float  # by the model
+    is_clear: bool  # whether that is more than chance: three standard deviations
+
+
+def count_detours(recordings: Iterable[Recording]) -> Detours:
+    """How often the less likely outcomes of a model that slips happened, and how often they should have."""
+    happened, chances = [], []
+    for one in (one for one in recordings if slips(one.path.world)):
+        for state, control, after in zip(one.path.states, one.path.controls, one.path.states[1:], strict=False):
+            outcomes = {there: p for p, there in outcomes_of(one.path.world, state, control)}
+            if after in outcomes:
+                happened.append(outcomes[after] < max(outcomes.values()))
+                chances.append(sum(p for p in outcomes.values() if p < max(outcomes.values())))
+    times, expected = sum(happened), sum(chances)
+    spread = sum(p * (1 - p) for p in chances) ** 0.5
+    return Detours(len(happened), times, expected, abs(times - expected) > 3 * spread > 0)
 
 
 def read_states(
