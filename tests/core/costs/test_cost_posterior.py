@@ -267,6 +267,16 @@ def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():
     assert "at least" in str(mud) or "dearer than a plain step" in str(mud)
 
 
+@pytest.mark.parametrize("stated", [0.0, 0.01])
+def test_demonstrators_who_are_said_to_be_nearly_optimal_are_learned_from(stated):
+    scenes = muddy_scenes(16, 8.0, temperature=0.01)
+    settings = CostSettings(cost="auto", temperature=stated)
+    model = train_cost(settings.make_model([scenes[0].product]), scenes, settings, n_jobs=1).model
+    (mud,) = [one for one in term_costs(model, scenes[0].product.world) if one.name == "feature 0"]
+    assert mud.low > 1.05
+    assert mud.holds(8.0)
+
+
 def test_the_price_of_a_metre_is_found_from_lengths_that_are_all_different():
     rng = np.random.default_rng(5)
     scenes = []

@@ -36,7 +36,7 @@ ANOTHER_TERM = 0.8
 
 STATED, UNKNOWN, OPTIMAL, LEAST_TEMPERATURE = 0.3, 1.0, 0.05, 0.02
 """Scale of the logarithm of the temperature if it is stated, and if it is not; the temperature of demonstrators who are
-said to be optimal; and the least one: below it, all demonstrators are alike."""
+said to be optimal, or nearly; and the least one: below it, all demonstrators are alike."""
 
 CONTROL_ODDS = 0.25
 """How much less likely it is that a control matters than that a feature does, which somebody named on purpose."""
@@ -122,7 +122,7 @@ class _Chain:
 
     def __init__(self, terms: Terms, paths: KnownPaths, temperature: float | None, rng: np.random.Generator):
         self.terms, self.paths, self.rng = terms, paths, rng
-        self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature or OPTIMAL
+        self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else max(temperature, OPTIMAL)
         self.spread = UNKNOWN if temperature is None else STATED
         self.states, self.log_likelihoods = np.zeros((1, len(terms) + 1)), np.zeros(1)
         self.log_odds = np.where(terms.is_control, math.log(CONTROL_ODDS), 0.0)
