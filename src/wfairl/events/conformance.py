@@ -44,7 +44,7 @@ class Conformance:
     @property
     def ranking(self) -> NDArray[np.int64]:
         """The words from the farthest to the nearest, shape [words]."""
-        return np.lexsort((np.arange(len(self.words)), -self.cost))
+        return np.argsort(-self.cost, kind="stable")
 
     def reason(self, number: int) -> str:
         """Why a word is far off, in a sentence; empty if it is not."""

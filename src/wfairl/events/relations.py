@@ -97,12 +97,10 @@ class Relations:
         )
 
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
-        """How far off each word is, shape [words]; 0 where nothing is rare."""
+        """How far off each word is, shape [words]; 0 where nothing is rare. Unknown events have no relations."""
         alphabet = sort_labels({label for word in words for label in word})
         corpus, (held, starts) = encode(words, alphabet), numbers_held(alphabet, self.propositions)
-        known = set(self.propositions)
-        unknown = np.array([not label & known for label in alphabet]) * np.sqrt(_surprise(np.zeros(1), self.cases))
-        result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, unknown, *self.surprise)
+        result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, *self.surprise)
         return result
 
     def reasons(self, word: Word, most: int = 4) -> list[str]:
@@ -284,8 +282,8 @@ def _weigh(symbols, held, starts, size, places, equal, often, follows, out):  # 
 
 
 @njit(cache=True, nogil=True)
-def _deviations(symbols, offsets, held, starts, unknown, places, equal, often, follows):  # type: ignore[no-untyped-def]
-    """The deviation of each word, shape [words]; `unknown` is that of each label that no case has."""
+def _deviations(symbols, offsets, held, starts, places, equal, often, follows):  # type: ignore[no-untyped-def]
+    """The deviation of each word, shape [words]."""
     size = len(often)
     out = np.empty((1, size + 2, size + 2))
     result = np.zeros(len(offsets) - 1)
@@ -293,8 +291,6 @@ def _deviations(symbols, offsets, held, starts, unknown, places, equal, often, f
         out[:] = 0
         part = symbols[offsets[word] : offsets[word + 1]]
         _weigh(part, held, starts, size, places, equal, often, follows, out)
-        for symbol in part:
-            result[word] += unknown[symbol]
         shares = np.zeros(size)
         for a in range(size):
             for b in range(size + 2):
