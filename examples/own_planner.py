@@ -1,8 +1,9 @@
 """Your own planner, with another cost-to-go. Here the minimum over controls is soft (maximum entropy):
 
-    V(s) = -eta log sum_u exp(-Q(s, u) / eta),    Q(s, u) = c(s, u) + V(s')
+    V(s) = -eta log sum_u exp(-Q(s, u) / eta),    Q(s, u) = E[c(s, u) + V(s')]
 
 A policy over this Q prefers states with many good continuations. `exact` plans with the hard minimum, as in the paper.
+Where the world slips, s' may be a failure, which costs as much as 1,000 mean steps.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
 from wfairl.core.automata import ACCEPTED
-from wfairl.core.planning import Plan, UnsatisfiableTaskError, follow
+from wfairl.core.planning import find_plan
 
 
 class SoftPlanner:
@@ -22,35 +23,29 @@ class SoftPlanner:
 
     def solve(self, world, automaton, cost, start=None):
         product = build_product(world, automaton, start=start)
-        costs, after = np.where(product.available, cost(product), np.inf), product.successors
-        values, change = np.full(len(product), np.inf), np.inf
+        costs, after = cost(product), product.successors
+        failure = 1000 * costs.mean()
+        values, change = np.full(len(product), failure), np.inf
         while change > 1e-9:
-            ahead = np.where(after >= 0, values[after], np.where(after == ACCEPTED, 0.0, np.inf))
-            soft = -self.temperature * logsumexp(-(costs + ahead) / self.temperature, axis=1)
-            change, values = np.max(np.exp(-soft) - np.exp(-values)), soft
-        return SoftSolution(product, costs + ahead)
+            ahead = np.where(after >= 0, values[after], np.where(after == ACCEPTED, 0.0, failure))
+            Q = product.expected(costs + ahead)
+            soft = np.minimum(-self.temperature * logsumexp(-Q / self.temperature, axis=1), failure)
+            change, values = np.max(values - soft), soft
+        return SoftSolution(product, costs, np.where(failure > Q, Q, np.inf))
 
 
 class SoftSolution:
-    """The result of a planner: Q in every product state."""
+    """The result of a planner: Q in every product state, and a plan, that of least cost."""
 
-    def __init__(self, product, control_values):
-        self.product, self.control_values = product, control_values
+    def __init__(self, product, costs, control_values):
+        self.product, self.costs, self.control_values = product, costs, control_values
 
     def control_cost_to_go(self, state, automaton_state):
         node = self.product.find(state, automaton_state)
         return None if node is None else self.control_values[node]
 
     def plan(self):
-        node, controls = 0, []
-        while node >= 0 and np.isfinite(self.control_values[node]).any():
-            controls.append(int(self.control_values[node].argmin()))
-            node = int(self.product.successors[node, controls[-1]])
-        if node != ACCEPTED:
-            raise UnsatisfiableTaskError("the task cannot be satisfied in this world")
-        cost = float(self.control_values[0].min())
-        path = follow(self.product.world, controls, self.product.automaton, self.product.start)
-        return Plan(path, cost, lower_bound=cost)
+        return find_plan(self.product, self.costs)
 
 
 if __name__ == "__main__":

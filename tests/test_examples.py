@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from typing_extensions import get_protocol_members, is_protocol
 
@@ -33,6 +34,7 @@ from wfairl.core.runs.methods import METHODS, Method
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Rendered
 from wfairl.core.worlds.simulator import Simulator
+from wfairl.core.worlds.world import outcomes_of
 from wfairl.specifications.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -157,6 +159,25 @@ def test_a_planner_of_ones_own_finds_a_plan_that_the_automaton_accepts(in_a_fold
     exact = find_plan(product := build_product(example.TASK.make_world(0), example.TASK.rule), unit_cost(product))
     assert plan.path.is_accepted
     assert len(plan.path) == len(exact.path)  # nearly no temperature, nearly the hard minimum
+
+
+@pytest.mark.parametrize("name", ["own_world", "frozen_lake"])
+def test_the_cost_to_go_of_the_soft_planner_satisfies_its_equation(name, in_a_folder_of_its_own):
+    task, eta = runpy.run_path(f"examples/{name}.py")["TASK"], 0.7
+    example = SimpleNamespace(**runpy.run_path("examples/own_planner.py", run_name="own_planner"))
+    solution = example.SoftPlanner(eta).solve(task.make_world(0), task.rule, unit_cost)
+    product, Q = solution.product, solution.control_values
+    V = -eta * np.logaddexp.reduce(-Q / eta, axis=1)
+    for node in np.flatnonzero(np.isfinite(V)):
+        state, automaton_state = product.state(node), int(product.automaton_states[node])
+        for control in range(len(product.world.controls)):
+            ahead = 0.0
+            for probability, after in outcomes_of(product.world, state, control):
+                reads = task.rule.read(automaton_state, product.world.label(state, control, after))
+                there = product.find(after, reads)
+                worth = 0.0 if reads >= 0 and task.rule.accepting[reads] else V[there] if there is not None else np.inf
+                ahead += probability * (worth if np.isfinite(worth) else 1000.0)
+            assert Q[node, control] == (pytest.approx(1.0 + ahead, abs=1e-6) if ahead < 999 else np.inf)
 
 
 def wfairl(example, *arguments, folder):

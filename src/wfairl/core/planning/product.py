@@ -128,6 +128,17 @@ class Product:
             return cost_to_go(self.graph, costs)
         return expected_cost_to_go(self.graph, self.chances, costs, price)
 
+    def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean under each control of what its effects [nodes, effects] are worth, inf where it is unavailable.
+
+        Shape [nodes, controls].
+        """
+        if self.chances is None:
+            return np.where(self.available, values, np.inf)
+        P = self.chances.dense(values.shape[1])[self.chances.kind]
+        means = np.where(P > 0, P * values[:, None], 0.0).sum(axis=2)
+        return np.where(self.chances.available, means, np.inf)
+
     def find(self, state: Any, automaton_state: int) -> int | None:
         """The node of a world state and an automaton state, None if it cannot be reached from the start."""
         return self._nodes.get((state, automaton_state))
