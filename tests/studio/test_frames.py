@@ -55,8 +55,17 @@ def test_an_office_is_described_as_the_published_map_has_it():
     agent, things = describe_scene(world, world.initial_state).splitlines()
     x, y = world.initial_state if isinstance(world.initial_state, tuple) else world.table.states[world.initial_state]
     assert agent.startswith(f"You are at column {x + 1}, row {9 - y}; ways: ")
-    for place in ("f at column 9, row 7", "f at column 4, row 3", "e at column 8, row 5", "g at column 5, row 5"):
+    for place in ("f at column 9, row 7 and column 4, row 3", "e at column 8, row 5", "g at column 5, row 5"):
         assert place in things
     for move, control in zip(("up", "right", "down", "left"), range(4), strict=True):
         leads_on = world.step(world.initial_state, control) != world.initial_state
         assert (f" {move}" in agent) == leads_on
+
+
+def test_a_path_is_drawn_through_the_middle_of_what_the_agent_stands_on():
+    """A cell of an office is two tiles wide, and one of MiniGrid is one."""
+    for name in ("errand", "coffee-and-mail"):
+        world = find_task(name).make_world(3)
+        frame = FrameEncoder().encode(world, world.initial_state)
+        x, y = world.rendering.places.locate(world.initial_state)
+        assert np.allclose([(one + 0.5) * 32 for one in frame["place"]], (x, y))

@@ -39,6 +39,7 @@ def test_a_question_that_is_found_late_waits_behind_a_badge(learned):
     page.keyboard.press("n")  # the next scene, and not the answer no
     page.wait_for_selector(f"canvas[data-drawn='{seed + 1}/0']")
     page.wait_for_selector("#tab-answer .badge")
+    assert page.get_by_role("tab", name="Answer new").count() == 1  # no words glued together
     assert mode(page) == "tab-demonstrate"
     state = Session(directory).state
     assert (state.answers, state.seed) == ((), seed + 1)
@@ -92,6 +93,7 @@ def test_two_tabs_have_modes_of_their_own(learned):
     other.wait_for_selector(".choices")
     assert (mode(page), mode(other)) == ("tab-demonstrate", "tab-watch")
     page.wait_for_selector("#tab-watch .badge")
+    other.wait_for_selector("text=Another page shows this session")  # so that one knows who changes its film
     other.reload()
     other.wait_for_selector("[data-ready]", state="attached")
     assert mode(other) == "tab-watch"  # a reload goes on where one was
@@ -146,6 +148,9 @@ def test_the_page_is_said_and_not_only_shown(learned):
     page.wait_for_selector("canvas[data-drawn$='/1']")
     page.set_viewport_size({"width": 600, "height": 450})  # 200 % of 1200 x 900
     assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("document.querySelector('.automaton svg').style.minWidth = '900px'")  # one of many states
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.slow

@@ -47,11 +47,14 @@ class OfficeRenderer:
 
     def describe(self, cell: OfficeCell) -> str:
         """Where the robot is and where it can go from there, and what lies where, in columns and rows of the image."""
-        (column, row), x, y = _in_picture(cell), *cell
-        ways = [move for move in MOVES if neighbour((x, y), move) != (x, y)]
-        cells = sorted({**dict.fromkeys(self.carpet, "carpet"), **self.objects}.items(), key=lambda one: one[1])
-        things = "; ".join(f"{name} at column {i + 1}, row {ROWS - j}" for (i, j), name in cells)
-        return f"You are at column {column + 1}, row {row + 1}; ways: {', '.join(ways)}.\n{things}."
+        column, row = _in_picture(cell)
+        ways = [move for move in MOVES if neighbour(cell, move) != cell]
+        carpet = sorted(self.carpet - set(self.objects))
+        things: dict[str, list[str]] = {}
+        for (x, y), name in [*self.objects.items(), *((one, "carpet") for one in carpet)]:
+            things.setdefault(name, []).append(f"column {x + 1}, row {ROWS - y}")
+        listed = "; ".join(f"{name} at {' and '.join(places)}" for name, places in things.items())
+        return f"You are at column {column + 1}, row {row + 1}; ways: {', '.join(ways)}.\n{listed}."
 
     @property
     def _size(self) -> int:

@@ -56,6 +56,17 @@ class SessionController:
         self._model_view: dict[str, Any] | None = None
         self._is_ready = False
 
+    def join(self, listener: Callable[[str], None]) -> None:
+        """Keep another page up to date; all of them show how many there are."""
+        self.listeners.append(listener)
+        self._changed(SCENE)
+
+    def leave(self, listener: Callable[[str], None]) -> None:
+        """A page was closed."""
+        if listener in self.listeners:
+            self.listeners.remove(listener)
+            self._changed(SCENE)
+
     async def ready(self) -> None:
         """Make the worlds of the session, and do what a killed server could not."""
         try:
@@ -336,6 +347,7 @@ class SessionController:
             return {"job": job}
         if part == SCENE:
             common = {"notice": self.notice, "handled": self._handled, "is_busy": job is not None}
+            common["pages"] = len(self.listeners)
             return {**common, **views.scene_view(self.session, self.findings)}
         if part == UNDERSTANDING:
             view = views.understanding_view(self.session, self.findings, self._model_view)

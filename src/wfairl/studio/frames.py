@@ -28,17 +28,17 @@ class FrameEncoder:
         return self._uris
 
     def encode(self, world: Any, state: Any) -> dict[str, Any]:
-        """The tile of every cell and the agent's cell; the state as text if the world has no renderer."""
+        """The tiles of all cells, the agent's cell and its place in cells; text if the world has no renderer."""
         rendering = rendering_of(world)
         if rendering is None:
             return {"text": state_text(world, state)}
         frame = self._tiles.frame(rendering, state)
         rows, columns = frame.shape
-        agent = None
+        agent = place = None
         if rendering.places is not None:
             x, y = rendering.places.locate(state)
-            agent = int(y // TILE) * columns + int(x // TILE)
-        return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent}
+            agent, place = int(y // TILE) * columns + int(x // TILE), (x / TILE - 0.5, y / TILE - 0.5)
+        return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent, "place": place}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ the process that serves the browser.
 """
 
 import pathlib
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -157,7 +158,7 @@ def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQue
         labels=(None, *map(format_label, path.labels)),
         states=tuple(path.automaton_states),
         usual=tuple(map(format_label, compress(usual.labels))),
-        usual_cells=tuple(frame.get("agent") for frame in encode_film(world, usual.states).frames),
+        usual_places=tuple(frame.get("place") for frame in encode_film(world, usual.states).frames),
         probability=None if path == usual else probability_of(model, path.labels),
         explanation=tuple(explain_word(model, compress(path.labels)).sentences),
         film=encode_film(world, path.states),
@@ -290,7 +291,11 @@ def learn_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str
     trained = find_method("wfa-irl").train(request)
     cost, world = load_run(new).cost, snapshot.spec.task.make_world(snapshot.dataset.demonstrations[0].seed)
     verdict, *terms = cost_sentences(cost, world) if isinstance(cost, SampledCost) else (f"a model, {cost.kind}",)
-    left_out = [f"left out: {text}" for name, text in trained.lines if name == "left out"]
+    left_out = [
+        re.sub(r"^demonstration (\d+)", lambda found: f"left out: demonstration #{int(found[1]) + 1}", text)
+        for name, text in trained.lines
+        if name == "left out"
+    ]
     words = {
         "text": capitalised("; ".join([*(terms or [verdict]), *left_out])) + ".",
         "is_shown": not isinstance(cost, SampledCost) or float(cost.unit[0]) < CLAIMED,

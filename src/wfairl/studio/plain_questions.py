@@ -24,7 +24,7 @@ class PlainQuestion:
         labels: what holds at each moment of the path, as text; None at the start.
         states: of the chosen automaton, at each moment.
         usual: the labels along the path that the agent would take, as text.
-        usual_cells: the agent's cell at each moment of that path; None where the world has no cells.
+        usual_places: where the agent is at each moment of that path, in cells; None where the world cannot tell.
         probability: that the path is right, by the belief that the page shows; None if the agent itself would take it.
         explanation: how the automaton reads the path, as sentences.
         film: of the path.
@@ -37,7 +37,7 @@ class PlainQuestion:
     labels: tuple[str | None, ...]
     states: tuple[int, ...]
     usual: tuple[str, ...]
-    usual_cells: tuple[int | None, ...]
+    usual_places: tuple[tuple[float, float] | None, ...]
     probability: float | None
     explanation: tuple[str, ...]
     film: EncodedFilm

@@ -244,7 +244,7 @@ def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionContro
 
     for one in parts.values():
         one.on("do", lambda event: controller.handle(event.args))
-    controller.listeners.append(listen)
-    client.on_delete(lambda: controller.listeners.remove(listen) if listen in controller.listeners else None)
+    controller.join(listen)
+    client.on_delete(lambda: controller.leave(listen))
     background = asyncio.ensure_future(controller.ready())
     background.add_done_callback(lambda done: done.exception())

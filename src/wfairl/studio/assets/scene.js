@@ -23,7 +23,7 @@ export default {
     <section class="card scene" id="scene" aria-label="Scene">
       <div class="modes" role="tablist" aria-label="Mode">
         <button v-for="(one, i) in modes" :key="one.mode" role="tab" type="button" :id="'tab-' + one.mode" aria-controls="mode-panel" :aria-selected="mode === one.mode" :aria-keyshortcuts="String(i + 1)"
-          :disabled="one.mode !== 'demonstrate' && !view.has_model" @click="setMode(one.mode)">{{ one.name }}<span v-if="isWaiting(one.mode)" class="badge">new</span><kbd aria-hidden="true">{{ i + 1 }}</kbd></button>
+          :disabled="one.mode !== 'demonstrate' && !view.has_model" @click="setMode(one.mode)">{{ one.name }}<span v-if="isWaiting(one.mode)" class="badge"> new</span><kbd aria-hidden="true">{{ i + 1 }}</kbd></button>
       </div>
       <div role="tabpanel" id="mode-panel" :aria-labelledby="'tab-' + mode">
       <p class="scene-line">
@@ -84,6 +84,7 @@ export default {
         </div>
       </template>
 
+      <p v-if="mode !== 'demonstrate' && view.pages > 1" class="hint">Another page shows this session, too: it has the same film and the same question.</p>
       <p v-if="mode === 'watch' && view.refusal" class="warn" role="status"><b>The agent does not act here.</b> {{ view.refusal }} Go on to the next scene, answer a question, or demonstrate once more.</p>
       <template v-if="view.mode === 'watch' && view.episode">
         <p v-if="view.is_outdated" class="warn">Planned before your latest changes.</p>
@@ -430,12 +431,12 @@ export default {
     },
     // The path: solid so far, dotted from here on, and in another colour where a person chose.
     drawPath(context, agent) {
-      const cells = this.view.frames.map((frame) => (frame.agent === null ? null : this.cellOf(frame)));
+      const cells = this.view.frames.map((frame) => frame.place);
       if (cells.includes(null)) return;
-      const usual = this.view.question?.usual_cells ?? [];
+      const usual = this.view.question?.usual_places ?? [];
       if (this.view.question?.probability != null && !usual.includes(null)) {
         context.setLineDash([4, 8]);
-        this.drawLineThrough(context, usual.map((agent) => this.cellOf({ agent, columns: this.frame.columns })), "#9aa4b5", 3);
+        this.drawLineThrough(context, usual, "#9aa4b5", 3);
       }
       const imposed = this.view.episode?.imposed ?? 0;
       const cuts = [0, Math.min(imposed, this.moment), Math.max(imposed, this.moment), this.last];

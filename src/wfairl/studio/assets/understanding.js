@@ -17,7 +17,7 @@ export default {
           <div class="automaton scroll" ref="drawing" tabindex="0" role="group" aria-label="The automaton" v-html="view.model.svg"></div>
           <ul class="edges" aria-label="Edges of the automaton">
             <li v-for="edge in view.model.edges" :key="edge.source + edge.text + edge.target_name">
-              <span class="edge-text"><b>{{ edge.source }}</b> → <b>{{ edge.target_name }}</b> on <i>{{ edge.text }}</i><span v-if="edge.is_new" class="badge">new</span></span>
+              <span class="edge-text"><b>{{ edge.source }}</b> → <b>{{ edge.target_name }}</b> on <i>{{ edge.text }}</i><span v-if="edge.is_new" class="badge"> new</span></span>
               <span class="bar" role="img" :aria-label="edge.certainty === null ? 'certainty unknown' : percent(edge.certainty) + ' certain'"><span :style="{ width: percent(edge.certainty ?? 0) }"></span></span>
               <span class="number">{{ edge.certainty === null ? "?" : percent(edge.certainty) }}</span>
               <span class="demonstrations">{{ edge.demonstrations.length ? "shown in " + edge.demonstrations.map((one) => "#" + one).join(", ") : "not shown in any demonstration" }}</span>
@@ -66,7 +66,7 @@ export default {
         <ul class="rows">
           <li v-for="one in view.demonstrations" :key="one.number">
             <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} {{ one.steps === 1 ? "step" : "steps" }}, {{ one.right ? "right" : "wrong" }} <span class="hint">judged by {{ { rule: "the rule", environment: "the environment", person: "you" }[one.judge] }}</span>
-              <span v-if="one.outlier >= 0.5" class="badge warn">probably wrong, {{ percent(one.outlier) }}: not counted</span></span>
+              <span v-if="one.outlier >= 0.5" class="badge warn"> probably wrong, {{ percent(one.outlier) }}: not counted</span></span>
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="send({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
         </ul>
