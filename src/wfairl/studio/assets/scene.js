@@ -34,7 +34,8 @@ export default {
       <div class="view" ref="view" tabindex="0" role="group" :aria-label="description" :class="{ picking: picking !== null || line !== null || (view.mode === 'demonstrate' && view.can_point) }">
         <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="onClick"
           @pointerdown="startLine" @pointermove="moveLine" @pointerup="endLine" @pointercancel="line = null" :class="{ drawing: line !== null }"></canvas>
-        <p v-if="hasFrame && frame.text !== undefined" class="state">{{ frame.text }}</p>
+        <p v-if="hasFrame && frame.text !== undefined"><span class="state">{{ frame.text }}</span>
+          <br><span class="hint">The state as text: this world has no renderer (examples/own_renderer.py has one).</span></p>
         <p v-if="!hasFrame" class="empty">{{ view.is_busy ? "Working…" : mode === "answer" ? "There is no question." : "Nothing to show yet." }}
           <button v-if="!view.is_busy && !view.has_world" type="button" class="quiet" @click="send({ do: 'ready' })">Load the scene</button></p>
       </div>
