@@ -113,7 +113,7 @@ class Reader:
         return False
 
     def is_kept(self, word):
-        if self.in_turn and any(set(self.stages[-1][0]) & label for label in word[:-1]):
+        if self.in_turn and any(names_of(self.stages[-1][0]) & label for label in word[:-1]):
             return False  # the word ends when the goal is reached for the first time
         for name, how, other in self.pairs:
             if any(name in label and (other in label) == (how == "with") for label in word):
