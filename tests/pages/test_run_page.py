@@ -6,6 +6,7 @@ import shutil
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from wfairl.cli.app import find_command
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
+from wfairl.core.planning import PlannedPolicy, unit_cost
 from wfairl.core.rational import Support
-from wfairl.core.runs.evaluation import read_evaluations, write_evaluations
+from wfairl.core.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.pipeline import PipelineConfig
 from wfairl.core.runs.run_directory import BrokenRunError, read_config, write_config
@@ -29,7 +31,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
-from wfairl.pages.run_page import rule_section, run_page, write_run_report
+from wfairl.pages.run_page import _tests, rule_section, run_page, write_run_report
 
 
 @pytest.fixture(scope="module")
@@ -326,3 +328,14 @@ def test_the_page_shows_the_posterior_of_the_learner(copied):
     assert "door, then goal" not in text  # less than one percent
     assert "1 (90%)" in text
     assert "Untested at the beginning" in text
+
+
+def test_success_has_an_interval_beside_the_best_where_the_world_slips_and_luck_decides():
+    for name in ("office-coffee", "office-coffee-slip-0.01"):
+        task = find_task(name)
+        episodes = evaluate(task, PlannedPolicy("", task.rule, unit_cost, 0.0), range(5000, 5004))
+        assert episodes.success_rate == 1
+        run = SimpleNamespace(learned={"": episodes}, evaluation={"optimal": episodes}, task=task)
+        ((_, text),) = _tests(run)
+        assert text.startswith("4 of 4 scenes done right")
+        assert text.count("(a chance of 51% to 100%)") == (2 if "slip" in name else 0)  # Wilson: 4 / (4 + 1.96 ** 2)

@@ -30,6 +30,7 @@ from wfairl.core.runs.run_directory import CONFIG
 from wfairl.core.support.documents import plain_settings
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
+from wfairl.core.worlds.world import slips
 from wfairl.pages.blocks import Column, Command, Facts, Statements, Table, automaton_drawing, prose
 from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
@@ -145,8 +146,12 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     if learned is None:
         return
     tried = len(learned.episodes)
-    text = f"{round(learned.success_rate * tried)} of {counted(tried, 'scene')} done right{_chance(learned)}"
-    if optimal is not None and optimal.success_rate < 1:
+    is_luck = any(one is not None and one.success_rate < 1 for one in (learned, optimal)) or slips(
+        run.task.make_world(learned.episodes[0].seed)
+    )
+    text = f"{round(learned.success_rate * tried)} of {counted(tried, 'scene')} done right"
+    text += _chance(learned) if is_luck else ""
+    if optimal is not None and is_luck:
         text += f"; by the optimal policy, which knows the rule, {optimal.success_rate:.0%}{_chance(optimal)}"
     regret = None if optimal is None or run.task.true_cost is None else regret_of(learned, optimal)
     if optimal is not None and regret is not None:
@@ -159,9 +164,9 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
 
 
 def _chance(evaluation: Evaluation) -> str:
-    """The interval of a policy's chance to fulfil the task; empty if it always did."""
+    """The interval of a policy's chance to fulfil the task."""
     low, high = _wilson_interval(evaluation.success_rate, len(evaluation.episodes))
-    return f" (a chance of {low:.0%} to {high:.0%})" if evaluation.success_rate < 1 else ""
+    return f" (a chance of {low:.0%} to {high:.0%})"
 
 
 def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
