@@ -104,12 +104,9 @@ class Reader:
     def owes(self, word):
         """Whether there is an a after which no b came."""
         for a, b, before in self.owed:
-            i, end = 0, next((j for j, label in enumerate(word) if set(before) & label), len(word))
-            while (i := next((j for j in range(i, end) if a in word[j]), None)) is not None:
-                answered = next((j for j in range(i + 1, len(word)) if b in word[j]), None)
-                if answered is None:
-                    return True
-                i = answered + 1
+            end = next((j for j, label in enumerate(word) if set(before) & label), len(word))
+            if any(a in word[i] and not any(b in label for label in word[i + 1 :]) for i in range(end)):
+                return True
         return False
 
     def is_kept(self, word):

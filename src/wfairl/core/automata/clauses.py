@@ -127,7 +127,7 @@ class Goal(NamedTuple):
         stage, seen, ended, debts = state
         first = self.stages[0].names
         debts = tuple(
-            (b not in label) if owes else a in label and not (early and (stage or seen or label.intersection(first)))
+            (owes and b not in label) or (a in label and not (early and (stage or seen or label.intersection(first))))
             for owes, (a, b, early) in zip(debts, self.owed, strict=True)
         )
         if label.intersection(self.resets):
