@@ -109,15 +109,7 @@ def ask(
             _print_proposal(required_posterior(model), proposal, output)
         return
     question = _most_worth(model, dataset, task, candidates, rng, jobs)
-    if isinstance(question, CostQuestion):
-        for stem, controls in (("first", question.first), ("second", question.second)):
-            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{stem}"))
-        if not as_json:
-            _print_cost_question(task, model, question)
-    else:
-        _write_image(task, model, question.seed, question.controls, output, question.effects)
-        if not as_json:
-            _print_question(task, model, question, output)
+    _show_question(task, model, question, output, as_json)
     is_right = _reply(answer, as_json, question)
     updated = None
     if is_right is not None:
@@ -132,6 +124,21 @@ def ask(
         out.print(f"Answer with --answer {' or --answer '.join(_replies(question))}.")
     else:
         _print_change(model, updated, place_of_answers(demos), task_model)
+
+
+def _show_question(
+    task: Task, model: TaskModel, question: Question | CostQuestion, output: Path | None, as_json: bool
+) -> None:
+    """Draw what a question is about, and print it unless JSON is asked for."""
+    if isinstance(question, CostQuestion):
+        for stem, controls in (("first", question.first), ("second", question.second)):
+            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{stem}"))
+        if not as_json:
+            _print_cost_question(task, model, question)
+    else:
+        _write_image(task, model, question.seed, question.controls, output, question.effects)
+        if not as_json:
+            _print_question(task, model, question, output)
 
 
 def _load_or_learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
