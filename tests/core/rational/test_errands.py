@@ -2,6 +2,7 @@
 
 from itertools import pairwise, product
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,8 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.errands import Errand, automaton_of, errands, joined_errands, nearest_errands
-from wfairl.core.rational.moves import constrained
+from wfairl.core.rational.moves import constrained, neighbours
+from wfairl.core.rational.prior import log_prior
 
 A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
 FORBIDDEN = CompactEdge(ANY, Guard(frozenset("x")), DEAD)
@@ -17,25 +19,34 @@ FORBIDDEN = CompactEdge(ANY, Guard(frozenset("x")), DEAD)
 
 @st.composite
 def stages(draw):
-    """Up to three stages, in each of which some of at most three letters are needed."""
+    """Up to three stages, in each of which some of at most three letters are needed, perhaps with another between."""
     result = []
     for _ in range(draw(st.integers(1, 3))):
         letters = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True))
         guards = tuple(Guard(frozenset(letter)) for letter in letters)
-        result.append(Errand(guards, draw(st.integers(1, len(guards)))))
+        needed = draw(st.integers(1, len(guards)))
+        others = [None, *(Guard(frozenset(one)) for one in "abcd" if one not in letters)]
+        between = draw(st.sampled_from(others)) if needed > 1 else None
+        result.append(Errand(guards, needed, between, between is not None and draw(st.booleans())))
     return result
 
 
 def is_done(asked, word):
-    """By the definition: letter by letter, what has come true in the stage at hand."""
-    stage, seen = 0, set()
+    """By the definition: letter by letter, what has come true in the stage at hand, and whether the next may."""
+    stage, seen, may = 0, set(), True
     for letter in word:
         if letter == "x":
             return False
-        if Guard(frozenset(letter)) in asked[stage].guards:
-            seen.add(letter)
-        if len(seen) == asked[stage].needed:
-            stage, seen = stage + 1, set()
+        at = asked[stage]
+        if Guard(frozenset(letter)) in at.guards and letter not in seen:
+            if may:
+                seen.add(letter)
+                may = at.between is None
+            elif at.deadly:
+                return False
+        may = may or Guard(frozenset(letter)) == at.between
+        if len(seen) == at.needed:
+            stage, seen, may = stage + 1, set(), True
         if stage == len(asked):
             return True
     return False
@@ -44,7 +55,7 @@ def is_done(asked, word):
 @given(stages())
 def test_stages_are_read_off_their_automaton(asked):
     found = errands(automaton_of(asked, [FORBIDDEN]))
-    assert [(set(one.guards), one.needed) for one in found] == [(set(one.guards), one.needed) for one in asked]
+    assert [(set(one.guards), *one[1:]) for one in found] == [(set(one.guards), *one[1:]) for one in asked]
 
 
 @given(stages(), st.lists(st.text("abcdx", min_size=1, max_size=8), min_size=1, max_size=30))
@@ -60,12 +71,15 @@ def test_stages_that_lack_an_edge_are_completed(asked, data):
     whole = automaton_of(asked)
     every = {guard for one in asked for guard in one.guards}
     if len(every) == sum(len(one.guards) for one in asked):  # no event belongs to two stages
-        assert automaton_of(nearest_errands(whole)) == whole
+        plain = all(one.between is None for one in asked)
+        assert not plain or automaton_of(nearest_errands(whole)) == whole
         dropped = data.draw(st.sampled_from(whole.edges))
         lacking = simplify(edge for edge in whole.edges if edge != dropped)
         leaving = [edge.source for edge in whole.edges]
         begins = max(leaving.count(edge.source) for edge in whole.edges if edge.guard == dropped.guard)
-        if lacking.states == whole.states and leaving.count(dropped.source) < begins:  # not at the begin of a stage
+        if (
+            plain and lacking.states == whole.states and leaving.count(dropped.source) < begins
+        ):  # not at the begin of a stage
             found = automaton_of(nearest_errands(lacking)).to_guarded()
             for word in product("abcd", repeat=5):
                 labels = [frozenset(letter) for letter in word]
@@ -99,8 +113,19 @@ def test_what_is_needed_becomes_an_event_of_a_stage():
     assert automaton_of([chain[0], Errand((b, d), 2), chain[2]]) in set(constrained(needed, ()))
 
 
+def test_what_comes_between_the_events_of_a_stage_is_one_move_away():
+    a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
+    labels = tuple(frozenset(letter) for letter in "abcd")
+    plain = automaton_of([Errand((a, b), 2), Errand((c,), 1)])
+    reads = np.ones((1, plain.states, len(labels)), bool)
+    for deadly in (False, True):
+        asked = automaton_of([Errand((a, b), 2, d, deadly), Errand((c,), 1)])
+        assert asked in set(neighbours(plain, "abcd", labels, reads))
+        assert log_prior(plain, 4) > log_prior(asked, 4) > log_prior(plain, 4) - 8
+
+
 def test_only_stages_count_as_errands():
     chain = [CompactEdge(0, A, 1), CompactEdge(1, B, ACCEPTED)]
-    assert errands(simplify(chain)) == errands(simplify([*chain, FORBIDDEN])) == [((A,), 1), ((B,), 1)]
+    assert errands(simplify(chain)) == errands(simplify([*chain, FORBIDDEN])) == [Errand((A,), 1), Errand((B,), 1)]
     for other in (CompactEdge(1, A, 0), CompactEdge(0, B, ACCEPTED), CompactEdge(0, B, DEAD), CompactEdge(ANY, B, 0)):
         assert errands(simplify([*chain, other])) is None

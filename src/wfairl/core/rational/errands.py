@@ -1,13 +1,16 @@
 """Errands: automata that ask for stages one after the other, each of them for some events in any order.
 
     stage = k of n guards come true, in any order:   all of them (k = n), one of them (k = 1), two of three
+            another event in between:                back to the depot before the next one counts; or wash before it
+                                                     may hold at all
 
-A stage of k of n guards has a state for every set of fewer than k guards. `errands` reads the stages off an automaton,
+A stage of k of n guards has a state for every set of fewer than k guards. If an event is needed in between, there are
+two for each set that is not empty: before that event and after it. `errands` reads the stages off an automaton,
 `nearest_errands` and `joined_errands` complete those that an automaton has in part, and `automaton_of` makes the
 automaton of some stages.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -20,6 +23,8 @@ class Errand(NamedTuple):
 
     guards: tuple[Guard, ...]
     needed: int
+    between: Guard | None = None  # what comes true after each of them, before the next one counts; None if nothing must
+    deadly: bool = False  # whether the next one ends the task in failure if it comes true before that
 
 
 def errands(automaton: CompactAutomaton) -> list[Errand] | None:
@@ -28,37 +33,56 @@ def errands(automaton: CompactAutomaton) -> list[Errand] | None:
     for edge in automaton.edges:
         if edge.source == ANY and edge.target == DEAD:
             continue
-        if edge.source == ANY or edge.target == DEAD or edge.guard in own[edge.source]:
+        if edge.source == ANY or edge.guard in own[edge.source]:
             return None
         own[edge.source][edge.guard] = edge.target
     stages: list[Errand] = []
     described, state = 0, 0
     while state != ACCEPTED:
-        guards = tuple(own[state])
-        reached = _sets_of_stage(own, state, guards)
-        if reached is None or len(stages) == automaton.states:
+        found = next(filter(None, (_read_stage(own, state, *form) for form in _forms(own, state))), None)
+        if found is None or len(stages) == automaton.states:
             return None
-        stages.append(Errand(guards, max(map(len, reached))))
-        described += sum(len(done) < stages[-1].needed for done in reached)
-        state = next(after for done, after in reached.items() if len(done) == stages[-1].needed)
+        stage, state, states = found
+        stages.append(stage)
+        described += states
     return stages if described == automaton.states else None
 
 
-def _sets_of_stage(
-    own: list[dict[Guard, int]], start: int, guards: tuple[Guard, ...]
-) -> dict[frozenset[Guard], int] | None:
-    """The state after each set of guards came true, until all sets of a size lead to one; None if they never do."""
+def _forms(own: list[dict[Guard, int]], start: int) -> Iterator[tuple[Guard | None, bool]]:
+    """What a stage may need between its events, and whether the next event is deadly before that."""
+    yield None, False
+    after = own[start][next(iter(own[start]))] if own[start] else ACCEPTED
+    if after >= 0:
+        on = [guard for guard, target in own[after].items() if target != DEAD]
+        if len(on) == 1 and on[0] not in own[start]:
+            yield on[0], len(own[after]) > 1
+
+
+def _read_stage(
+    own: list[dict[Guard, int]], start: int, between: Guard | None, deadly: bool
+) -> tuple[Errand, int, int] | None:
+    """The stage of a form that begins in a state, the state after it, and how many states it has; None if none does."""
+    guards = tuple(own[start])
     reached = {frozenset[Guard](): start}
+    states = 0
     for size in range(len(guards)):
         for done in [done for done in reached if len(done) == size]:
-            state = reached[done]
-            if state == ACCEPTED or set(own[state]) != set(guards) - done:
+            state, left = reached[done], set(guards) - done
+            if between is not None and done:
+                if state < 0 or own[state].keys() != {between, *(left if deadly else ())}:
+                    return None
+                if deadly and any(own[state][guard] != DEAD for guard in left):
+                    return None
+                state, states = own[state][between], states + 1
+            if state < 0 or own[state].keys() != left or DEAD in own[state].values():
                 return None
+            states += 1
             for guard, target in own[state].items():
                 if reached.setdefault(done | {guard}, target) != target:
                     return None
-        if len({after for done, after in reached.items() if len(done) == size + 1}) == 1:
-            return reached
+        ends = {after for done, after in reached.items() if len(done) == size + 1}
+        if len(ends) == 1:
+            return Errand(guards, size + 1, between, deadly), ends.pop(), states
     return None
 
 
@@ -107,15 +131,16 @@ def _steps_of_shortest_ways(automaton: CompactAutomaton) -> list[tuple[tuple[Gua
 def automaton_of(stages: Sequence[Errand], forbidden: Iterable[CompactEdge] = ()) -> CompactAutomaton:
     """The automaton of some stages, and of edges of any state to `DEAD`."""
     edges, first = [*forbidden], 0
-    for i, (guards, needed) in enumerate(stages):
+    for i, (guards, needed, between, deadly) in enumerate(stages):
         sets = [frozenset(some) for size in range(needed) for some in combinations(guards, size)]
-        number = {some: first + k for k, some in enumerate(sets)}
-        first += len(sets)
+        entered = {some: first + k for k, some in enumerate(sets)}
+        free = {some: first + (len(sets) + k if between is not None and some else k) for k, some in enumerate(sets)}
+        first = max(*entered.values(), *free.values()) + 1
         end = first if i < len(stages) - 1 else ACCEPTED
-        edges += [
-            CompactEdge(number[done], guard, number.get(done | {guard}, end))
-            for done in sets
-            for guard in guards
-            if guard not in done
-        ]
+        for done in sets:
+            left = [guard for guard in guards if guard not in done]
+            edges += [CompactEdge(free[done], guard, entered.get(done | {guard}, end)) for guard in left]
+            if between is not None and done:
+                edges.append(CompactEdge(entered[done], between, free[done]))
+                edges += [CompactEdge(entered[done], guard, DEAD) for guard in left if deadly]
     return simplify(edges)

@@ -30,6 +30,9 @@ Edges = list[CompactEdge]
 MAX_STATES, MAX_LITERALS = 8, 3
 """Of an automaton, acceptance not counted; and of a guard."""
 
+MOST_STATES_OF_ERRANDS = 32
+"""An automaton of stages may have more states than others: only its stages change then, and its constraints."""
+
 LEAST_TAKEN = 0.75
 """Share of the demonstrations in which one of the events of a choice happens; the others may be outliers."""
 
@@ -56,24 +59,26 @@ def neighbours(
             events of which most demonstrations take none.
     """
     guards = [Guard(frozenset({p})) for p in propositions]
-    moves: list[Iterable[Edges]] = [
-        (_replaced(automaton, i) for i in range(len(automaton.edges))),
-        _change_guard(automaton, propositions, max_literals),
-        _retarget(automaton),
-        _merge(automaton),
-        _fuse(automaton, max_literals),
-        _add_edge(automaton, guards, labels),
-    ]
+    moves: list[Iterable[Edges]] = []
+    if automaton.states <= max_states:
+        moves += [
+            (_replaced(automaton, i) for i in range(len(automaton.edges))),
+            _change_guard(automaton, propositions, max_literals),
+            _retarget(automaton),
+            _merge(automaton),
+            _fuse(automaton, max_literals),
+            _add_edge(automaton, guards, labels),
+        ]
     if automaton.states < max_states:
         moves += [
             _insert(automaton, [(guard,) for guard in guards]),
             _again(automaton, max_states),
             _conjoin(automaton, guards, max_states),
-            _recount(automaton, guards, max_states),
             _either(automaton, guards, labels, reads),
             _detour(automaton, guards, labels, reads),
             _split(automaton, guards),
         ]
+    moves.append(_recount(automaton, guards, max_states))
     if automaton.states + 2 <= max_states:
         visits = reads.sum(axis=0)
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
@@ -302,16 +307,24 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
         for whole in (stages, joined_errands(automaton)):
             if whole:
                 yield list(automaton_of(whole, forbidden).edges)
-    for i, (events, needed) in enumerate(stages):
-        more = [(*events, guard) for guard in guards if guard not in events]
+    variants: list[list[Errand]] = []
+    if automaton.states >= max_states:  # for others, `_insert` does it
+        variants += [[*stages[:i], Errand((guard,), 1), *stages[i:]] for i in range(len(stages)) for guard in guards]
+    for i, stage in enumerate(stages):
+        events, needed = stage.guards, stage.needed
+        more = [guard for guard in guards if guard not in events]
         # The last stage stays the end of the task: what is needed beside it comes before it.
         counts = (needed, needed + 1) if i < len(stages) - 1 else (needed,)
-        changed = [Errand(several, count) for several in more for count in counts]
-        changed += [Errand(events, count) for count in range(1, len(events) + 1) if count != needed]
-        for one in changed:
-            other = automaton_of([*stages[:i], one, *stages[i + 1 :]], forbidden)
-            if other.states <= max_states:
-                yield list(other.edges)
+        changed = [stage._replace(guards=(*events, guard), needed=count) for guard in more for count in counts]
+        changed += [stage._replace(needed=count) for count in range(1, len(events) + 1) if count != needed]
+        if needed > 1:
+            changed += [stage._replace(between=guard, deadly=deadly) for guard in more for deadly in (False, True)]
+            changed.append(Errand(events, needed))
+        variants += [[*stages[:i], one, *stages[i + 1 :]] for one in changed]
+    for one in variants:
+        other = automaton_of(one, forbidden)
+        if other.states <= MOST_STATES_OF_ERRANDS:
+            yield list(other.edges)
 
 
 def _states_before(automaton: CompactAutomaton, target: int) -> list[int]:
