@@ -17,7 +17,7 @@ class Reader:
 
     def __init__(self, clauses):
         self.resets, self.owed, self.bans, self.pairs, self.limits, self.table = [], [], [], [], [], None
-        self.in_turn = False
+        self.in_turn, self.between = False, {}
         if clauses[0].startswith("in stage 1,"):
             self.table = [read_stage(one) for one in clauses]
             return
@@ -28,6 +28,8 @@ class Reader:
     def read_condition(self, clause):
         patterns = {
             r"never (.+) before its turn": self.expect_turn,
+            rf"after each of (.+), never the next before ({NAME})": lambda p, b: self.expect(p, b, True),
+            rf"after each of (.+), the next counts only once ({NAME}) has held": lambda p, b: self.expect(p, b, False),
             rf"({NAME}) starts it all over": lambda p: self.resets.append(plain(p)),
             rf"after ({NAME}), (.+) counts only once ({NAME}) has held": lambda a, _, b: self.owed.append(
                 (plain(a), plain(b), ())
@@ -64,6 +66,24 @@ class Reader:
             for name in read_list(names)
         ]
 
+    def expect(self, names, other, deadly):
+        self.between[frozenset(read_list(names))] = plain(other), deadly
+
+    def walk(self, ways, first, word):
+        """Where all names of a stage were counted, with another one between two of them; None if nowhere."""
+        other, deadly = self.between[frozenset(names_of(ways))]
+        counted, last = set(), None
+        for i in range(first, len(word)):
+            new = sorted(names_of(ways) & word[i] - counted)
+            if new and (last is None or any(other in label for label in word[last + 1 : i])):
+                counted.add(new[0])
+                last = i
+            elif new and deadly and other not in word[i]:
+                return None
+            if any(way <= counted for way in ways):
+                return i
+        return None
+
     def expect_turn(self, names):
         assert set(read_choice(names)) == names_of(self.stages[-1][0]), "only the last stage has a turn"
         self.in_turn = True
@@ -87,6 +107,11 @@ class Reader:
                     return False
                 first = ends[0] + 1
             is_last = number == len(self.stages) - 1
+            if frozenset(names) in self.between:
+                at = self.walk(ways, first, word)
+                if at is None:
+                    return False
+                continue
             at = next(
                 (
                     i

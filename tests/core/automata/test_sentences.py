@@ -20,6 +20,7 @@ from wfairl.core.automata.sentences import describe, describe_state, join_clause
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
+from wfairl.core.rational.errands import Errand, automaton_of
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.specifications.formats.ltlf import from_ltlf
 
@@ -138,6 +139,19 @@ def test_what_must_not_hold_together_or_again_is_said(constraint, sentence):
     rule = CompactAutomaton(2, edges, (constraint,)).to_guarded()
     labels = [frozenset(names) for names in ("", "a", "b", "c", "p", "ap")]
     assert check(rule, labels, 0) == ("b, then c", sentence)
+
+
+@pytest.mark.parametrize(
+    ("deadly", "clause"), [(False, "the next counts only once d has held"), (True, "never the next before d")]
+)
+@pytest.mark.parametrize("letters", ["ab", "abc"])
+def test_what_comes_between_the_events_of_a_stage_is_said(letters, deadly, clause):
+    *_, d, z = guards = [Guard(frozenset({p})) for p in (*letters, "d", "z")]
+    stages = [Errand((d,), 1), Errand(tuple(guards[:-2]), len(letters), d, deadly), Errand((z,), 1)]
+    labels = [frozenset(), *(frozenset({p}) for p in (*letters, "d", "z"))]
+    goal, between = check(automaton_of(stages).to_guarded(), labels, count=3000)
+    assert goal.startswith("d, then a")
+    assert between.endswith(clause)
 
 
 def test_only_labels_that_occur_matter():

@@ -20,6 +20,8 @@ The first clause is the goal, in stages. The others are conditions, kept until t
     p starts it all over                after p nothing has been visited
     after a, z counts only once b has held     z is the last stage; b has to hold after a; likewise after "if"
     never z before its turn             z is the last stage; it does not hold before all else is done
+    after each of a and b, the next counts only once c has held    c holds between two of the names of a stage
+    after each of a and b, never the next before c                 likewise, and the next does not hold before
 
 A name may stand for several at once: "badge with red" holds where both do, "home without open" where only home does.
 """
@@ -50,7 +52,7 @@ WITH, WITHOUT = "with", "without"
 COUNTS = ("no", "one", "two", "three", "four", "five")
 RESERVED = {*COUNTS, "and", "or", "with", "without", "then", "later", "again", "never", "before", "after", "until"}
 RESERVED |= {"either", "of", "in", "the", "its", "just", "anything", "starts", "counts", "more", "twice", "times"}
-RESERVED |= {"if", "comes"}
+RESERVED |= {"if", "comes", "each", "next"}
 """Words that have a meaning in sentences."""
 
 Clauses = tuple[str, ...]
@@ -78,6 +80,8 @@ class Stage(NamedTuple):
     ways: tuple[frozenset[str], ...]
     later: bool = False
     again: bool = False
+    between: str | None = None
+    deadly: bool = False
 
     @classmethod
     def of(cls, names: Sequence[str], needed: int) -> "Stage":
@@ -95,6 +99,15 @@ class Stage(NamedTuple):
         names = [f"({name})" if isinstance(name, Joint) else name for name in names]
         some = "" if needed == len(names) else f"{COUNTS[needed]} of "
         return f"{some}{listed(names, 'and')} in any order"
+
+    def go_on(self, seen: frozenset[str], waits: bool, label: Label) -> tuple[frozenset[str], bool] | None:
+        """What was seen, and whether something else must come before the next name; None if that came too early."""
+        new = [name for name in self.names if name in label and name not in seen]
+        if waits and self.between not in label and new and self.deadly:
+            return None
+        if waits or not new:
+            return seen, waits and self.between not in label
+        return seen | {new[0]}, True
 
 
 class Goal(NamedTuple):
@@ -115,7 +128,8 @@ class Goal(NamedTuple):
 
     @property
     def start(self) -> Hashable:
-        """The stage, what was seen in it, whether what comes again has ended, and which debts are open."""
+        """The stage, what was seen in it, whether what comes again has ended or what comes between is awaited, and
+        which debts are open."""
         return 0, frozenset(), False, (False,) * len(self.owed)
 
     def step(self, state: Any, label: Label) -> Any:
@@ -138,7 +152,12 @@ class Goal(NamedTuple):
                 return stage, frozenset(), False, debts
             if at.again and not ended:
                 return stage, seen, at.names[0] not in label, debts
-            before, seen = seen, seen | label.intersection(at.names)
+            if at.between is None:
+                before, seen = seen, seen | label.intersection(at.names)
+            elif (found := at.go_on(seen, ended, label)) is None:
+                return DEAD
+            else:
+                before, (seen, ended) = seen, found
             if not any(way <= seen for way in at.ways):
                 return stage, seen, ended, debts
             if stage == len(self.stages) - 1:
@@ -158,7 +177,13 @@ class Goal(NamedTuple):
             f"{when(quote(a), first_names if early else ())}, {last} counts only once {quote(b)} has held"
             for a, b, early in self.owed
         ]
-        return (text, *resets, *owed, *turn)
+        between = [
+            f"after each of {listed([*map(quote, one.names)], 'and')}, "
+            + (f"never the next before {name}" if one.deadly else f"the next counts only once {name} has held")
+            for one in self.stages
+            if one.between is not None and (name := quote(one.between))
+        ]
+        return (text, *between, *resets, *owed, *turn)
 
 
 class Ban(NamedTuple):

@@ -172,6 +172,9 @@ def _goals(table: _Table, is_rare: bool) -> Iterator[Goal]:
         for left_out in combinations(names, count):
             stages = _stages(relaxed, frozenset(left_out))
             if stages is not None:
+                if any(one.between for one in stages):
+                    deadly = tuple(one._replace(deadly=one.between is not None) for one in stages)
+                    yield from _variants(deadly, left_out, names, is_rare)
                 yield from _variants(stages, left_out, names, is_rare)
     parts = frozenset().union(*(joint.guard.true for joint in joints))
     candidates = (*joints, *sorted(names, key=parts.__contains__))
@@ -229,7 +232,7 @@ def _stages(table: _Table, left_out: frozenset[str]) -> tuple[Stage, ...] | None
                 return None
             again, state = stays[0], released
         moving = tuple(name for name, label in single.items() if table.step(state, label) != state)
-        found = _stage(table, state, single, moving)
+        found = _stage(table, state, single, moving) or _stage_with_another(table, state, single, moving)
         if found is None or (again is not None and found[0].names != (again,)):
             return None
         stage, state = found
@@ -267,6 +270,22 @@ def _stage(table: _Table, state: int, single: dict[str, Label], names: tuple[str
             ways = [way for way in ways if not any(other < way for other in ways)]
             ways.sort(key=lambda way: (len(way), sorted(way)))
             return (Stage(names, tuple(ways)), end) if frozenset().union(*ways) == set(names) else None
+    return None
+
+
+def _stage_with_another(
+    table: _Table, state: int, single: dict[str, Label], names: tuple[str, ...]
+) -> tuple[Stage, int] | None:
+    """As `_stage`, for all of some names with another one after each before the next."""
+    for between in single if 1 < len(names) <= MOST_ORDERED else ():
+        ends = set()
+        for order in permutations(names):
+            at = state
+            for name in order:
+                at = table.step(table.step(at, single[between]) if at >= 0 else at, single[name]) if at >= 0 else at
+            ends.add(at)
+        if between not in names and len(ends) == 1 and (end := ends.pop()) not in (state, DEAD):
+            return Stage.of(names, len(names))._replace(between=between), end
     return None
 
 
