@@ -10,10 +10,11 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.rational.compact_automaton import ANY, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.errands import Errand, automaton_of, errands, joined_errands, nearest_errands
-from wfairl.core.rational.moves import constrained, neighbours
+from wfairl.core.rational.moves import constrained, neighbours, starts
 from wfairl.core.rational.prior import log_prior
 
 A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
+C = Guard(frozenset("c"))
 FORBIDDEN = CompactEdge(ANY, Guard(frozenset("x")), DEAD)
 
 
@@ -122,6 +123,22 @@ def test_what_comes_between_the_events_of_a_stage_is_one_move_away():
         asked = automaton_of([Errand((a, b), 2, d, deadly), Errand((c,), 1)])
         assert asked in set(neighbours(plain, "abcd", labels, reads))
         assert log_prior(plain, 4) > log_prior(asked, 4) > log_prior(plain, 4) - 8
+
+
+def test_the_search_begins_with_all_that_every_demonstration_does():
+    a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
+    begun = set(starts("abcd", frozenset("abcd"), frozenset("c")))
+    assert automaton_of([Errand((a, b, d), 3), Errand((c,), 1)]) in begun
+    for deadly in (False, True):
+        assert automaton_of([Errand((a, b), 2, d, deadly), Errand((c,), 1)]) in begun
+
+
+def test_one_of_two_events_may_happen_in_nearly_all_demonstrations():
+    labels = tuple(frozenset(letter) for letter in "abc")
+    task = automaton_of([Errand((C,), 1)])
+    reads = np.zeros((8, 1, 3), bool)
+    reads[:, 0, 2], reads[:7, 0, 0], reads[7, 0, 1] = True, True, True  # c always, a in seven of eight, b in the other
+    assert automaton_of([Errand((A, B), 1), Errand((C,), 1)]) in set(neighbours(task, "abc", labels, reads))
 
 
 def test_only_stages_count_as_errands():

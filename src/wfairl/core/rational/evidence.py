@@ -117,6 +117,15 @@ class Evidence:
         )
 
     @cached_property
+    def always_read(self) -> tuple[Label, Label]:
+        """What every demonstration reads, and what every one reads at its end."""
+        words = [[self.labels[i] for i in scene.word] for scene in self.observations.scenes]
+        return (
+            frozenset.intersection(*(frozenset().union(*word) for word in words)),
+            frozenset.intersection(*(word[-1] for word in words)),
+        )
+
+    @cached_property
     def _held_after(self) -> dict[str | None, list[Label]]:
         """What each demonstration reads from the last occurrence of a proposition on; in all if that is None."""
         words = [[self.labels[i] for i in word] for word in np.split(self._scenes.word, self._scenes.step_first[1:-1])]

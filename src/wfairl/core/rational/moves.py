@@ -30,6 +30,9 @@ Edges = list[CompactEdge]
 MAX_STATES, MAX_LITERALS = 8, 3
 """Of an automaton, acceptance not counted; and of a guard."""
 
+MOST_AT_ONCE = 4
+"""Errands of an automaton that the search begins with."""
+
 MOST_STATES_OF_ERRANDS = 32
 """An automaton of stages may have more states than others: only its stages change then, and its constraints."""
 
@@ -129,11 +132,23 @@ def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
                 yield [*begun, CompactEdge(new, ended, new + 1), CompactEdge(new + 1, edge.guard, edge.target)]
 
 
-def starts(propositions: Sequence[str]) -> Iterator[CompactAutomaton]:
-    """The automata of one state and one edge: a proposition or its negation comes true."""
+def starts(propositions: Sequence[str], read: frozenset[str], last: frozenset[str]) -> Iterator[CompactAutomaton]:
+    """The automata of one state and one edge: a proposition or its negation comes true; and all errands at once.
+
+    All that is `read` by every demonstration is done in any order, perhaps with one of it between the others, and then
+    what they read `last`.
+    """
     for p in propositions:
         for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
             yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
+    for p in sorted(last):
+        end = Errand((Guard(frozenset({p})),), 1)
+        events = tuple(Guard(frozenset({name})) for name in sorted(read - last))
+        for between in (None, *events):
+            others = tuple(event for event in events if event != between)
+            for deadly in (False, True) if between is not None else (False,):
+                if 1 < len(others) <= MOST_AT_ONCE:
+                    yield automaton_of([Errand(others, len(others), between, deadly), end])
 
 
 def _targets(automaton: CompactAutomaton) -> list[int]:
@@ -262,11 +277,11 @@ def _choices(happens: NDArray[np.bool_]) -> Iterator[tuple[int, ...]]:
     Args:
         happens: whether an event takes place in a demonstration, [events, demonstrations].
     """
-    enough = LEAST_TAKEN * happens.shape[1]
-    rare = [k for k in range(len(happens)) if 0 < happens[k].sum() < enough]
+    enough, times = LEAST_TAKEN * happens.shape[1], happens.sum(axis=1)
+    rare = [k for k in range(len(happens)) if 0 < times[k] < happens.shape[1]]
     pairs = set()
     for pair in combinations(rare, 2):
-        if happens[list(pair)].any(axis=0).sum() >= enough:
+        if happens[list(pair)].any(axis=0).sum() >= max(enough, times[list(pair)].max() + 1):
             pairs.add(pair)
             yield pair
     for three in combinations(rare, MOST_EVENTS):
@@ -317,6 +332,8 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
         counts = (needed, needed + 1) if i < len(stages) - 1 else (needed,)
         changed = [stage._replace(guards=(*events, guard), needed=count) for guard in more for count in counts]
         changed += [stage._replace(needed=count) for count in range(1, len(events) + 1) if count != needed]
+        if needed == len(events) > 1:
+            changed += [stage._replace(guards=fewer, needed=needed - 1) for fewer in combinations(events, needed - 1)]
         if needed > 1:
             changed += [stage._replace(between=guard, deadly=deadly) for guard in more for deadly in (False, True)]
             changed.append(Errand(events, needed))

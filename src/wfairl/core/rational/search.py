@@ -2,9 +2,10 @@
 
     log posterior(A) = log prior(A) + log P(observations | A)                       `prior`, `evidence`
 
-The search begins with the automata of one edge. It expands the best automaton that is not yet expanded: it evaluates
-all automata that are one move away (`moves`). It ends when the `BEAM_WIDTH` best ones are all expanded. An automaton
-that is longer than its parent without explaining more is not promising: it is kept as an alternative and not expanded.
+The search begins with the automata of one edge, and with those of all that every demonstration does. It expands the
+best automaton that is not yet expanded: it evaluates all automata that are one move away (`moves`). It ends when the
+`BEAM_WIDTH` best ones are all expanded. An automaton that is longer than its parent without explaining more is not
+promising: it is kept as an alternative and not expanded.
 
 Most automata are refuted without planning, because they do not accept the demonstrations. Others are given up as soon
 as they cannot reach the beam any more, whatever the scenes that are not yet planned give: that bound is exact, but
@@ -54,7 +55,7 @@ class Candidate:
 def search(evaluator: "Evaluator") -> list[Candidate]:
     """All automata that were evaluated completely, the best first."""
     labels = evaluator.evidence.labels
-    evaluator.evaluate_all(starts(evaluator.propositions))
+    evaluator.evaluate_all(starts(evaluator.propositions, *evaluator.evidence.always_read))
     expanded: set[CompactAutomaton] = set()
     while True:
         beam = _beam(evaluator.candidates)
