@@ -41,7 +41,7 @@ RULES = 14
 """Rules of a family."""
 
 MOST_STATES = 8
-"""Of a rule's automaton; a rule with more is drawn again."""
+"""Of a rule's automaton, unless its family allows more; a rule with more is drawn again."""
 
 Draw = Callable[[np.random.Generator, list[str]], Rule]
 """From random numbers and names in random order to a rule; the goal has the first names."""
@@ -55,6 +55,7 @@ class Family:
     kinds: Sequence[str] = ("grid", "graph", "events", "priced grid")
     given: Rule | None = None
     held_out: bool = False
+    most_states: int = MOST_STATES
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ def make_problem(family: str, number: int) -> Problem:
         names = rule.needed | rule.hazards | set(idle) | (set(SHAFTS) if kind == "building" else set())
         names |= {*rule.irrelevant, *(rule.device.shows if rule.device else ())}
         propositions = tuple(sorted(names))
-        if automaton_of(rule, labels_of(rule, propositions)).states <= MOST_STATES:
+        if automaton_of(rule, labels_of(rule, propositions)).states <= of.most_states:
             return Problem(f"{family} {number}", rule, KINDS[kind], propositions, seed)
 
 
@@ -266,6 +267,12 @@ def _tool(rng: np.random.Generator, names: list[str]) -> Rule:
     return Rule(order_of(names[0], *uses, names[0]), (forbid(names[6], names[0], uses[-1]),))
 
 
+def _rounds(rng: np.random.Generator, names: list[str]) -> Rule:
+    """Two or three places in any order; between two of them one returns to another one, or all is lost."""
+    places = tuple(names[: int(rng.integers(2, 4))])
+    return Rule((Stage(places), *order_of(names[3])), (carry_at_most(1, places, names[4]),))
+
+
 TRAY = Rule(order_of("tray", "water", "table"), (forbid("tray", since="water"),))
 WASH = Rule((Stage(("meat", "vegetables")),), (renew("wash", ("meat", "vegetables"), ("meat",)),))
 BATTERY = Rule(order_of("end"), (oblige("low", "dock"),), first="low")
@@ -317,5 +324,6 @@ FAMILIES = {
     "one-or-both": Family(_one_or_both, held_out=True),
     "permit": Family(_permit, held_out=True),
     "tool": Family(_tool, PLACES, held_out=True),
+    "rounds": Family(_rounds, most_states=16),
 }
 """By name; the number of a family is part of the seeds of its rules, so a new one comes last."""
