@@ -16,7 +16,7 @@ from reporting import growth_exponent, make_parser, report
 from wfairl.core.automata.word_corpus import encode
 from wfairl.core.automata.words import sort_labels
 from wfairl.core.demonstrations.learners import Reading, find_learner
-from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.constraints import EventConstraint, Occurrences
 
 EVENTS = tuple(f"event{i:02d}" for i in range(15))
 ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)
@@ -37,7 +37,7 @@ def main() -> None:
 
 def measure(count: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    rule = [Constraint.of(*parts) for parts in RULE]
+    rule = [EventConstraint.of(*parts) for parts in RULE]
     lengths = rng.poisson(MEAN_LENGTH, size=count)
     events = np.split(rng.integers(len(EVENTS), size=int(lengths.sum())), np.cumsum(lengths)[:-1])
     words = [tuple(ALPHABET[i] for i in word) for word in events]

@@ -19,7 +19,7 @@ from experiments.harness.tables import to_markdown
 from wfairl import __version__
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically, write_json
-from wfairl.pages.blocks import Command, Facts, Table, prose
+from wfairl.pages.blocks import Command, Facts, PageTable, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Block, Page, Section, write_page
 from wfairl.pages.provenance import provenance
@@ -60,15 +60,16 @@ class Results:
         """The parts of the page that the experiment makes, without empty tables; and what could not be computed."""
         made = self.experiment.sections(self) if self.outcomes else {}
         shown = {
-            title: [part for part in parts if not isinstance(part, Table) or part.rows] for title, parts in made.items()
+            title: [part for part in parts if not isinstance(part, PageTable) or part.rows]
+            for title, parts in made.items()
         }
         failed = [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in self.failures.items()]
         return {**shown, "Failures": failed}
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[PageTable]:
         """All tables of the page."""
-        return [part for parts in self.sections.values() for part in parts if isinstance(part, Table)]
+        return [part for parts in self.sections.values() for part in parts if isinstance(part, PageTable)]
 
     @property
     def notice(self) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from wfairl.pages.blocks import Column, Table
+from wfairl.pages.blocks import Column, PageTable
 from wfairl.pages.text import plain_text
 
-__all__ = ["ABSENT", "INDENT", "Table", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]
+__all__ = ["ABSENT", "INDENT", "PageTable", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]
 
 ABSENT = "-"
 
@@ -17,14 +17,14 @@ INDENT = "\N{EM SPACE}"
 """Before the name of a line that belongs to the one above it."""
 
 
-def table_of(frame: pd.DataFrame, caption: str, corner: str = "") -> Table:
+def table_of(frame: pd.DataFrame, caption: str, corner: str = "") -> PageTable:
     """A table with the index of a frame as the names of its lines.
 
     Texts and cells of a table are shown as they are, other numbers with three digits, what is missing as `ABSENT`.
     """
     columns = (Column(corner), *(Column(str(name), "right") for name in frame.columns))
     lines = zip(frame.index, frame.to_numpy(object).tolist(), strict=True)
-    return Table(columns, tuple((str(name), *map(_shown, line)) for name, line in lines), caption)
+    return PageTable(columns, tuple((str(name), *map(_shown, line)) for name, line in lines), caption)
 
 
 def _shown(value: Any) -> Any:
@@ -48,7 +48,7 @@ def mean_and_spread(values: Sequence[float] | pd.Series, digits: int = 3) -> str
     return mean if len(known) == 1 else f"{mean} ± {known.std(ddof=1):.{digits}f}"
 
 
-def to_texts(table: Table) -> list[list[str]]:
+def to_texts(table: PageTable) -> list[list[str]]:
     """The head and the lines of a table as plain texts, with the notes of its cells."""
     body = [
         [" ".join(filter(None, (plain_text(one.text), plain_text(one.note)))) for one in line] for line in table.cells
@@ -56,7 +56,7 @@ def to_texts(table: Table) -> list[list[str]]:
     return [[plain_text(column.name) for column in table.columns], *body]
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: PageTable) -> str:
     """A table in Markdown, below its caption."""
     head, *body = to_texts(table)
     lines = [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body)]

@@ -17,7 +17,7 @@ from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES, policy_title
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.blocks import Table, TableCell
+from wfairl.pages.blocks import PageTable, TableCell
 from wfairl.pages.text import Text, capitalised, counted, number, with_error
 
 SEPARATOR = " / "
@@ -69,7 +69,7 @@ class ComparisonTables:
         temperature = f"{self.protocol.data_sets[data].temperature:g}"
         return f"{data} ({self.protocol.successes} demonstrations at temperature {temperature}, {also})"
 
-    def returns(self) -> Table:
+    def returns(self) -> PageTable:
         """Returns: a line per entry, data set and way of acting, a column per task, with the best highlighted."""
         protocol, caption = (
             self.protocol,
@@ -121,7 +121,7 @@ class ComparisonTables:
     def _with_titles(self, wide: pd.DataFrame) -> pd.DataFrame:
         return wide.rename(columns=lambda task: find_task(task).title)
 
-    def automata(self) -> Table | None:
+    def automata(self) -> PageTable | None:
         """Rank, rows and cols: one line per data set, one column per task; None if no method has them."""
         found: dict[tuple[str, str], list[str]] = {}
         for name, outcome in self.results.outcomes.items():
@@ -146,7 +146,7 @@ class ComparisonTables:
         published = self.comparison.published_automata.get((task, data))
         return TableCell(", ".join(found) or ABSENT, f"({'/'.join(map(str, published))})" if published else "")
 
-    def acting(self) -> list[Table]:
+    def acting(self) -> list[PageTable]:
         """The measures of the comparison: a table per data set, one of the references, and the curve."""
         names = self.comparison.measures
         about = f"{_explained(names)} Means over test scenes and training seeds"
@@ -156,7 +156,7 @@ class ComparisonTables:
         ]
         return [*tables, self._measured("The same of policies that learn nothing.", "", list(REFERENCES), names)]
 
-    def rules(self) -> list[Table]:
+    def rules(self) -> list[PageTable]:
         """The measures of the learned rules: a table per data set."""
         names, tables = ("agreement", "states"), []
         with_rule = set(self.main[self.main.agreement.notna()][["data", "method"]].itertuples(index=False, name=None))
@@ -168,14 +168,14 @@ class ComparisonTables:
     def _learners(self, data: str) -> list[str]:
         return [name for name, entry in self.protocol.entries.items() if entry.learns_from(data)]
 
-    def _measured(self, caption: str, data: str, methods: Sequence[str], names: Sequence[str]) -> Table:
+    def _measured(self, caption: str, data: str, methods: Sequence[str], names: Sequence[str]) -> PageTable:
         """One line per task, one column per entry."""
         lines = self.main[(self.main.acting == CHOSEN) & (self.main.data == data) & self.main.method.isin(methods)]
         wide = _with_text(lines, names).pivot(index="task", columns="method", values="text")
         wide = wide.reindex(index=self.protocol.tested_tasks, columns=methods).dropna(how="all")
         return table_of(wide.rename(index=self.task_title, columns=self.title), caption)
 
-    def curves(self) -> list[Table]:
+    def curves(self) -> list[PageTable]:
         """Measures by the number of demonstrations: one line per task and entry; no table without a curve."""
         curve, summary, names = self.protocol.curve, self.summary, self.comparison.measures or ("return",)
         if curve is None:

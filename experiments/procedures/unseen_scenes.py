@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.harness import Results, Table, table_of
+from experiments.harness import PageTable, Results, table_of
 from wfairl.core.planning import Policy, expert_policy
 from wfairl.core.runs.evaluation import Evaluation, evaluate
 from wfairl.core.worlds.task import Task
@@ -42,7 +42,7 @@ def measure_policy(
     }
 
 
-def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], caption: str) -> Table:
+def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], caption: str) -> PageTable:
     """The means of columns over all rows with the same values of `by`, which name the line; empty without rows."""
     if frame.empty:
         return table_of(frame, caption)
@@ -51,7 +51,7 @@ def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], c
     return table_of(means, caption)
 
 
-def rows_table(frame: pd.DataFrame, name: str, columns: Sequence[str], caption: str) -> Table:
+def rows_table(frame: pd.DataFrame, name: str, columns: Sequence[str], caption: str) -> PageTable:
     """Columns of each row, named by the column `name`."""
     shown = frame.reindex(columns=[name, *columns]).convert_dtypes()
     return table_of(shown.set_index(name), caption, name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, pivot, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import Table
+from experiments.harness.tables import PageTable
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -163,7 +163,7 @@ def sections(results: Results) -> Sections:
     }
 
 
-def _likelihoods(results: Results) -> Table:
+def _likelihoods(results: Results) -> PageTable:
     lines = {"recursive logit, published (Fosgerau et al. 2013)": (f"{PUBLISHED_LIKELIHOOD:.1f}", "-")}
     found = results.table.set_index("cell")
     if AT_PUBLISHED in found.index:
@@ -176,7 +176,7 @@ def _likelihoods(results: Results) -> Table:
     return table_of(frame, "Log-likelihood of all 1,832 trips, in sample: four attributes, four parameters.")
 
 
-def _parameters(results: Results, model: str) -> Table:
+def _parameters(results: Results, model: str) -> PageTable:
     outcome = results.outcomes.get(f"in sample, {model}")
     parameters = [] if outcome is None else [Parameter(**one) for one in outcome.facts["parameters"]]
     figures = {one.name: (one.estimate, one.standard_error, one.robust_error, one.t_test) for one in parameters}
@@ -190,7 +190,7 @@ def _parameters(results: Results, model: str) -> Table:
     )
 
 
-def _splits(held_out_trips: pd.DataFrame) -> Table:
+def _splits(held_out_trips: pd.DataFrame) -> PageTable:
     wide = held_out_trips.reindex(columns=range(SPLITS))
     means = [mean_and_spread(values) for values in wide.to_numpy()]
     return table_of(

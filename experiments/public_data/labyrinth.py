@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import Table
+from experiments.harness.tables import PageTable
 from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY
 from experiments.public_data.trajectories import TrajectorySet
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -246,7 +246,7 @@ def sections(results: Results) -> Sections:
     }
 
 
-def _scores(results: Results, mice: str) -> Table:
+def _scores(results: Results, mice: str) -> PageTable:
     titles = {entry: row.title for entry, row in ENTRIES.items()}
     titles[COUNTS] = "counts by automaton state and node, no planning"
     lines = results.table.reindex(columns=["mice", "entry", *COLUMNS, "seconds"])
@@ -262,7 +262,7 @@ def _scores(results: Results, mice: str) -> Table:
     )
 
 
-def _automata(results: Results) -> Table:
+def _automata(results: Results) -> PageTable:
     facts = {mice: results.outcomes[f"ours, {mice}"].facts for mice in MICE if f"ours, {mice}" in results.outcomes}
     lines = {
         mice: ("; ".join(one["rule"]), f"{one['look_wrong']} of {len(one['words'])}") for mice, one in facts.items()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import ABSENT, Table
+from experiments.harness.tables import ABSENT, PageTable
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -224,7 +224,7 @@ def sections(results: Results) -> Sections:
     }
 
 
-def _first_split(lines: pd.DataFrame) -> Table:
+def _first_split(lines: pd.DataFrame) -> PageTable:
     columns = ["edit distance", "BLEU", "log-probability"]
     cloning = pd.DataFrame([CLONING], [f"cloning by the authors' network, {CLONING_ROUTES:,} routes"], columns)
     ours = lines.set_index("title")[columns]
@@ -235,12 +235,12 @@ def _first_split(lines: pd.DataFrame) -> Table:
     )
 
 
-def _means(lines: pd.DataFrame, part: str) -> Table:
+def _means(lines: pd.DataFrame, part: str) -> PageTable:
     means = lines.groupby("title", sort=False)[NUMBERS].agg(mean_and_spread)
     return table_of(means, f"{capitalised(part)}, mean ± standard deviation over the splits.")
 
 
-def _times(lines: pd.DataFrame) -> Table:
+def _times(lines: pd.DataFrame) -> PageTable:
     groups = lines.groupby("title", sort=False)
     penalties = groups.penalty.agg(lambda values: ", ".join(f"{one:g}" for one in values.dropna()) or ABSENT)
     seconds = groups.seconds.agg(lambda values: mean_and_spread(values, 1))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.harness import Cell, Experiment, Options, Outcome, Results, Table, table_of
+from experiments.harness import Cell, Experiment, Options, Outcome, PageTable, Results, table_of
 from experiments.harness.results import Sections
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import FAMILIES, RULES, Problem, make_problem
@@ -173,7 +173,7 @@ def sections(results: Results) -> Sections:
     }
 
 
-def _shares(frame: pd.DataFrame) -> Table:
+def _shares(frame: pd.DataFrame) -> PageTable:
     means = frame.groupby(["family", "demonstrations"], sort=False)[list(OUTCOMES)].mean() * 100
     wide = means.apply(lambda line: "/".join(f"{share:.0f}" for share in line), axis=1).unstack(sort=False)
     wide["blind breaks"] = frame.groupby("family")["blind breaks"].mean()
@@ -181,14 +181,14 @@ def _shares(frame: pd.DataFrame) -> Table:
     return table_of(wide, "Scenes in which the rule was kept / refused / broken, in %, by number of demonstrations.")
 
 
-def _calibration(plans: pd.DataFrame) -> Table:
+def _calibration(plans: pd.DataFrame) -> PageTable:
     bins = pd.cut(plans.risk.astype(float), [-1.0, *RISKS.values()], labels=list(RISKS))
     grouped = plans.astype({"risk": float, "is kept": float}).groupby(bins, observed=True)
     shown = pd.DataFrame({"mean risk": grouped.risk.mean(), "broken": 1 - grouped["is kept"].mean()})
     return table_of(shown.assign(plans=grouped.size()), "All plans by their stated risk, also refused ones.")
 
 
-def _failures(frame: pd.DataFrame) -> Table:
+def _failures(frame: pd.DataFrame) -> PageTable:
     columns = ["broken", "risk of broken", "regret", "search failure", "gap", "evidence gap", "is exact", "learning s"]
     means = frame[columns].astype(float).groupby([frame.family, frame.demonstrations], sort=False).mean()
     means.index = [f"{family}, {count}" for family, count in means.index]

@@ -17,14 +17,14 @@ from wfairl.core.automata.words import sort_labels
 from wfairl.events.constraints import (
     TEMPLATES,
     BadConstraintError,
-    Constraint,
+    EventConstraint,
     Occurrences,
     compile_constraints,
 )
 from wfairl.events.dfa import (
     Dfa,
     ignores_repeats,
-    intersection,
+    intersect_dfas,
     minimal,
     product,
     to_finite,
@@ -40,7 +40,7 @@ templates = st.sampled_from(TEMPLATES)
 @st.composite
 def constraints(draw, propositions=PROPOSITIONS):
     template = draw(templates)
-    return Constraint(template, tuple(draw(st.permutations(propositions))[: template.arguments]))
+    return EventConstraint(template, tuple(draw(st.permutations(propositions))[: template.arguments]))
 
 
 @given(constraints(), st.lists(words, min_size=1, max_size=8))
@@ -69,7 +69,7 @@ def test_the_minimal_automaton_accepts_what_keeps_all_constraints(chosen):
         return all(keeps(constraint.template.name, constraint.propositions, word) for constraint in chosen)
 
     tables = [constraint.table(LABELS) for constraint in chosen]
-    whole = intersection(tables, len(LABELS), 10_000)
+    whole = intersect_dfas(tables, len(LABELS), 10_000)
     plain = Dfa(np.zeros((1, len(LABELS)), np.int32), np.array([True]))
     for table in tables:
         plain = product(plain, table)
@@ -120,7 +120,7 @@ def test_only_templates_that_count_tell_a_repeat_from_a_single_label(constraint,
 
 
 def test_every_template_has_its_sentence():
-    said = {t.name: Constraint(t, ("pay", "ship")[: t.arguments]).sentence for t in TEMPLATES}
+    said = {t.name: EventConstraint(t, ("pay", "ship")[: t.arguments]).sentence for t in TEMPLATES}
     assert len(set(said.values())) == len(TEMPLATES)
     assert said["precedence"] == "ship only after pay"
     assert said["responded existence"] == "if pay happens, ship happens too"
@@ -128,7 +128,7 @@ def test_every_template_has_its_sentence():
 
 def test_the_automaton_lives_on_states_from_which_the_rule_can_be_kept():
     pay, ship, other = (frozenset({name}) for name in ("pay", "ship", "other"))
-    rule = [Constraint.of("precedence", "pay", "ship"), Constraint.of("existence", "ship")]
+    rule = [EventConstraint.of("precedence", "pay", "ship"), EventConstraint.of("existence", "ship")]
     finite = to_finite(compile_constraints(rule, (pay, ship, other), 10), (pay, ship, other))
     assert finite.states == 3
     assert finite.read(0, ship) == DEAD
@@ -140,12 +140,14 @@ def test_the_automaton_lives_on_states_from_which_the_rule_can_be_kept():
 
 def test_rules_that_cannot_be_an_automaton_are_named():
     a, b = frozenset("a"), frozenset("b")
-    contradiction = compile_constraints([Constraint.of("existence", "a"), Constraint.of("absence", "a")], (a, b), 10)
+    contradiction = compile_constraints(
+        [EventConstraint.of("existence", "a"), EventConstraint.of("absence", "a")], (a, b), 10
+    )
     with pytest.raises(NoAcceptedWordError):
         to_finite(contradiction, (a, b))
     with pytest.raises(TooManyStatesError, match="more than 1 states"):
-        compile_constraints([Constraint.of("existence", "a")], (a, b), 1)
+        compile_constraints([EventConstraint.of("existence", "a")], (a, b), 1)
     with pytest.raises(BadConstraintError, match="takes 2 different"):
-        Constraint.of("precedence", "a", "a")
+        EventConstraint.of("precedence", "a", "a")
     with pytest.raises(BadConstraintError, match="no template 'never'"):
-        Constraint.of("never", "a")
+        EventConstraint.of("never", "a")

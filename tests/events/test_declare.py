@@ -9,11 +9,11 @@ from oracles_constraints import keeps
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import declare
-from wfairl.events.constraints import TEMPLATES, Constraint
+from wfairl.events.constraints import TEMPLATES, EventConstraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.learned_rule import learned_rule_of
 from wfairl.specifications.explanation import explain_word
 
 EVENTS = tuple("abcdefghij")
@@ -38,7 +38,7 @@ def kept(rule, words):
 
 
 def sentences(rule):
-    return {Constraint.of(*parts).sentence for parts in rule}
+    return {EventConstraint.of(*parts).sentence for parts in rule}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: ", ".join(parts[0] for parts in rule))
@@ -89,7 +89,7 @@ def test_words_whose_repeats_mean_nothing_are_not_counted():
     words = draw_words(rng, 800)
     model = DeclareLearner().fit(words, kept([("at most once", "c")], words)).model
     counting = {template.name for template in TEMPLATES if template.counting}
-    assert not counting & {one.constraint.template.name for one in rule_of(model).constraints}
+    assert not counting & {one.constraint.template.name for one in learned_rule_of(model).constraints}
 
 
 def test_a_rule_too_large_for_its_automaton_keeps_all_its_sentences():

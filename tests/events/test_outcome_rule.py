@@ -11,11 +11,11 @@ from oracles_constraints import keeps
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.candidates import pack
+from wfairl.events.candidates import pack_flags
 from wfairl.events.conformance import conform
-from wfairl.events.constraints import Constraint
+from wfairl.events.constraints import EventConstraint
 from wfairl.events.declare import DeclareLearner
-from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, rule_of
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, learned_rule_of
 from wfairl.events.outcome_terms import Cases
 from wfairl.events.outcome_tree import simplified
 from wfairl.specifications.formats.ltlf import from_ltlf
@@ -56,14 +56,14 @@ def test_other_cases_are_predicted(learned):
 def test_sentences_automaton_and_formula_say_the_same(learned, tmp_path):
     _, model = learned
     words = draw_words(np.random.default_rng(5), 300)
-    kept = rule_of(model).keeps_all(words).tolist()
+    kept = learned_rule_of(model).keeps_all(words).tolist()
     assert [model.finite.accepts(word) for word in words] == kept
-    formula = from_ltlf(rule_to_ltlf(rule_of(model)))
+    formula = from_ltlf(rule_to_ltlf(learned_rule_of(model)))
     assert [formula.accepts(word) for word in words] == kept
     model.save(tmp_path / "task.json")
     again = TaskModel.load(tmp_path / "task.json")
     assert again.sentences == model.sentences
-    assert rule_of(again).keeps_all(words).tolist() == kept
+    assert learned_rule_of(again).keeps_all(words).tolist() == kept
 
 
 def test_a_case_breaks_sentences_if_it_does_not_keep_the_rule(learned):
@@ -101,7 +101,9 @@ def test_chance_is_not_predicted(seed):
 def test_simplified_conjunctions_cover_the_same_cases(seed):
     rng = np.random.default_rng(seed)
     held, bits = rng.random((6, 70)) < 0.5, rng.random(12)
-    cases = Cases(pack(held), pack(np.ones((1, 70), bool))[0], pack(rng.random((1, 70)) < 0.5)[0], bits)
+    cases = Cases(
+        pack_flags(held), pack_flags(np.ones((1, 70), bool))[0], pack_flags(rng.random((1, 70)) < 0.5)[0], bits
+    )
     chosen = [rng.choice(6, size=rng.integers(1, 4), replace=False) for _ in range(3)]
     terms = [tuple(int(i if rng.random() < 0.5 else ~i) for i in some) for some in chosen]
 
@@ -116,7 +118,11 @@ def test_simplified_conjunctions_cover_the_same_cases(seed):
 
 @pytest.mark.parametrize("of_failures", [False, True])
 def test_a_rule_is_the_or_of_its_conjunctions(of_failures):
-    parts = [Constraint.of("existence", "a"), Constraint.of("precedence", "a", "b"), Constraint.of("end", "b")]
+    parts = [
+        EventConstraint.of("existence", "a"),
+        EventConstraint.of("precedence", "a", "b"),
+        EventConstraint.of("end", "b"),
+    ]
     first, second, third = (SupportedConstraint(one, 1, 0, 1.0, kept=i != 1) for i, one in enumerate(parts))
     rule = LearnedRule(((first, second), (third,)), 0, 0.0, of_failures=of_failures)
     words = [word for n in range(1, 4) for word in product([frozenset(), frozenset("a"), frozenset("b")], repeat=n)]

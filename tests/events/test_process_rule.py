@@ -11,10 +11,10 @@ from oracles_constraints import keeps
 from wfairl.core.automata.words import as_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.constraints import TEMPLATES, Constraint
+from wfairl.events.constraints import TEMPLATES, EventConstraint
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.implications import without_implied
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.learned_rule import learned_rule_of
 
 NAMES = "abc"
 WORDS = [word for length in range(6) for word in product(map(frozenset, NAMES), repeat=length)]
@@ -35,7 +35,7 @@ def learn(words, **settings):
 @st.composite
 def constraints(draw):
     template = draw(st.sampled_from([one for one in TEMPLATES if one.name != "absence"]))
-    return Constraint(template, tuple(draw(st.permutations(NAMES))[: template.arguments]))
+    return EventConstraint(template, tuple(draw(st.permutations(NAMES))[: template.arguments]))
 
 
 @given(st.lists(constraints(), max_size=7, unique=True))
@@ -70,10 +70,10 @@ def test_mistakes_are_told_from_the_rule_and_their_share_is_an_option():
     words = [draw_case(rng) for _ in range(500)]
     words[:20] = [word[::-1] for word in words[:20]]
     model = learn(words)
-    rule = rule_of(model)
+    rule = learned_rule_of(model)
     assert rule.outliers == pytest.approx(0.04, abs=0.02)
     assert not any(model.predict(words[:20]))
-    assert rule_of(learn(words, outliers=0.0)).outliers == 0
+    assert learned_rule_of(learn(words, outliers=0.0)).outliers == 0
     with pytest.raises(BadInputError, match="outliers"):
         DeclareLearner(outliers=1.0)
 
@@ -106,7 +106,7 @@ def test_a_rule_is_read_back_from_its_file(tmp_path):
     again = type(model).load(tmp_path / "task.json")
     changed = [word[1:] for word in words] + words
     assert again.judge_all(changed) == model.judge_all(changed)
-    assert rule_of(again).in_automaton < len(model.sentences)
+    assert learned_rule_of(again).in_automaton < len(model.sentences)
     assert again.judge(words[0][1:]).broken
 
 

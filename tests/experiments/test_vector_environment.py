@@ -11,7 +11,7 @@ from minigrid.core.constants import IDX_TO_OBJECT
 from experiments.baselines.vector_environment import Bank, CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.support.errors import BadInputError
-from wfairl.minigrid.physics import CELL_TYPES, HANDS, pack
+from wfairl.minigrid.physics import CELL_TYPES, HANDS, pack_fields
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.minigrid.tasks import PAPER_TASKS, MiniGridTask
 
@@ -134,7 +134,7 @@ def test_it_is_in_lockstep_with_the_real_environments(task):
 def packed(environment, world, row):
     """The state of a row as the world of its scene packs it."""
     words = np.empty(world.layout.words, np.uint64)
-    pack(world.layout.table, environment.states[row, : world.layout.largest_values.size], words)
+    pack_fields(world.layout.table, environment.states[row, : world.layout.largest_values.size], words)
     return words.tolist()
 
 

@@ -27,7 +27,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.networks.adam import Adam
-from wfairl.networks.epochs import Checkpoint, read_checkpoint, write_checkpoint
+from wfairl.networks.epochs import Checkpoint, read_epoch, write_epoch
 from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.run_files import read_metrics
 from wfairl.questions.answer_files import read_answers, write_answers
@@ -109,14 +109,14 @@ def dataset() -> Dataset:
 def write_checkpoint_file(path: Path) -> None:
     model = torch.nn.Linear(3, 1)
     checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[0], None)
-    write_checkpoint(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
+    write_epoch(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
 
 
 def read_checkpoint_file(path: Path) -> Any:
     """As --resume does."""
     model = torch.nn.Linear(3, 1)
     adam = Adam(model, 0.01)
-    checkpoint = read_checkpoint(path, "a fingerprint")
+    checkpoint = read_epoch(path, "a fingerprint")
     if checkpoint is None:  # where there is none, a run begins anew
         raise run_directory.BadInputError(f"{path}: no checkpoint")
     try:

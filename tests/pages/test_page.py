@@ -22,8 +22,8 @@ from wfairl.pages.blocks import (
     Column,
     Command,
     Facts,
+    PageTable,
     RaggedTableError,
-    Table,
     TableCell,
     prose,
 )
@@ -51,7 +51,7 @@ def all_blocks(text):
         Facts(((text, text),), text),
         Command(text),
         CaptionedFigure("name", MatplotlibFigure(), text, text),
-        Table((Column(text),), ((TableCell(text, text),),), text),
+        PageTable((Column(text),), ((TableCell(text, text),),), text),
         AutomatonDrawing(finite, {(0, label): 3}, text),
         AutomatonDrawing(guarded, None, text),
     )
@@ -100,7 +100,7 @@ def test_sections_can_be_reached_from_the_contents_even_with_the_same_title():
 
 
 def test_a_table_keeps_its_cells_alignment_and_highlights():
-    table = Table(
+    table = PageTable(
         (Column("name"), Column("return", "right")),
         (("ours", TableCell(number(0.123456789), note="paper 0.1", highlighted=True)), ("theirs", number(2))),
         caption="returns",
@@ -121,7 +121,7 @@ def test_a_table_keeps_its_cells_alignment_and_highlights():
 
 def test_a_ragged_table_is_refused():
     with pytest.raises(RaggedTableError, match="a row has 1 cells where the table has 2 columns"):
-        Table((Column("a"), Column("b")), (("x",),))
+        PageTable((Column("a"), Column("b")), (("x",),))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 6))

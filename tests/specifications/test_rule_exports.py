@@ -15,8 +15,8 @@ from wfairl.cli.app import app
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.events import DeclareLearner
-from wfairl.events.constraints import TEMPLATES, Constraint
-from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, rule_of
+from wfairl.events.constraints import TEMPLATES, EventConstraint
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint, learned_rule_of
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.pnml import to_pnml
 from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
@@ -27,7 +27,7 @@ WORDS = [word for length in range(1, 5) for word in product(LABELS, repeat=lengt
 
 @pytest.mark.parametrize("template", [one for one in TEMPLATES if one.transitions], ids=lambda one: one.name)
 def test_the_formula_of_a_constraint_says_the_same(template):
-    constraint = Constraint(template, ("a", "b")[: template.arguments])
+    constraint = EventConstraint(template, ("a", "b")[: template.arguments])
     automaton = from_ltlf(rule_to_ltlf(LearnedRule(((SupportedConstraint(constraint, 1, 0, 1.0),),), 1, 0.0)))
     expected = [keeps(template.name, constraint.propositions, word) for word in WORDS]
     assert [automaton.accepts(word) for word in WORDS] == expected
@@ -67,7 +67,7 @@ def test_the_command_writes_declare_and_a_formula_of_a_learned_rule(tmp_path):
     model = DeclareLearner().fit(words, [1.0] * 60, Reading(keep_repeats=True)).model
     model.save(tmp_path / "task.json")
     told = CliRunner().invoke(app, ["export", str(tmp_path / "task.json"), "--as", "declare"]).stdout
-    assert told == to_declare(rule_of(model))
+    assert told == to_declare(learned_rule_of(model))
     assert "activity pay\n" in told
     assert "Exactly1[pay] | |\n" in told or "Precedence[" in told
     formula = CliRunner().invoke(app, ["export", str(tmp_path / "task.json"), "--as", "ltlf"]).stdout

@@ -15,8 +15,8 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning import build_product, find_plan
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.worlds import find_task
-from wfairl.events.constraints import Constraint
-from wfairl.events.declare import to_automaton
+from wfairl.events.constraints import EventConstraint
+from wfairl.events.declare import automaton_of_rule
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.specifications.symbolic import same_words
 
@@ -42,9 +42,9 @@ def test_draw_writes_the_format_of_the_suffix(wfairl, task, tmp_path, suffix):
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_groups_of_sentences_whose_automaton_is_too_large_are_drawn_as_sentences(wfairl, tmp_path, suffix):
     parts = [[("exactly once", "a"), ("response", "b", "c")], [("existence", "d"), ("at most once", "e")]]
-    terms = [tuple(SupportedConstraint(Constraint.of(*one), 1, 0, 1.0) for one in term) for term in parts]
+    terms = [tuple(SupportedConstraint(EventConstraint.of(*one), 1, 0, 1.0) for one in term) for term in parts]
     rule = LearnedRule(tuple(terms), 4, 0.0)
-    _, finite = to_automaton(rule, [frozenset({name}) for name in "abcde"], 256)
+    _, finite = automaton_of_rule(rule, [frozenset({name}) for name in "abcde"], 256)
     TaskModel.of_automaton(finite, "declare", stated=rule.sentences, record=rule).save(tmp_path / "task.json")
     output = tmp_path / f"rule.{suffix}"
     drawn = json.loads(wfairl("draw", tmp_path / "task.json", "-o", output, "--json").stdout)

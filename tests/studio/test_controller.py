@@ -160,7 +160,7 @@ def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, mon
         directory.mkdir()
         write_json(directory / COST_WORDS, words)
 
-    monkeypatch.setattr("wfairl.studio.jobs.learn_cost", learn_cost)
+    monkeypatch.setattr("wfairl.studio.jobs.learn_session_cost", learn_cost)
     scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "cost"}).view("watch")
     assert (scene["seed"], scene["is_outdated"]) == (5000, True)
     assert "Twice as dear" in controller.notice

@@ -15,7 +15,7 @@ from wfairl.core.support.errors import did_you_mean
 START, STEPS, RULES = "Start here", "One step at a time", "Rules as automata"
 
 COMMANDS = {
-    "run": ("cli.run:run_command", "Run the whole pipeline for one task, and write a report.", START),
+    "run": ("cli.run:run_flow", "Run the whole pipeline for one task, and write a report.", START),
     "studio": ("studio.commands:studio", "Demonstrate a task in the browser, and watch it being learned.", START),
     "tasks": ("cli.tasks:tasks", "List the tasks: goals, propositions and step limits.", START),
     "warm-up": ("cli.warm_up:warm_up", "Compile everything for this processor now, once.", START),
@@ -26,14 +26,18 @@ COMMANDS = {
         STEPS,
     ),
     "learn-task": ("cli.learn_task:learn_task", "Learn a rule, from demonstrations or scored words.", STEPS),
-    "ask": ("questions.commands:ask", "Ask the most informative question about a task, or propose a scene.", STEPS),
-    "train": ("cli.train:train", "Learn a policy from demonstrations, by one of several methods.", STEPS),
+    "ask": (
+        "questions.commands:ask_command",
+        "Ask the most informative question about a task, or propose a scene.",
+        STEPS,
+    ),
+    "train": ("cli.train:train_command", "Learn a policy from demonstrations, by one of several methods.", STEPS),
     "plan": ("cli.plan:plan", "Plan one episode of a task.", STEPS),
     "evaluate": ("cli.evaluate:evaluate_command", "Run a policy in unseen scenes, and report its performance.", STEPS),
     "report": ("pages.commands:report", "Write the HTML report of a run.", STEPS),
     "score": ("events.commands:score", "Score words with a task model, and show where a rejected one was lost.", RULES),
     "conform": ("events.commands:conform_command", "Tell how far each case of a log is from a model, and why.", RULES),
-    "draw": ("specifications.commands:draw", "Draw the automaton of a task model.", RULES),
+    "draw": ("specifications.commands:draw_command", "Draw the automaton of a task model.", RULES),
     "explain": ("specifications.commands:explain", "Explain in sentences how a task model judges a word.", RULES),
     "evidence": ("specifications.commands:evidence", "Weigh rules of your own beside the learned one.", RULES),
     "diff": ("specifications.commands:diff", "Compare two task models by words that only one accepts.", RULES),

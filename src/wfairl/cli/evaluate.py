@@ -85,12 +85,12 @@ def evaluate_command(
     else:
         out.print(summary(evaluations))
         for other in others:
-            out.print(difference(evaluation, other, task))
+            out.print(comparison_sentence(evaluation, other, task))
         if saved is not None:
             out.print(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
 
 
-def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
+def comparison_sentence(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
     from wfairl.pages.policy_comparison import compare_costs, compare_returns
 

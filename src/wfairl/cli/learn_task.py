@@ -30,7 +30,7 @@ from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.commands import (
-    Attributes,
+    AttributesOption,
     CaseColumn,
     EventColumn,
     Lifecycle,
@@ -90,7 +90,7 @@ def learn_task(
     outcome_column: OutcomeColumn = "outcome",
     verbose: Annotated[bool, typer.Option("--verbose", help="Print the edges of the automaton too.")] = False,
     lifecycle: Lifecycle = "auto",
-    attributes: Attributes = None,
+    attributes: AttributesOption = None,
     as_json: AsJson = False,
     *,
     settings: dict[str, Any],

@@ -18,7 +18,7 @@ from wfairl.core.planning.cost import nominal_cost, unit_cost
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.events.held_out import HeldOut
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.unknown_propositions import MOST_NAMED, list_names
 
 SHOWN_ALTERNATIVES = 3
@@ -103,7 +103,7 @@ def _held_out_sentence(held_out: HeldOut | None, is_told_apart: bool) -> str:
 
 def _sentences(model: TaskModel) -> list[str]:
     """The rule, with how many cases speak for each sentence; of many sentences, those with most evidence."""
-    rule = rule_of(model)
+    rule = learned_rule_of(model)
     if rule is None or not rule.constraints:
         return [] if rule is not None else list(model.sentences)
     told = (
@@ -117,7 +117,7 @@ def _sentences(model: TaskModel) -> list[str]:
 
 def _rates(model: TaskModel) -> list[str]:
     """How many words succeed on either side of the rule, or how many break a rule learned from good cases."""
-    summary, rule = model.summary, rule_of(model)
+    summary, rule = model.summary, learned_rule_of(model)
     if summary.accepted is not None and summary.accepted_successes is not None:
         rest = summary.words - summary.accepted
         return [
@@ -188,7 +188,7 @@ def _format_labels(labels: Iterable[Label], quote: str = "'") -> str:
 
 def _document_of_words(task: LearnedTask, held_out: HeldOut | None) -> dict[str, Any]:
     """A task learned from words, as JSON."""
-    model, summary, rule = task.model, task.model.summary, rule_of(task.model)
+    model, summary, rule = task.model, task.model.summary, learned_rule_of(task.model)
     return {
         **_common_document(model),
         "rank": summary.rank,

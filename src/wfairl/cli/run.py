@@ -27,7 +27,7 @@ OF_EXPERT = ("successes", "failures", "temperature")
 
 
 @with_settings({"": OWN, METHOD: OF_METHOD})
-def run_command(
+def run_flow(
     task: TaskName,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run. Default: runs/TASK.")

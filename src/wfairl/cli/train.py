@@ -29,7 +29,7 @@ MOST_ROWS = 15
 
 
 @with_settings({method.name: settings_of(method.settings_type()) for method in METHODS.values()})
-def train(
+def train_command(
     demos: Annotated[list[Path], typer.Argument(metavar="DEMOS...", help="Demonstrations (.safetensors).")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run.")],
     method: Annotated[str, typer.Option(help=f"The method: {', '.join(METHODS)}.")] = "wfa-irl",
@@ -81,7 +81,7 @@ def train(
 
 
 _METHOD_LINES = (f"        {method.name:<14}{method.summary}" for method in METHODS.values())
-train.__doc__ = (train.__doc__ or "").replace("        METHODS", "\n".join(_METHOD_LINES))
+train_command.__doc__ = (train_command.__doc__ or "").replace("        METHODS", "\n".join(_METHOD_LINES))
 
 
 def check_run_directory(directory: Path, resume: bool) -> None:

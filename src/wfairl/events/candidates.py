@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
-from wfairl.events.constraints import TEMPLATES, Constraint, Occurrences, Template
+from wfairl.events.constraints import TEMPLATES, EventConstraint, Occurrences, Template
 
 Bits = NDArray[np.uint64]
 
@@ -58,11 +58,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.bits)
 
-    def constraint(self, index: int) -> Constraint:
+    def constraint(self, index: int) -> EventConstraint:
         """The candidate with a number."""
         for template, choices in self.blocks:
             if index < len(choices):
-                return Constraint(template, tuple(self.propositions[i] for i in choices[index]))
+                return EventConstraint(template, tuple(self.propositions[i] for i in choices[index]))
             index -= len(choices)
         raise IndexError(index)
 
@@ -71,7 +71,7 @@ class Candidates:
         occurrences = Occurrences.of(corpus, alphabet, self.propositions)
         rows, first = np.zeros((len(self), -(-len(corpus) // 64)), np.uint64), 0
         for template, a, b in self.batches(len(corpus)):
-            rows[first : first + len(a)] = pack(template.holds(occurrences, a, b))
+            rows[first : first + len(a)] = pack_flags(template.holds(occurrences, a, b))
             first += len(a)
         return rows
 
@@ -83,7 +83,7 @@ class Candidates:
                 yield template, choices[i : i + step, 0], choices[i : i + step, -1]
 
 
-def pack(flags: NDArray[np.bool_]) -> Bits:
+def pack_flags(flags: NDArray[np.bool_]) -> Bits:
     """Flags of shape [n, words] as bits, shape [n, words / 64]; the bits past the end are 0."""
     packed = np.packbits(flags, axis=1)
     padded = np.zeros((len(flags), -(-flags.shape[1] // 64) * 8), np.uint8)

@@ -40,7 +40,7 @@ Lifecycle = Annotated[
     str,
     typer.Option(help="The transition whose events count: complete, another one, or all. auto: complete, if any is."),
 ]
-Attributes = Annotated[
+AttributesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--attribute",

@@ -24,7 +24,7 @@ from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.event_logs import EventLog, LogColumns, find_columns, from_frame
 from wfairl.events.event_texts import ATTRIBUTE
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.shortest import ShortestLearner
 
 
@@ -48,7 +48,7 @@ class Conformance:
 
     def reason(self, number: int) -> str:
         """Why a word is far off, in a sentence; empty if it is not."""
-        rule, word = rule_of(self.model), self.words[number]
+        rule, word = learned_rule_of(self.model), self.words[number]
         if not word and self.cost[number] > 0:
             return "no event"
         if rule is not None and rule.relations is not None and (reasons := rule.relations.reasons(word)):
@@ -92,7 +92,7 @@ def conform(
     cost, fitness = aligner.measure(distinct)
     conforming = np.array(model.values(distinct)) >= model.threshold
     violated: Sequence[tuple[str, ...]] = [()] * len(distinct)
-    rule = rule_of(model)
+    rule = learned_rule_of(model)
     if rule is not None:
         broken = rule.violations(distinct)
         violated = [tuple(sentence for sentence, _ in some) for some in broken]

@@ -24,7 +24,7 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.dfa import Dfa, intersection
+from wfairl.events.dfa import Dfa, intersect_dfas
 
 Indices: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = NDArray[np.int32]
@@ -214,7 +214,7 @@ TEMPLATES: tuple[Template, ...] = (
 
 
 @dataclass(frozen=True)
-class Constraint:
+class EventConstraint:
     """A template with its propositions."""
 
     template: Template
@@ -230,8 +230,8 @@ class Constraint:
             object.__setattr__(self, "propositions", tuple(sorted(self.propositions)))
 
     @classmethod
-    def of(cls, name: str, *propositions: str) -> "Constraint":
-        """The constraint by the name of its template: `Constraint.of("precedence", "pay", "ship")`."""
+    def of(cls, name: str, *propositions: str) -> "EventConstraint":
+        """The constraint by the name of its template: `EventConstraint.of("precedence", "pay", "ship")`."""
         templates = {template.name: template for template in TEMPLATES}
         if name not in templates:
             raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
@@ -265,10 +265,10 @@ class Constraint:
         return Dfa(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
 
 
-def compile_constraints(constraints: Iterable[Constraint], alphabet: Sequence[Label], max_states: int) -> Dfa:
+def compile_constraints(constraints: Iterable[EventConstraint], alphabet: Sequence[Label], max_states: int) -> Dfa:
     """The minimal automaton of the words over `alphabet` that keep all constraints.
 
     Raises:
         TooManyStatesError: some of the constraints need more than `max_states` states together.
     """
-    return intersection([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)
+    return intersect_dfas([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

@@ -17,7 +17,7 @@ from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Fraction, Seed, check_bounds
 from wfairl.events.candidates import Candidates, templates_for
-from wfairl.events.dfa import Dfa, all_words, complement, intersection, minimal, product, to_finite
+from wfairl.events.dfa import Dfa, all_words, complement, intersect_dfas, minimal, product, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.outcome_rule import find_outcome_rule
@@ -68,7 +68,7 @@ class DeclareLearner(WordLearner):
             rows = candidates.kept_by(corpus, alphabet)
             rule, bits = find_outcome_rule(candidates, rows, data.succeeded[part], rng)
             bits = bits * len(words) / len(corpus)
-        fitting, finite = to_automaton(rule, alphabet, self.max_states)
+        fitting, finite = automaton_of_rule(rule, alphabet, self.max_states)
         rule = replace(rule, in_automaton=fitting)
         # Without counting constraints a repeated label changes nothing: the table is right for any word.
         model = TaskModel.of_automaton(
@@ -111,7 +111,7 @@ def _most_paired(words: int, keep_repeats: bool) -> int:
     return math.isqrt(int(MEMORY / ordered / max(words, 1)))
 
 
-def to_automaton(rule: LearnedRule, alphabet: Sequence[Label], max_states: int) -> tuple[int, FiniteAutomaton]:
+def automaton_of_rule(rule: LearnedRule, alphabet: Sequence[Label], max_states: int) -> tuple[int, FiniteAutomaton]:
     """How many constraints of a rule an automaton of so many states holds, and the automaton.
 
     A conjunction is cut to what fits. Any other rule fits whole or not at all.
@@ -120,9 +120,9 @@ def to_automaton(rule: LearnedRule, alphabet: Sequence[Label], max_states: int) 
         return _fit_into(rule.terms[0], alphabet, max_states)
     try:
         tables = [
-            intersection([_table(one, alphabet) for one in term], len(alphabet), max_states) for term in rule.terms
+            intersect_dfas([_table(one, alphabet) for one in term], len(alphabet), max_states) for term in rule.terms
         ]
-        none = intersection([*map(complement, tables)], len(alphabet), max_states)
+        none = intersect_dfas([*map(complement, tables)], len(alphabet), max_states)
     except TooManyStatesError:
         return 0, to_finite(all_words(len(alphabet)), tuple(alphabet))
     whole = none if rule.of_failures else complement(none)

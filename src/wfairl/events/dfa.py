@@ -29,7 +29,7 @@ def all_words(labels: int) -> Dfa:
     return Dfa(np.zeros((1, labels), np.int32), np.array([True]))
 
 
-def intersection(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
+def intersect_dfas(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
     """The minimal table of the words that all `tables` accept; of all words if there are none.
 
     Raises:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.word_corpus import encode_all
-from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.constraints import EventConstraint, Occurrences
 
 SLOTS = ("a", "b", "c")
 """Names of the propositions in short words."""
@@ -28,17 +28,17 @@ DROP_ORDER = (
 """Constraints of the last kinds are dropped first."""
 
 
-Facts = dict[frozenset[str], list[Constraint]]
+ConstraintsByNames = dict[frozenset[str], list[EventConstraint]]
 """Constraints by the propositions that they are about."""
 
 
-def without_implied(constraints: Iterable[Constraint]) -> list[Constraint]:
+def without_implied(constraints: Iterable[EventConstraint]) -> list[EventConstraint]:
     """The constraints that do not follow from the others.
 
     They are looked at in one order, that of their kinds and names, so that samples of one log give the same.
     """
     order = sorted(set(constraints), key=lambda one: (DROP_ORDER.index(one.template.name), one.propositions))
-    facts: Facts = {}
+    facts: ConstraintsByNames = {}
     beside: dict[str, set[str]] = {}
     for one in order:
         facts.setdefault(frozenset(one.propositions), []).append(one)
@@ -52,7 +52,7 @@ def without_implied(constraints: Iterable[Constraint]) -> list[Constraint]:
     return [one for one in order if one in facts[frozenset(one.propositions)]]
 
 
-def _follows(one: Constraint, facts: Facts, beside: dict[str, set[str]]) -> bool:
+def _follows(one: EventConstraint, facts: ConstraintsByNames, beside: dict[str, set[str]]) -> bool:
     """Whether a constraint follows from facts about its propositions, and perhaps one more proposition."""
     names = one.propositions
     thirds: list[tuple[str, ...]] = [()]
@@ -62,7 +62,7 @@ def _follows(one: Constraint, facts: Facts, beside: dict[str, set[str]]) -> bool
     return any(not _words_keeping_all((*names, *third), facts) & broken for third in thirds)
 
 
-def _words_keeping_all(names: tuple[str, ...], facts: Facts) -> int:
+def _words_keeping_all(names: tuple[str, ...], facts: ConstraintsByNames) -> int:
     """The short words that keep all facts about some propositions, which have the slots in their order."""
     slot = dict(zip(names, SLOTS, strict=False))
     words = _every_word()
@@ -76,7 +76,7 @@ def _words_keeping_all(names: tuple[str, ...], facts: Facts) -> int:
 @cache
 def _words_keeping(template: str, slots: tuple[str, ...]) -> int:
     """The short words that keep a constraint on some slots, each a bit."""
-    return _to_bits(Constraint.of(template, *slots).holds(_short_words()))
+    return _to_bits(EventConstraint.of(template, *slots).holds(_short_words()))
 
 
 @cache

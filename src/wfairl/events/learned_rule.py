@@ -18,7 +18,7 @@ from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import parse
-from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.constraints import EventConstraint, Occurrences
 from wfairl.events.relations import Relations
 
 
@@ -26,7 +26,7 @@ from wfairl.events.relations import Relations
 class SupportedConstraint:
     """A constraint of a rule, and the cases that speak for and against it."""
 
-    constraint: Constraint
+    constraint: EventConstraint
     support: int  # cases that it speaks of
     broken: int  # how many of these break it
     evidence: float  # nats by which it is likelier than chance
@@ -138,7 +138,7 @@ def _joined(term: Sequence[SupportedConstraint]) -> str:
     return ", and ".join(f"whenever {one[3:]}" if one.startswith("if ") else one for one in stated)
 
 
-def rule_of(model: TaskModel) -> LearnedRule | None:
+def learned_rule_of(model: TaskModel) -> LearnedRule | None:
     """The rule of a model, None if its learner states none in constraints."""
     return model.record if isinstance(model.record, LearnedRule) else None
 
@@ -158,7 +158,7 @@ class _ConstraintDocument:
         return cls(stated.template.name, stated.propositions, one.support, one.broken, one.evidence, one.kept)
 
     def constraint(self) -> SupportedConstraint:
-        stated = Constraint.of(self.template, *self.propositions)
+        stated = EventConstraint.of(self.template, *self.propositions)
         return SupportedConstraint(stated, self.support, self.broken, self.evidence, self.kept)
 
 

@@ -24,7 +24,7 @@ from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
-from wfairl.events.constraints import NOWHERE_LAST, Constraint, Occurrences, compile_constraints
+from wfairl.events.constraints import NOWHERE_LAST, EventConstraint, Occurrences, compile_constraints
 from wfairl.events.dfa import to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_order, draw_orders
@@ -50,15 +50,15 @@ class LearnedOrder:
     edges: tuple[tuple[str, str], ...]  # (a, b): b only after a; pairs that follow from others are left out
 
     @property
-    def constraints(self) -> tuple[Constraint, ...]:
+    def constraints(self) -> tuple[EventConstraint, ...]:
         """The rule as a conjunction."""
         return (
-            *(Constraint.of("existence", one) for one in self.always),
-            *(Constraint.of("absence", one) for one in self.never),
-            *(Constraint.of("precedence", *edge) for edge in self.edges),
+            *(EventConstraint.of("existence", one) for one in self.always),
+            *(EventConstraint.of("absence", one) for one in self.never),
+            *(EventConstraint.of("precedence", *edge) for edge in self.edges),
         )
 
-    def broken(self, words: Sequence[Word]) -> list[tuple[Constraint, ...]]:
+    def broken(self, words: Sequence[Word]) -> list[tuple[EventConstraint, ...]]:
         """The constraints that each word breaks."""
         corpus, alphabet = encode_all(words)
         named = {*self.always, *self.never}
@@ -148,7 +148,7 @@ class OrderLearner(WordLearner):
         )
 
 
-def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[Constraint]]) -> tuple[str, ...]:
+def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[EventConstraint]]) -> tuple[str, ...]:
     wrong = [(number, some) for number, some in zip(numbers, broken, strict=True) if some]
     if not wrong:
         return ()

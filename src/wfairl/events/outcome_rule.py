@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.events.candidates import Bits, Candidates, pack
-from wfairl.events.constraints import Constraint
+from wfairl.events.candidates import Bits, Candidates, pack_flags
+from wfairl.events.constraints import EventConstraint
 from wfairl.events.description_length import flag_bits
 from wfairl.events.held_out import is_better
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
@@ -61,7 +61,7 @@ def _right_in_folds(
     right: list[list[NDArray[np.bool_]]] = [[] for _ in searches]
     for fold in range(1 if number > ONE_FOLD else FOLDS):
         unseen = fold_of == fold
-        shown = cases.take(pack(~unseen[None])[0])
+        shown = cases.take(pack_flags(~unseen[None])[0])
         for search, found in zip(searches, right, strict=True):
             wrong = shown.predicted(search(shown), cases.all) ^ cases.flags
             found.append(np.unpackbits(wrong.view(np.uint8))[:number][unseen] == 0)
@@ -79,7 +79,7 @@ def _learned(found: Description, candidates: Candidates, cases: Cases) -> Learne
         evidence = max(_side_bits(without, target) - bits, 0.0) * math.log(2)
         constraint, kept = candidates.constraint(literal if literal >= 0 else ~literal), literal >= 0
         if not kept and constraint.template.name == "existence":
-            constraint, kept = Constraint.of("absence", *constraint.propositions), True
+            constraint, kept = EventConstraint.of("absence", *constraint.propositions), True
         broken = target.total - target.among(target.satisfying((literal,)) & target.flags)
         return SupportedConstraint(constraint, target.total, broken, evidence, kept)
 

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.events.candidates import Bits, Candidates, count, pack
+from wfairl.events.candidates import Bits, Candidates, count, pack_flags
 from wfairl.events.description_length import flag_bits, integer_bits
 
 LEAST_GAIN = 1e-6
@@ -55,7 +55,7 @@ class Cases:
     def of(cls, candidates: Candidates, rows: Bits, succeeded: NDArray[np.bool_]) -> "Cases":
         """All cases; those that succeeded are described."""
         bits = np.concatenate([candidates.bits, 2 * candidates.bits]) + 1
-        return cls(rows, pack(np.ones((1, len(succeeded)), bool))[0], pack(succeeded[None])[0], bits)
+        return cls(rows, pack_flags(np.ones((1, len(succeeded)), bool))[0], pack_flags(succeeded[None])[0], bits)
 
     def take(self, mask: Bits) -> "Cases":
         """Some of the cases."""

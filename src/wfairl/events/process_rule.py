@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.candidates import Candidates
-from wfairl.events.constraints import Constraint, Occurrences
+from wfairl.events.constraints import EventConstraint, Occurrences
 from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.mistakes import KINDS, with_mistakes
@@ -175,14 +175,14 @@ class _Chance:
                 return np.zeros(len(a), np.int64), np.zeros(len(a))
 
 
-def _broken(constraints: Sequence[Constraint], occurrences: Occurrences) -> NDArray[np.bool_]:
+def _broken(constraints: Sequence[EventConstraint], occurrences: Occurrences) -> NDArray[np.bool_]:
     """Which constraints each case breaks, shape [constraints, cases]."""
     held = np.array([one.holds(occurrences) for one in constraints], np.bool_)
     return ~held.reshape(len(constraints), len(occurrences))
 
 
 def _broken_by_mistakes(
-    constraints: Sequence[Constraint],
+    constraints: Sequence[EventConstraint],
     broken: NDArray[np.bool_],
     corpus: Corpus,
     alphabet: Sequence[Label],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.learned_rule import learned_rule_of
 
 MOST_NAMED = 20
 """Propositions that a sentence names; the rest is counted."""
@@ -31,7 +31,7 @@ def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPr
     effect = f"rejects a word with {they}"
     if isinstance(model.automaton, GuardedAutomaton):
         effect = f"ignores {they}"
-    elif rule_of(model) is not None:
+    elif learned_rule_of(model) is not None:
         effect = f"judges a word with {they} by its sentences alone"
     unknown, known = list_names(names, MOST_NAMED), list_names(sorted(knows), MOST_NAMED)
     return UnknownPropositions(names, (f"The task model does not know {unknown} (it knows {known}), and {effect}.",))

@@ -16,7 +16,7 @@ from wfairl.events.scored_words import MalformedWordsError
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
 
-Trace = tuple[dict[str, str], list[dict[str, str]], str]
+XesTrace = tuple[dict[str, str], list[dict[str, str]], str]
 """The attributes of a trace, those of each of its events, and the line where the trace ends."""
 
 
@@ -28,7 +28,7 @@ class XesReader:
 
     def __init__(self, path: Path, event_key: str, keys: Collection[str]) -> None:
         self.path, self.event_key, self.keys = path, event_key, {event_key, *keys}
-        self.traces: list[Trace] = []
+        self.traces: list[XesTrace] = []
         self.stack: list[str] = []
         self.events: list[dict[str, str]] = []
         self.trace: dict[str, str] = {}
@@ -38,7 +38,7 @@ class XesReader:
         self.parser.EndElementHandler = self._close
         self.parser.StartDoctypeDeclHandler = self._refuse
 
-    def read(self) -> list[Trace]:
+    def read(self) -> list[XesTrace]:
         """The traces of the file.
 
         Raises:

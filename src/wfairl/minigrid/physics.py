@@ -11,7 +11,7 @@ form a *group*. The places of a group are in ascending order, so that two states
 A *role* is what a mission calls objects or doors, such as "the ball on your left": one bit of their roles.
 
 `Layout` holds what never changes in a scene. `apply_control` is the one place that defines what a control does.
-Searches store a state as 64-bit words: `pack` and `unpack`.
+Searches store a state as 64-bit words: `pack_fields` and `unpack`.
 """
 
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ class Layout:
     def pack(self, fields: NDArray[np.int32]) -> NDArray[np.uint64]:
         """The 64-bit words of a state given by its fields: [fields] -> [words]."""
         words = np.empty(self.words, np.uint64)
-        pack(self.table, fields, words)
+        pack_fields(self.table, fields, words)
         return words
 
     def unpack(self, words: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -320,7 +320,7 @@ def fields_count(layout: LayoutTable) -> int:
 
 
 @njit(cache=True, nogil=True, exact=True)
-def pack(layout: LayoutTable, fields: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
+def pack_fields(layout: LayoutTable, fields: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
     """Write the fields of a state, shape [fields], into its 64-bit words, shape [words]."""
     for i in range(words.size):
         words[i] = 0

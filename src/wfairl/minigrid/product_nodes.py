@@ -221,7 +221,7 @@ def _expand(
             elif not changed and next_automaton_state == automaton_state:
                 successors[node, control] = node
             else:
-                physics.pack(layout, fields, words)
+                physics.pack_fields(layout, fields, words)
                 successor, count = _insert_node(tables, count, words, next_automaton_state, state_label, shift)
                 successors[node, control] = successor
         position += 1

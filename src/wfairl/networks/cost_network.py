@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from wfairl.core.costs.cost_model import FLOOR, Arrays, CostModel
+from wfairl.core.costs.cost_model import FLOOR, CostModel
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining, TrainingResult
 from wfairl.core.planning.product import Product
+from wfairl.core.support.safetensors_files import Arrays
 from wfairl.networks.epochs import one_torch_thread
 
 

@@ -37,9 +37,9 @@ from wfairl.networks.epochs import (
     DivergedError,
     half_cosine,
     one_torch_thread,
-    read_checkpoint,
+    read_epoch,
     run_epochs,
-    write_checkpoint,
+    write_epoch,
 )
 
 
@@ -61,12 +61,12 @@ def train_network(initial: CostNetwork, training: CostTraining) -> TrainingResul
 
     resumed = None
     if directory is not None and training.resume:
-        resumed = read_checkpoint(directory / CHECKPOINT, training.fingerprint)
+        resumed = read_epoch(directory / CHECKPOINT, training.fingerprint)
     with progress_bar() as bar:
         meter = bar.add_task("cost", total=settings.epochs)
         for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=resumed):
             if directory is not None:
-                write_checkpoint(checkpoint, directory / CHECKPOINT, training.fingerprint)
+                write_epoch(checkpoint, directory / CHECKPOINT, training.fingerprint)
                 write_metrics(checkpoint.history, directory)
             bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
     model.load_state_dict(checkpoint.best)

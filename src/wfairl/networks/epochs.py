@@ -123,7 +123,7 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
-def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
+def write_epoch(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
     """Replace a checkpoint, atomically."""
     groups = {name: getattr(checkpoint, name) for name in GROUPS}
     # A tensor of two groups is stored twice: safetensors refuses shared memory.
@@ -133,8 +133,8 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> No
     training.write_checkpoint(path, fingerprint, header, arrays)
 
 
-def read_checkpoint(path: Path, fingerprint: str) -> Checkpoint | None:
-    """What `write_checkpoint` wrote, None if nothing was written yet.
+def read_epoch(path: Path, fingerprint: str) -> Checkpoint | None:
+    """What `write_epoch` wrote, None if nothing was written yet.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.

@@ -81,7 +81,7 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Rows of cells, below a caption; the first cell of a row is its name. `highlighted_rows` are indices."""
 
     template: ClassVar[str] = "table"

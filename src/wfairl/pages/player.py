@@ -36,7 +36,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class RecordedEpisode:
     """An episode of T controls of a policy, which has T + 1 moments; `automaton` is None for a policy without one."""
 
     task: Task
@@ -55,14 +55,14 @@ class Recording:
         return None if self.automaton is None else tuple(self.automaton.run(self.trajectory.labels))
 
 
-def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Recording:
+def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> RecordedEpisode:
     """Roll out a policy in a scene and record it.
 
     With the generator that `evaluate` uses for a scene, this is the episode that was evaluated.
     """
     automaton = getattr(policy, "automaton", None)
     trajectory = roll_out(task, policy, seed, rng)
-    return Recording(task, policy.name, trajectory, automaton if isinstance(automaton, Automaton) else None)
+    return RecordedEpisode(task, policy.name, trajectory, automaton if isinstance(automaton, Automaton) else None)
 
 
 class NothingToPlayError(BadInputError):
@@ -74,7 +74,7 @@ class EpisodePlayer:
     """Episodes to step through; the reader chooses one by its policy and scene."""
 
     template: ClassVar[str] = "player"
-    recordings: tuple[Recording, ...]
+    recordings: tuple[RecordedEpisode, ...]
 
     def __post_init__(self) -> None:
         if not self.recordings:
@@ -117,13 +117,13 @@ class EpisodePlayer:
         return tuple(drawings), tuple(numbers)
 
 
-def _film(recording: Recording, tiles: TileSet) -> NDArray[np.int64] | None:
+def _film(recording: RecordedEpisode, tiles: TileSet) -> NDArray[np.int64] | None:
     """The frames of the moments, shape [moments, rows, columns]; None if the world has no renderer."""
     rendering = rendering_of(recording.trajectory.world)
     return None if rendering is None else tiles.film(rendering, recording.trajectory.states)
 
 
-def _episode(recording: Recording, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:
+def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:
     episode, trajectory, states = recording.episode, recording.trajectory, recording.automaton_states
     last = len(trajectory)
     moments = [
@@ -159,7 +159,7 @@ def _rounded(probabilities: NDArray[np.float64]) -> list[float]:
     return [round(float(one), DIGITS) for one in probabilities]
 
 
-def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
+def _frame_changes(recording: RecordedEpisode, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
     """[cell, tile] of each cell that changed; the state as text if there are no frames."""
     if frames is None:
         return {"world_state": state_text(recording.trajectory.world, recording.trajectory.states[moment])}

@@ -31,10 +31,10 @@ from wfairl.core.support.documents import plain_settings
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.world import slips
-from wfairl.pages.blocks import Column, Command, Facts, Statements, Table, automaton_drawing, prose
+from wfairl.pages.blocks import Column, Command, Facts, PageTable, Statements, automaton_drawing, prose
 from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
-from wfairl.pages.player import EpisodePlayer, Recording, record_episode
+from wfairl.pages.player import EpisodePlayer, RecordedEpisode, record_episode
 from wfairl.pages.policy_comparison import regret_of
 from wfairl.pages.provenance import provenance
 from wfairl.pages.run_files import RunFiles, read_run_files, repeating_command
@@ -179,7 +179,7 @@ def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
     """The evaluated policies act again in a few scenes. Raises `BadInputError` if the run is unfinished."""
     policies = dict(_policies(run))
 
-    def record(played: tuple[str, int]) -> Recording:
+    def record(played: tuple[str, int]) -> RecordedEpisode:
         name, seed = played
         return replace(record_episode(run.task, policies[name], seed, episode_rng(seed)), policy=name)
 
@@ -247,7 +247,7 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
         where = describe_state(posterior.chosen.automaton, state)
         facts.append((f"Untested {where}", Chips(tuple(map(format_label, labels)))))
     caption = "The most probable rules and their posterior probabilities. An agent plans for all of them at once."
-    return (Table((Column("rule"), Column("probability", "right")), rows, caption), Facts(tuple(facts)))
+    return (PageTable((Column("rule"), Column("probability", "right")), rows, caption), Facts(tuple(facts)))
 
 
 def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...]:
@@ -271,7 +271,7 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
     if len(rows) < len(successes):
         caption += f" These are the {len(rows)} most frequent of {len(successes)} words."
     columns = (Column("word"), Column("times", "right"), Column("accepted", "center"))
-    return (Table(columns, rows, caption),) if rows else ()
+    return (PageTable(columns, rows, caption),) if rows else ()
 
 
 def reproduction_section(run: RunFiles) -> Section:

@@ -4,7 +4,7 @@ from collections import Counter
 
 from wfairl.core.planning.policies import policy_title
 from wfairl.core.runs.evaluation import EVALUATION, Evaluation
-from wfairl.pages.blocks import Column, Table, prose
+from wfairl.pages.blocks import Column, PageTable, prose
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import compare_returns
 from wfairl.pages.published import published_returns
@@ -25,7 +25,7 @@ def result_section(run: RunFiles) -> Section:
     return Section("Result", (*note, evaluation_table(run), *_comparison(run)))
 
 
-def evaluation_table(run: RunFiles) -> Table:
+def evaluation_table(run: RunFiles) -> PageTable:
     """One row per policy, the learned ones highlighted."""
     has_learned_cost = any(one.mean_learned_cost is not None for one in run.evaluation.values())
     published = published_returns(run)
@@ -62,7 +62,7 @@ def evaluation_table(run: RunFiles) -> Table:
         "A return of 1 would be success in zero steps, 0 is failure. Costs are means over successful episodes; the true"
         f" cost {truth}."
     ) + (" The paper: its Table II, on 64 scenes of its own." if published else "")
-    return Table(
+    return PageTable(
         columns, tuple(rows), caption, frozenset(i for i, name in enumerate(run.evaluation) if name in run.learned)
     )
 
@@ -81,7 +81,7 @@ def _comparison(run: RunFiles) -> tuple[Block, ...]:
         " 95% bootstrap interval over scenes."
     )
     columns = (Column("against"), Column("difference in return", "right"))
-    return (Table(columns, tuple(rows), caption),) if rows else ()
+    return (PageTable(columns, tuple(rows), caption),) if rows else ()
 
 
 def _difference(ours: Evaluation, others: Evaluation) -> Text:

@@ -10,7 +10,7 @@ from wfairl.core.costs.cost_words import CLAIMED
 from wfairl.core.costs.feature_costs import CostOverFeatures, SampledCost
 from wfairl.core.costs.training import METRICS, is_falling
 from wfairl.core.support.errors import WfairlError
-from wfairl.pages.blocks import Column, Facts, Table, prose
+from wfairl.pages.blocks import Column, Facts, PageTable, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
@@ -144,7 +144,7 @@ def _cost_facts(run: RunFiles, model: CostModel) -> tuple[Block, ...]:
 def cost_blocks(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
     """The learned weights by name, and what transitions cost; none for a network."""
     return tuple(
-        Table(
+        PageTable(
             (Column(named.of), *(Column(name, "right") for name in named.columns)),
             tuple(
                 (name, *("" if math.isnan(value) else number(value) for value in values))

@@ -49,7 +49,7 @@ class Reply(StrEnum):
     SECOND = "second"
 
 
-def ask(
+def ask_command(
     demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
     task_model: Annotated[
         Path | None,

@@ -22,8 +22,8 @@ from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.events.declare import to_automaton
-from wfairl.events.learned_rule import rule_of
+from wfairl.events.declare import automaton_of_rule
+from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
 from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
@@ -35,7 +35,7 @@ from wfairl.specifications.prism import to_prism
 from wfairl.specifications.symbolic import reads_repeats_once
 
 
-def draw(
+def draw_command(
     task_model: TaskModelFile,
     output: Annotated[Path, typer.Option("-o", "--output", help="A .svg, .png, .dot or .hoa file.")] = Path("task.svg"),
     as_json: AsJson = False,
@@ -53,11 +53,11 @@ def draw(
     """
     form = find_format(None, output, lambda one: one.name in DRAWINGS)
     model = TaskModel.load(task_model)
-    automaton, edge_counts, rule = model.finite, model.edge_counts, rule_of(model)
+    automaton, edge_counts, rule = model.finite, model.edge_counts, learned_rule_of(model)
     shown = None
     may_be_cut = form.name in ("svg", "png") and rule is not None and bool(rule.constraints)
     if may_be_cut and rule is not None and (automaton.states > MOST_DRAWN_STATES or rule.in_automaton == 0):
-        shown, automaton = to_automaton(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
+        shown, automaton = automaton_of_rule(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
         edge_counts = {}
     document = {"path": str(output), "states": automaton.states}
     lines = [f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}"]
@@ -139,7 +139,7 @@ def export(
         raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
     form = None if other in (PRISM, DECLARE) else find_format(name, output)
     model = TaskModel.load(task_model)
-    rule = rule_of(model)
+    rule = learned_rule_of(model)
     content: str | bytes
     if other == DECLARE or (form is not None and form.name == "ltlf" and rule is not None and rule.constraints):
         if rule is None:

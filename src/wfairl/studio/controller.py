@@ -268,7 +268,7 @@ class SessionController:
 
     async def _ask(self) -> None:
         asked = tuple(self.session.labels_of(one) for one in self.session.state.answers)
-        self.findings.question = await self._run("searching for a question", jobs.ask, asked)
+        self.findings.question = await self._run("searching for a question", jobs.ask_plainly, asked)
         self._changed(ANSWER)
 
     async def _correct(self, correction: Correction, law: Any) -> None:
@@ -284,7 +284,7 @@ class SessionController:
 
     async def _learn_cost(self) -> None:
         session = self.session
-        await self._run("learning the cost", jobs.learn_cost, session.directory / RUN, session.evidence)
+        await self._run("learning the cost", jobs.learn_session_cost, session.directory / RUN, session.evidence)
         self.findings.outdate()
         self.notice = "" if session.cost_words is None else f"Cost learned. {session.cost_words['text']}"
         self._changed(UNDERSTANDING, WATCH)

@@ -21,7 +21,7 @@ from wfairl.core.worlds.world import World, available_controls, outcomes_of, sli
 from wfairl.pages.text import counted
 from wfairl.specifications.explanation import explain_word
 from wfairl.studio.frames import EncodedFilm, encode_film
-from wfairl.studio.keys import Point, controls_through
+from wfairl.studio.keys import Waypoint, controls_through
 from wfairl.studio.session import check_control
 
 
@@ -75,7 +75,7 @@ class AgentEpisode:
 
 
 def explain_episode(
-    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, waypoints: Sequence[Point] = ()
+    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, waypoints: Sequence[Waypoint] = ()
 ) -> tuple[AgentEpisode, EncodedFilm]:
     """Run the agent in a scene; its episode with explanations, and its film.
 
@@ -89,7 +89,7 @@ def explain_episode(
     """
     world = task.make_world(seed)
     imposed = controls_through(world, imposed, waypoints)
-    path, status, Qs = act(task, model, world, seed, cost, imposed)
+    path, status, Qs = act_after(task, model, world, seed, cost, imposed)
     is_success, is_drawn, controls, labels = status is Status.ACCEPTED, slips(world), path.controls, path.labels
     posterior = posterior_of(model)
     untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
@@ -123,7 +123,7 @@ def explain_episode(
     return episode, encode_film(world, path.states)
 
 
-def act(
+def act_after(
     task: Task, model: TaskModel, world: World[Any], seed: int, cost: Cost, imposed: Sequence[int] = ()
 ) -> tuple[Path, Status, list[NDArray[np.float64]]]:
     """The path of the agent after controls that a person chose, how it ended, and the costs-to-go along it.

@@ -46,14 +46,14 @@ from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.prism import to_prism
-from wfairl.studio.episodes import AgentEpisode, act, explain_episode, policy_of
+from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, policy_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
-from wfairl.studio.keys import Point
+from wfairl.studio.keys import Waypoint
 from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
 from wfairl.studio.session import COST_WORDS
 from wfairl.studio.task_spec import TaskSpec
-from wfairl.studio.understanding import describe
+from wfairl.studio.understanding import describe_understanding
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -89,7 +89,7 @@ def learn(
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
     model = enforce_laws(_learn_without_outliers(spec, dataset), laws, dataset)
-    return model, {**describe(model, dataset, before), "enforced": enforced(spec)}
+    return model, {**describe_understanding(model, dataset, before), "enforced": enforced(spec)}
 
 
 def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
@@ -114,7 +114,7 @@ def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
 
 def describe_model(snapshot: SessionSnapshot) -> dict[str, Any]:
     """What the page shows of a stored model."""
-    return {**describe(snapshot.model, snapshot.dataset, None), "enforced": enforced(snapshot.spec)}
+    return {**describe_understanding(snapshot.model, snapshot.dataset, None), "enforced": enforced(snapshot.spec)}
 
 
 _enforced_by: dict[str, str] = {}
@@ -130,7 +130,7 @@ def enforced(spec: TaskSpec) -> str:
     return _enforced_by[key]
 
 
-def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQuestion:
+def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQuestion:
     """The most informative question; if nothing is in doubt, the agent's own plan in a new scene.
 
     Args:
@@ -146,7 +146,7 @@ def ask(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQue
         question = find_question(model, snapshot.dataset, task, seeds, rng, n_jobs=1, asked=asked)
         seed, world = question.seed, task.make_world(question.seed)
         path = follow(world, question.controls, model.finite, effects=question.effects)
-        usual = act(task, model, world, seed, snapshot.cost)[0]
+        usual = act_after(task, model, world, seed, snapshot.cost)[0]
     except NothingToAskError:
         seed, path = _unasked_plan(snapshot, seeds, asked)
         world, usual = path.world, path
@@ -171,7 +171,7 @@ def _unasked_plan(
     """A scene and the path of the agent there, with labels that were not asked about."""
     task, known = snapshot.spec.task, {compress(labels) for labels in asked}
     for seed in seeds:
-        path = act(task, snapshot.model, task.make_world(seed), seed, snapshot.cost)[0]
+        path = act_after(task, snapshot.model, task.make_world(seed), seed, snapshot.cost)[0]
         if compress(path.labels) not in known:
             return seed, path
     raise NothingToAskError(
@@ -229,7 +229,7 @@ def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[in
 
 
 def run_agent(
-    snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Point] = ()
+    snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Waypoint] = ()
 ) -> tuple[AgentEpisode, EncodedFilm]:
     """An explained episode of the agent; see `explain_episode`."""
     return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
@@ -273,7 +273,7 @@ def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
     return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
-def learn_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str) -> None:
+def learn_session_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str) -> None:
     """Learn the cost, as a run that other commands read, with a `COST_WORDS` beside it.
 
     Args:
@@ -307,7 +307,7 @@ def learn_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str
     new.rename(directory)
 
 
-def warm_up() -> None:
+def warm_up_worker() -> None:
     """Load the compiled kernels before the first demonstration needs them."""
     from wfairl.core.demonstrations.collection import collect
 

@@ -99,11 +99,11 @@ def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""
 
-Point = tuple[float, float]
+Waypoint = tuple[float, float]
 """Pixels (x, y) of the image."""
 
 
-def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequence[Point]) -> tuple[int, ...]:
+def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequence[Waypoint]) -> tuple[int, ...]:
     """Controls, followed by the fewest that lead through waypoints, one after the other.
 
     Unreachable waypoints, such as the walls that a line crosses, are skipped. Where the world slips, there are no
@@ -129,7 +129,7 @@ def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequ
     return tuple(path)
 
 
-def _controls_to(world: World[Any], start: Any, waypoint: Point) -> list[int] | None:
+def _controls_to(world: World[Any], start: Any, waypoint: Waypoint) -> list[int] | None:
     """The fewest controls to the tile of a waypoint; None if it was not reached.
 
     In worlds of many objects, states with the same surroundings of the agent are first taken as one: the state of other
@@ -149,7 +149,7 @@ def _controls_to(world: World[Any], start: Any, waypoint: Point) -> list[int] | 
     return _search(world, start, waypoint, lambda state: state)
 
 
-def _search(world: World[Any], start: Any, waypoint: Point, key_of: Callable[[Any], Hashable]) -> list[int] | None:
+def _search(world: World[Any], start: Any, waypoint: Waypoint, key_of: Callable[[Any], Hashable]) -> list[int] | None:
     """Breadth-first search that expands one state per key."""
     goal, keys, agent = _tile(waypoint), {key_of(start)}, need_places(world)
     queue: deque[tuple[Any, list[int]]] = deque([(start, [])])
@@ -180,5 +180,5 @@ def _surroundings(agent: Places, tiles: Tiles, state: Any) -> Hashable:
     return column, row, around.tobytes()
 
 
-def _tile(point: Point) -> tuple[int, int]:
+def _tile(point: Waypoint) -> tuple[int, int]:
     return int(point[0] // TILE), int(point[1] // TILE)

@@ -20,7 +20,7 @@ from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.page import asset
 from wfairl.studio.access_control import AccessControl, RunSecrets
 from wfairl.studio.controller import SessionController
-from wfairl.studio.jobs import warm_up
+from wfairl.studio.jobs import warm_up_worker
 from wfairl.studio.registry import ENTRANCE, SessionRegistry, lock_directory, write_entrance
 from wfairl.studio.task_spec import environments
 from wfairl.studio.views import ANSWER, PARTS, WATCH
@@ -87,7 +87,7 @@ def serve(
         LARGEST_MESSAGE  # browsers send the cookies of all ports: a websocket takes 8 kB, else none
     )
     lock, run, port = lock_directory(directory), RunSecrets(), int(listening.getsockname()[1])
-    workers = JobRunner(processes, warm_up)
+    workers = JobRunner(processes, warm_up_worker)
     registry = SessionRegistry(directory, workers)
     path = "/"
     if task is not None:

@@ -74,7 +74,7 @@ def _edge_key(arrow: Arrow, accepting: NDArray[np.bool_]) -> EdgeKey:
     return arrow.source, arrow.text, target
 
 
-def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> dict[str, Any]:
+def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> dict[str, Any]:
     """Everything that the page shows of a model.
 
     Args:

@@ -14,7 +14,7 @@ To add a cost model, subclass one of these and call `register_cost_model`:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -28,7 +28,7 @@ from wfairl.core.support.bounds import Whole
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+from wfairl.core.support.safetensors_files import Arrays, read_arrays, write_arrays
 
 if TYPE_CHECKING:
     from wfairl.core.costs.settings import CostSettings
@@ -38,8 +38,6 @@ FLOOR = 0.05
 """The least cost of a transition."""
 
 FORMAT, VERSION = "wfairl-cost", 1
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 class BrokenCostError(BadInputError):

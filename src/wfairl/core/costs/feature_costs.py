@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.cost_model import FLOOR, Arrays, CostModel
+from wfairl.core.costs.cost_model import FLOOR, CostModel
 from wfairl.core.costs.cost_words import ABOUT_PLAIN, CLEARLY, cost_sentences
 from wfairl.core.costs.gradient import step_losses
 from wfairl.core.costs.most_likely import most_likely
@@ -31,6 +31,7 @@ from wfairl.core.costs.training import (
 )
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import Arrays
 from wfairl.core.worlds.world import World
 
 WEIGHT_SPREAD = 3.0

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.costs.cost_model import Arrays, CostModel
+from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.gradient import step_losses
 from wfairl.core.costs.scene import Comparison, TrainingScene, solve_scenes
 from wfairl.core.costs.settings import CostSettings, training_temperature
@@ -32,7 +32,7 @@ from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import Count
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+from wfairl.core.support.safetensors_files import Arrays, read_arrays, write_arrays
 
 FORMAT, VERSION = "wfairl-checkpoint", 1
 METRICS = "metrics.jsonl"

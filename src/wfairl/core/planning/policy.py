@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.errors import BadInputError, FailedRunError
-from wfairl.core.worlds.world import draw
+from wfairl.core.worlds.world import draw_index
 
 TIE_TOLERANCE = 1e-9
 """At temperature 0, Q within this fraction of the least one counts as equal to it: sums of the same
@@ -71,4 +71,4 @@ def sample_control(
     available: NDArray[np.bool_] | None = None,
 ) -> int:
     """Draw a control from the policy of one state, Q of shape [controls]."""
-    return draw(probabilities(control_cost_to_go, temperature, available), rng)
+    return draw_index(probabilities(control_cost_to_go, temperature, available), rng)

@@ -19,7 +19,7 @@ from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
     ReversibleTable,
     SlippingWorlds,
-    expected_cost_to_go,
+    expected_table_cost_to_go,
     pack_world,
     search_nodes,
     sort_pairs,
@@ -299,7 +299,7 @@ def _fill_evidence(
         if slipping is not None:
             tolerance = EXPECTED_TOLERANCE * temperatures[0]
             starts = room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]
-            expected_cost_to_go(
+            expected_table_cost_to_go(
                 room.automaton, world, slipping, scenes.state_first[i], starts, slipping.failure[i], tolerance, V
             )
         else:

@@ -207,7 +207,7 @@ class SlippingWorlds(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def expected_cost_to_go(
+def expected_table_cost_to_go(
     automaton: ReversibleTable,
     world: PackedWorld,
     slipping: SlippingWorlds,

@@ -18,7 +18,7 @@ from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, Demonstr
 from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
     SlippingWorlds,
-    expected_cost_to_go,
+    expected_table_cost_to_go,
     general_cost_to_go,
     pack_world,
     reverse_table,
@@ -120,7 +120,9 @@ def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
     else:
         failure = float(slipping.failure[0])
         everywhere = np.empty(0, np.int64)
-        expected_cost_to_go(automaton, packed, slipping, 0, everywhere, failure, 1e-6 * float(world.costs.min()), V)
+        expected_table_cost_to_go(
+            automaton, packed, slipping, 0, everywhere, failure, 1e-6 * float(world.costs.min()), V
+        )
     return TablePlan(world, table, V.reshape(len(table), -1), failure)
 
 

@@ -90,7 +90,7 @@ CONFIGURATION = Form(
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class PipelineResult:
     """The trained method, and one evaluation per policy, references first."""
 
     trained: Trained
@@ -104,7 +104,7 @@ def run_pipeline(
     n_jobs: int = 2,
     answers: Sequence[Answer] | None = None,
     demonstrations: Dataset | None = None,
-) -> Result:
+) -> PipelineResult:
     """Run the pipeline in a directory; its contents depend only on the arguments other than `n_jobs`.
 
     Args:
@@ -131,7 +131,7 @@ def run_pipeline(
         trained = pipeline.learn_cost(dataset, task_model)
         evaluations = pipeline.evaluate_policies()
         save_evaluations(evaluations, directory)
-    return Result(trained, evaluations)
+    return PipelineResult(trained, evaluations)
 
 
 def read_experiment(directory: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class PlanningMethod(Method):
         task.save(directory / TASK_MODEL)
         result = training.model.learn(training)
         save_cost(result.model, directory / COST)
-        return describe(task, result, left_out)
+        return describe_training(task, result, left_out)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         """See `Method`; the policy is cautious if the task model has a posterior."""
@@ -122,7 +122,7 @@ class NoAutomaton(PlanningMethod):
 WFA_IRL, NO_AUTOMATON = WfaIrl(), NoAutomaton()
 
 
-def describe(model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut]) -> Trained:
+def describe_training(model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut]) -> Trained:
     """The outcome of training a cost, as facts and lines."""
     summary, history = model.summary, training.history
     rank = "" if summary.rank is None else f"rank {summary.rank}, "

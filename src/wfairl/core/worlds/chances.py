@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.world import draw
+from wfairl.core.worlds.world import draw_index
 
 Lottery = tuple[tuple[int, float], ...]
 """Effects with their probabilities; empty for a control that is unavailable."""
@@ -75,7 +75,7 @@ class Chances:
     def draw(self, state: int, control: int, rng: np.random.Generator) -> int:
         """An effect of a control, drawn with its probability."""
         lottery = self.lottery(state, control)
-        return lottery[draw([probability for _, probability in lottery], rng)][0]
+        return lottery[draw_index([probability for _, probability in lottery], rng)][0]
 
 
 def chances_or_none(kinds: Sequence[tuple[Lottery, ...]], kind: NDArray[np.integer]) -> Chances | None:

@@ -20,7 +20,7 @@ import numpy as np
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.graph import GraphWorld
-from wfairl.core.worlds.world import World, draw, outcomes_of, slips
+from wfairl.core.worlds.world import World, draw_index, outcomes_of, slips
 
 SIMULATOR = 2
 """Separates the random numbers of a simulator from those of the scene and of the demonstrator, of the same seed."""
@@ -61,7 +61,7 @@ class ModelSimulator:
         if slips(self.world):
             if self._rng is None:
                 raise BadInputError("this world slips: its simulator needs a generator of random numbers")
-            outcome = draw([probability for probability, _ in outcomes], self._rng)
+            outcome = draw_index([probability for probability, _ in outcomes], self._rng)
         self.state = outcomes[outcome][1]
         return Observation(self.state, self.world.label(before, control, self.state), False)
 

@@ -111,7 +111,7 @@ def check_outcomes(answer: Any, where: Callable[[], str]) -> Outcomes:
     return tuple((probability / total, next_state) for next_state, probability in merged.items())
 
 
-def draw(probabilities: ArrayLike, rng: np.random.Generator) -> int:
+def draw_index(probabilities: ArrayLike, rng: np.random.Generator) -> int:
     """An index, drawn with its probability: the first whose cumulative probability lies above a uniform number."""
     cumulative = np.cumsum(probabilities)
     return int((cumulative / cumulative[-1] <= rng.random()).sum())

@@ -13,7 +13,7 @@ from wfairl.minigrid.focused.pattern import (
     FIRST_CLASS,
     NOT_KEPT,
     OTHER_OBJECT,
-    Effects,
+    EffectRows,
     PatternData,
     PatternTable,
     dense_index,
@@ -31,7 +31,7 @@ ORIGIN = MOST_EFFECTS - 1
 HOLDS, FAILS, MAY_HOLD = 1, 2, 3
 """What is known of an atom in an abstract state: two bits, whether it can hold and whether it can fail."""
 
-Buffers = tuple[Effects, NDArray[np.int64], NDArray[np.int64]]
+Buffers = tuple[EffectRows, NDArray[np.int64], NDArray[np.int64]]
 """Room for the transitions of one abstract state: effects, targets and prices."""
 
 
@@ -85,7 +85,7 @@ def abstract_transitions(pattern: PatternTable, index: int, buffers: Buffers) ->
 
 
 @inner
-def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
+def _write_effects(pattern: PatternTable, state: int, effects: EffectRows) -> int:
     """Write the effects of all controls in the abstract state at `ORIGIN`; effect 0 changes nothing. Their number."""
     layout, data = pattern
     number, heading = effects[ORIGIN, EFFECT.cell], effects[ORIGIN, EFFECT.heading]
@@ -120,7 +120,7 @@ def _write_effects(pattern: PatternTable, state: int, effects: Effects) -> int:
 
 
 @inner
-def _turn(effects: Effects, ahead: int) -> int:
+def _turn(effects: EffectRows, ahead: int) -> int:
     """Add the effects of doing nothing and of turning to either side; the number of effects."""
     _add(effects, 0, ANY_CONTROL, ahead)
     _add(effects, 1, physics.LEFT, ahead)
@@ -131,7 +131,7 @@ def _turn(effects: Effects, ahead: int) -> int:
 
 
 @inner
-def _toggle_door(data: PatternData, effects: Effects, count: int, door: int) -> tuple[int, bool]:
+def _toggle_door(data: PatternData, effects: EffectRows, count: int, door: int) -> tuple[int, bool]:
     """Add the effect of toggling a door; the number of effects, and whether the door is surely shut."""
     gate, was_locked = data[data[AT.gate_of] + door], data[data[AT.was_locked] + door]
     hand, opened = effects[ORIGIN, EFFECT.hand], effects[ORIGIN, EFFECT.opened]
@@ -151,7 +151,7 @@ def _toggle_door(data: PatternData, effects: Effects, count: int, door: int) -> 
 
 
 @inner
-def _find_ahead(data: PatternData, state: int, front: int, effects: Effects) -> tuple[bool, int, bool]:
+def _find_ahead(data: PatternData, state: int, front: int, effects: EffectRows) -> tuple[bool, int, bool]:
     """What is on the cell in front.
 
     Returns:
@@ -171,7 +171,7 @@ def _find_ahead(data: PatternData, state: int, front: int, effects: Effects) -> 
 
 @inner
 def _pick_up(
-    data: PatternData, effects: Effects, count: int, front: int, terrain: int, stands: bool, there: int
+    data: PatternData, effects: EffectRows, count: int, front: int, terrain: int, stands: bool, there: int
 ) -> int:
     """Add the effects of picking up the object in front, or a moved object that may lie there; their number."""
     for taken in range(OTHER_OBJECT, data[AT.hands]):
@@ -187,7 +187,7 @@ def _pick_up(
 
 
 @inner
-def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
+def _drop(data: PatternData, effects: EffectRows, count: int, front: int) -> int:
     """Add the effects of dropping the carried object on the free cell in front; the number of effects."""
     hand, lay = effects[ORIGIN, EFFECT.hand], data[data[AT.hand_at] + front]
     if lay != hand or not data[data[AT.alike] + hand]:
@@ -207,7 +207,7 @@ def _drop(data: PatternData, effects: Effects, count: int, front: int) -> int:
 
 
 @inner
-def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: int) -> int:
+def _open_box(data: PatternData, effects: EffectRows, count: int, front: int, box: int) -> int:
     """Add the effect of opening the box in front: the box is gone, and its contents lie there."""
     _add(effects, count, physics.TOGGLE, FIRST_OBJECT_TYPE + physics.BOX)
     effects[count, EFFECT.moved] |= data[data[AT.inside_of] + box]
@@ -216,7 +216,7 @@ def _open_box(data: PatternData, effects: Effects, count: int, front: int, box: 
 
 
 @inner
-def _remove_blocker(data: PatternData, effects: Effects, row: int, front: int) -> None:
+def _remove_blocker(data: PatternData, effects: EffectRows, row: int, front: int) -> None:
     """Note that the object in front is gone."""
     bit = data[data[AT.blocker_at] + front]
     if bit != NOTHING:
@@ -224,7 +224,7 @@ def _remove_blocker(data: PatternData, effects: Effects, row: int, front: int) -
 
 
 @njit(cache=True, nogil=True)
-def _add(effects: Effects, row: int, control: int, ahead: int) -> None:
+def _add(effects: EffectRows, row: int, control: int, ahead: int) -> None:
     """Copy the abstract state at `ORIGIN` into a row, with the price of a control for what is ahead."""
     for column in range(EFFECT_COLUMNS):
         effects[row, column] = effects[ORIGIN, column]
@@ -233,7 +233,7 @@ def _add(effects: Effects, row: int, control: int, ahead: int) -> None:
 
 
 @inner
-def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: Effects, row: int) -> int:
+def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: EffectRows, row: int) -> int:
     """What is known of atom i after the effect of a row, with the agent on `cell`: `HOLDS`, `FAILS` or `MAY_HOLD`."""
     layout, data = pattern
     atom, classes = data[AT.atoms] + 5 * i, data[data[AT.atom_classes] + 2 * i]
@@ -296,7 +296,7 @@ def _is_of(classes: int, hand: int) -> bool:
 
 
 @inner
-def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, row: int) -> bool:
+def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: EffectRows, row: int) -> bool:
     """Whether an object of one of the classes, given as bits, may lie on a cell after an effect."""
     layout, data = pattern
     bit = data[data[AT.blocker_at] + cell]
@@ -308,7 +308,7 @@ def _may_lie(pattern: PatternTable, classes: int, cell: int, effects: Effects, r
 
 
 @inner
-def _may_be_apart(pattern: PatternTable, i: int, cell: int, effects: Effects, row: int) -> bool:
+def _may_be_apart(pattern: PatternTable, i: int, cell: int, effects: EffectRows, row: int) -> bool:
     """Whether all objects of an `ALL_APART` atom may be as far away as it asks, with the agent on `cell`."""
     layout, data = pattern
     atom = data[AT.atoms] + 5 * i

@@ -26,7 +26,7 @@ from wfairl.minigrid.focused.pattern import (
     EFFECT,
     EFFECT_COLUMNS,
     FIRST_CLASS,
-    Effects,
+    EffectRows,
     Pattern,
     PatternSpec,
     PatternTable,
@@ -259,7 +259,7 @@ def _fetch(
     step_cost: float,
     fields: NDArray[np.int32],
     state: int,
-    row: Effects,
+    row: EffectRows,
 ) -> tuple[float, bool]:
     """The least cost to fetch a moved object of the class in a row's hand and go on, and whether one was not moved.
 
@@ -284,7 +284,7 @@ def _fetch(
 
 
 @inner
-def _look_up(abstract: AbstractStates, cost_to_go: NDArray[np.float64], state: int, row: Effects) -> float:
+def _look_up(abstract: AbstractStates, cost_to_go: NDArray[np.float64], state: int, row: EffectRows) -> float:
     """The cost-to-go of an abstract state, inf if it was never met."""
     number = abstract.number_of[dense_index(abstract.pattern.data, row, 0, state)]
     return np.inf if number == UNMET_STATE else cost_to_go[number]

@@ -37,7 +37,7 @@ from wfairl.minigrid.focused.pattern import (
     EFFECT_COLUMNS,
     FIRST_CLASS,
     OTHER_OBJECT,
-    Effects,
+    EffectRows,
     Pattern,
     PatternData,
     PatternTable,
@@ -184,7 +184,7 @@ def _close_states(
 
 
 @inner
-def _coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effects) -> float:
+def _coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: EffectRows) -> float:
     """The coarse bound of a fine abstract state, given by its dense number; `row` is overwritten."""
     state = read_index(data, index, row, 0)
     moved, blocked, opened = row[0, EFFECT.moved], row[0, EFFECT.blocked], row[0, EFFECT.opened]

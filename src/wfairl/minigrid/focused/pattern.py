@@ -46,7 +46,7 @@ EFFECT: Any = cast(Any, namedtuple)("EFFECT", _COLUMNS)(*range(9))
 
 EFFECT_COLUMNS = len(EFFECT)
 
-Effects = NDArray[np.int64]
+EffectRows = NDArray[np.int64]
 """Rows of effects, shape [rows, EFFECT_COLUMNS]."""
 
 PatternData = NDArray[np.int64]
@@ -173,7 +173,7 @@ AT: Any = cast(Any, namedtuple)("AT", _NAMES)(*range(len(_NAMES)))
 
 @njit(cache=True, nogil=True)
 def abstract_index(
-    pattern: PatternTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int, effects: Effects
+    pattern: PatternTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int, effects: EffectRows
 ) -> int:
     """The dense number of the abstraction of a state; the first row of `effects` becomes the abstract state."""
     layout, data = pattern
@@ -215,7 +215,7 @@ def lies_on(layout: LayoutTable, fields: NDArray[np.int32], group: int, cell: in
 
 
 @inner
-def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> int:
+def dense_index(data: PatternData, effects: EffectRows, row: int, state: int) -> int:
     """An abstract state in one number, its *dense number*; classes that matter no more in `state` are left out."""
     relevant, hand = data[data[AT.relevant] + state], effects[row, EFFECT.hand]
     if hand >= FIRST_CLASS and not relevant >> (hand - FIRST_CLASS) & 1:
@@ -228,7 +228,7 @@ def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> in
 
 
 @inner
-def read_index(data: PatternData, index: int, effects: Effects, row: int) -> int:
+def read_index(data: PatternData, index: int, effects: EffectRows, row: int) -> int:
     """Write the abstract state of a dense number into a row, and return its automaton state."""
     states, hands = data[AT.states], data[AT.hands]
     classes, blockers, gates = hands - FIRST_CLASS, data[AT.blocker_bits], data[AT.gate_bits]
