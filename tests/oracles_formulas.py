@@ -19,11 +19,13 @@ def formula_of(sentence):
     resets = [name_of(one.removesuffix(" starts it all over")) for one in conditions if one.endswith("all over")]
     owed = [one for one in conditions if " counts only once " in one]
     end = " & last" if owed else ""
-    done = chain(steps, end)
+    between = dict(map(read_between, (one for one in conditions if one.startswith("after each of "))))
+    done = chain(steps, end, between)
     if resets:
         calm = f"G !({' | '.join(resets)})"
         done = f"(({calm} & {done}) | F (({' | '.join(resets)}) & X[!] ({calm} & {done})))"
-    kept = [read_condition(one, last) for one in conditions if not one.endswith("all over")]
+    others = (one for one in conditions if not one.endswith("all over") and not one.startswith("after each of "))
+    kept = [read_condition(one, last) for one in others]
     return " & ".join([done, *kept])
 
 
@@ -55,12 +57,36 @@ def step_names(step):
     return sorted({name for one in step[0] for name in one})
 
 
-def chain(steps, end):
+def read_between(text):
+    """The names of a step, what holds between two of them, and whether the next must not hold before."""
+    found = re.fullmatch(
+        r"after each of (.+), (?:never the next before (.+)|the next counts only once (.+) has held)", text
+    )
+    return frozenset(names_of(found[1], "and")), (name_of(found[2] or found[3]), found[2] is not None)
+
+
+def in_turn(names, other, deadly, rest):
+    """The name that comes first counts, then the other one is awaited, and then the first of those that are left."""
+    texts = []
+    for i, name in enumerate(names):
+        left = [*names[:i], *names[i + 1 :]]
+        after = rest
+        if left:
+            early = f" & !({' | '.join(left)})" if deadly else ""
+            after = f" & X[!] ((!{other}{early}) U ({other} & X[!] {in_turn(left, other, deadly, rest)}))"
+        alone = "".join(f" & !{one}" for one in names[:i])  # of two at once the first counts
+        texts.append(f"({name}{alone}{after})")
+    return f"((!({' | '.join(names)})) U ({' | '.join(texts)}))"
+
+
+def chain(steps, end, between):
     """The steps one after the other, from here on."""
     (alternatives, _, again), *others = steps
     rest = ""
     if others:
-        rest = f" & {'X[!] ' if others[0][1] else ''}{chain(others, end)}"
+        rest = f" & {'X[!] ' if others[0][1] else ''}{chain(others, end, between)}"
+    if (found := between.get(frozenset(step_names(steps[0])))) is not None:
+        return in_turn(step_names(steps[0]), *found, rest or end)
     texts = []
     for names in alternatives:
         text = f"F ({names[-1]}{rest or end})"
