@@ -9,7 +9,7 @@ _MODULES = {
     "Options": "experiment",
     "Outcome": "cell",
     "Results": "results",
-    "Table": "tables",
+    "PageTable": "tables",
     "mean_and_spread": "tables",
     "pivot": "tables",
     "register_experiment": "experiment",

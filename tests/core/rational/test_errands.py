@@ -125,12 +125,20 @@ def test_what_comes_between_the_events_of_a_stage_is_one_move_away():
         assert log_prior(plain, 4) > log_prior(asked, 4) > log_prior(plain, 4) - 8
 
 
+def test_what_ends_a_ban_becomes_an_event_of_its_own():
+    for ban in (Constraint("never", "b", after="a", until="d"), Constraint("never", "b", until="d")):
+        banned = automaton_of([Errand((A,), 1), Errand((B,), 1), Errand((C,), 1)])._replace(constraints=(ban,))
+        order = [Errand((guard,), 1) for guard in (A, Guard(frozenset("d")), B, C)]
+        assert automaton_of(order) in set(constrained(banned, ()))
+
+
 def test_the_search_begins_with_all_that_every_demonstration_does():
     a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
     begun = set(starts("abcd", frozenset("abcd"), frozenset("c")))
     assert automaton_of([Errand((a, b, d), 3), Errand((c,), 1)]) in begun
     for deadly in (False, True):
         assert automaton_of([Errand((a, b), 2, d, deadly), Errand((c,), 1)]) in begun
+    assert automaton_of([Errand((a, b, c), 3)]) in set(starts("abc", frozenset("abc"), frozenset()))
 
 
 def test_one_of_two_events_may_happen_in_nearly_all_demonstrations():

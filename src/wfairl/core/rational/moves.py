@@ -97,7 +97,7 @@ def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> 
     for i, old in enumerate(kept):
         others = kept[:i] + kept[i + 1 :]
         yield automaton._replace(constraints=others)
-        for edges in chain(_at_the_same_time(automaton, old), _as_errand(automaton, old)):
+        for edges in chain(_at_the_same_time(automaton, old), _as_errand(automaton, old), _as_event(automaton, old)):
             yield simplify(edges)._replace(constraints=others)
         for one in new:
             if one[:2] == old[:2]:
@@ -120,6 +120,19 @@ def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edge
         yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], MAX_STATES)
 
 
+def _as_event(automaton: CompactAutomaton, ban: Constraint) -> Iterator[Edges]:
+    """What ends a ban is an event of its own, before the one that is banned until then."""
+    if ban.kind == "never" and ban.until is not None and automaton.states < MAX_STATES:
+        new = automaton.states
+        for i, edge in enumerate(automaton.edges):
+            if edge.guard == Guard(frozenset({ban.proposition})) and edge.target != DEAD and edge.source != ANY:
+                beside = [
+                    one._replace(source=new) for one in automaton.edges if one.source == edge.source != one.target
+                ]
+                first = CompactEdge(edge.source, Guard(frozenset({ban.until})), new)
+                yield [*_replaced(automaton, i, first), *beside]
+
+
 def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
     """What an edge waits for must end before the task goes on; or end, and happen again."""
     new = automaton.states
@@ -136,19 +149,18 @@ def starts(propositions: Sequence[str], read: frozenset[str], last: frozenset[st
     """The automata of one state and one edge: a proposition or its negation comes true; and all errands at once.
 
     All that is `read` by every demonstration is done in any order, perhaps with one of it between the others, and then
-    what they read `last`.
+    what they read `last`, if they all read the same.
     """
     for p in propositions:
         for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
             yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
-    for p in sorted(last):
-        end = Errand((Guard(frozenset({p})),), 1)
-        events = tuple(Guard(frozenset({name})) for name in sorted(read - last))
+    events = tuple(Guard(frozenset({name})) for name in sorted(read - last))
+    for end in [[Errand((Guard(frozenset({p})),), 1)] for p in sorted(last)] or [[]]:
         for between in (None, *events):
             others = tuple(event for event in events if event != between)
             for deadly in (False, True) if between is not None else (False,):
                 if 1 < len(others) <= MOST_AT_ONCE:
-                    yield automaton_of([Errand(others, len(others), between, deadly), end])
+                    yield automaton_of([Errand(others, len(others), between, deadly), *end])
 
 
 def _targets(automaton: CompactAutomaton) -> list[int]:
