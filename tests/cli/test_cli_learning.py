@@ -228,7 +228,7 @@ def test_a_process_killed_by_a_signal_resumes_to_the_same_bytes(demos, task_mode
 
 @pytest.mark.parametrize("method", ["wfa-irl", "no-automaton"])
 def test_every_setting_of_a_method_is_an_option_whose_help_says_what_it_is_and_its_default(method):
-    options = inspect.signature(train.train, eval_str=True).parameters
+    options = inspect.signature(train.train_command, eval_str=True).parameters
     for name, default in find_method(method).default_settings().items():
         (told,) = (one.help for one in options[name].annotation.__metadata__ if isinstance(one, OptionInfo))
         assert re.match(r"\w+[^(]", told), name

@@ -190,4 +190,4 @@ def test_the_command_line_refuses_what_a_network_cannot_learn_from(command, demo
 
 @pytest.mark.parametrize("method", SMALL)
 def test_every_setting_is_an_option_of_the_command_line(command, method):
-    assert set(find_method(method).default_settings()) <= set(inspect.signature(train_command.train).parameters)
+    assert set(find_method(method).default_settings()) <= set(inspect.signature(train_command.train_command).parameters)

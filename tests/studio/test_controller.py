@@ -181,7 +181,7 @@ def test_a_question_shows_what_the_agent_would_do_with_the_learned_cost(controll
         return act(*arguments)
 
     monkeypatch.setattr(jobs.SessionSnapshot, "cost", property(lambda self: cost))
-    monkeypatch.setattr(jobs, "act", record)
+    monkeypatch.setattr(jobs, "act_after", record)
     send(controller, {"do": "ask"})
     assert planned_with
     assert all(one is cost for one in planned_with)
