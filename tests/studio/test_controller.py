@@ -174,7 +174,7 @@ def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, mon
 
 
 def test_a_question_shows_what_the_agent_would_do_with_the_learned_cost(controller, monkeypatch):
-    cost, act, planned_with = unit_cost, jobs.act, []
+    cost, act, planned_with = unit_cost, jobs.act_after, []
 
     def record(*arguments):
         planned_with.append(arguments[4])
