@@ -7,7 +7,7 @@
     never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
     never p between a and b          p must not hold in a state of the most probable automaton: a begins it, b ends it
-    p needed between a and b         b does not count before p has held in that state
+    p [or q] needed between a and b  b does not count before p, or q instead, has held in that state
     another order is fatal           what changes the state of the most probable automaton, and in no demonstration, is
     another order does not count     fatal; or it changes nothing
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
@@ -58,13 +58,9 @@ class Constraint(NamedTuple):
     def __str__(self) -> str:
         if self.is_about_orders:
             return f"another order than shown {'is fatal' if self.kind == 'fatal' else 'does not count'}"
-        if self.state is not None:
-            return (
-                f"never {self.proposition} {self.phase}"
-                if self.kind == "never"
-                else f"{self.proposition} needed {self.phase}"
-            )
         what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
+        if self.state is not None:
+            return f"never {what} {self.phase}" if self.kind == "never" else f"{what} needed {self.phase}"
         if self.beside is not None:
             return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
         text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
@@ -152,7 +148,7 @@ def _rows_of_states(constraint: Constraint, labels: tuple[Label, ...], most_prob
     """
     free, state = len(most_probable), constraint.state
     rows = np.vstack([np.where(most_probable < 0, free, most_probable), np.full(len(labels), free)]).astype(np.int32)
-    holds = np.array([constraint.proposition in label for label in labels])
+    holds = np.array([not label.isdisjoint({constraint.proposition, constraint.instead}) for label in labels])
     if state is None:
         shown = set(constraint.changes)
         for s, row in enumerate(most_probable.tolist()):

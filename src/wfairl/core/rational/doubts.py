@@ -13,9 +13,9 @@ are shared by those of a kind. What a proposition obliges to is one of the propo
 require anyway. One that no demonstration reads may be deadly, and it may oblige to what nobody has shown. Demonstrators
 would avoid it for that as if it were deadly, so that both have the same evidence, P(observations | never p) /
 P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first, and not the second. Where
-every demonstration reads one of two propositions, one of them may be needed. A proposition that every demonstration
-reads in a state of A may be needed there, before A goes on; "at any time" and these states share its odds. A may allow
-orders that nobody has shown: they may all be fatal, or not count.
+every demonstration reads one of two propositions, one of them may be needed, at any time or in a state. One that every
+demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states share its
+odds. A may allow orders that nobody has shown: they may all be fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
@@ -199,7 +199,9 @@ def _possible(
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
-            yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
+            share = NEEDED_ODDS / others / (1 + len(phases))
+            yield Constraint("needed", p, instead=q), share
+            yield from ((Constraint("needed", p, state=s, phase=words, instead=q), share) for s, words in phases)
         for a in read:
             if a not in (p, q) and evidence.is_choice(p, q, a):
                 yield Constraint("needed", p, a, instead=q), obliging / others

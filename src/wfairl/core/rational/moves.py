@@ -14,7 +14,7 @@ Each of these is one move, because its halves explain nothing by themselves: the
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,16 +148,16 @@ def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
 def starts(propositions: Sequence[str], read: frozenset[str], last: frozenset[str]) -> Iterator[CompactAutomaton]:
     """The automata of one state and one edge: a proposition or its negation comes true; and all errands at once.
 
-    All that is `read` by every demonstration is done in any order, perhaps with one of it between the others, and then
-    what they read `last`, if they all read the same.
+    All that is `read` by every demonstration, or all but one that is read by chance, is done in any order, perhaps with
+    one of it between the others, and then what they read `last`, if they all read the same.
     """
     for p in propositions:
         for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
             yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
     events = tuple(Guard(frozenset({name})) for name in sorted(read - last))
     for end in [[Errand((Guard(frozenset({p})),), 1)] for p in sorted(last)] or [[]]:
-        for between in (None, *events):
-            others = tuple(event for event in events if event != between)
+        for between, chance in product((None, *events), repeat=2):
+            others = tuple(event for event in events if event not in (between, chance))
             for deadly in (False, True) if between is not None else (False,):
                 if 1 < len(others) <= MOST_AT_ONCE:
                     yield automaton_of([Errand(others, len(others), between, deadly), *end])
