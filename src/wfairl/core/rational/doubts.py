@@ -58,10 +58,10 @@ demonstration. After n of them they are an n-th of that: many demonstrations sho
 NEEDED_ODDS = 0.2
 """Prior odds that a demonstrated proposition is needed."""
 
-PHASE_ODDS, AGAIN_ODDS = 0.15, 0.05
-"""Prior odds that a proposition is deadly at times, after or until another; that it must not hold again."""
+PHASE_ODDS, STATE_ODDS, AGAIN_ODDS = 0.15, 0.3, 0.05
+"""Prior odds that a proposition is deadly at times, after or until another; in a state; that it must not hold again."""
 
-SHOWN_ODDS = 0.15
+SHOWN_ODDS = 0.4
 """Prior odds that a task whose automaton allows several orders is right in those alone that demonstrations show."""
 
 TELLING = 4.0
@@ -189,7 +189,7 @@ def _possible(
         yield Constraint("needed", p), NEEDED_ODDS / (1 + len(at))
     others, obliging = max(len(read) - 1, 1), OBLIGATION_ODDS / len(evidence.log_uniform)
     for state, words in phases:
-        yield from ((Constraint("never", p, state=state, phase=words), PHASE_ODDS / len(phases)) for p in read)
+        yield from ((Constraint("never", p, state=state, phase=words), STATE_ODDS / len(phases)) for p in read)
     changes = {(state, int(rows[state, label])) for state, label in np.argwhere(reads.any(axis=0)).tolist()}
     shown = tuple(sorted((state, target) for state, target in changes if target not in (state, DEAD)))
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
@@ -199,8 +199,8 @@ def _possible(
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
     for p, q in combinations(read, 2):
         if evidence.is_choice(p, q):
-            share = NEEDED_ODDS / others / (1 + len(phases))
-            yield Constraint("needed", p, instead=q), share
+            yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
+            share = NEEDED_ODDS / others / len(phases)
             yield from ((Constraint("needed", p, state=s, phase=words, instead=q), share) for s, words in phases)
         for a in read:
             if a not in (p, q) and evidence.is_choice(p, q, a):
