@@ -44,7 +44,7 @@ Gymnasium imports a module that an id names before a colon, so a colon is refuse
 """
 
 
-def environment_ids() -> tuple[str, ...]:
+def environments() -> tuple[str, ...]:
     """The ids of the environments that a document may name."""
     from wfairl.minigrid.environment import registered_ids
 
