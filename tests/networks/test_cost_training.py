@@ -183,7 +183,7 @@ def whole_run(request, tmp_path_factory):
     return model, scenes, train_cost(model, scenes, QUICK, directory), directory
 
 
-@pytest.mark.parametrize("write", ["write_checkpoint", "write_metrics"])
+@pytest.mark.parametrize("write", ["write_epoch", "write_metrics"])
 @pytest.mark.parametrize("survived", [0, 1, 3])
 @pytest.mark.parametrize("late", [False, True])
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run, write, survived, late):
