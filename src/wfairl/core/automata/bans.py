@@ -9,6 +9,8 @@
     never p again before b              p does not hold once more after it has ended, as long as b has not held at all
     never p more than twice             p does not begin to hold a third time; likewise for three times
     never p with q; never p without q   p does not hold while q does; while q does not
+
+A ban reads labels one by one. It is in force until the task is done, unless it says otherwise.
 """
 
 from functools import lru_cache

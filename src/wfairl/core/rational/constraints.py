@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.clauses import AGAIN, AGAIN_BEFORE, TIMES, Ban, automaton_of_ban
+from wfairl.core.automata.bans import AGAIN, AGAIN_BEFORE, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.support.bounds import Part

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wfairl.core.automata.clauses import listed, quote
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, quotient
-from wfairl.core.automata.listed_stages import lists_stages
+from wfairl.core.automata.sentences import listed, quote
 from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
 from wfairl.core.automata.words import Word, as_read, with_optional_start
 from wfairl.core.demonstrations.learners import PLAIN_READING, RATIONAL, SPECTRAL, LearnedTask, Reading, WordLearner
@@ -69,7 +68,7 @@ class SpectralTaskLearner(WordLearner):
             max_states=self.max_states,
         )
         memorised = limits == (None, None, None)
-        if memorised and finite.closed and lists_stages(model.sentences):
+        if memorised and finite.closed and not finite.accepting[0]:
             accepted = [word for word in successes if finite.accepts(word)]
             model = replace(model, stated=_shown(accepted, reading.optional_start))
         return LearnedTask(model, memorised=memorised)

@@ -1,10 +1,8 @@
-"""Sentences: what an automaton asks for, in plain English that says exactly the same.
+"""The clauses of an automaton, guessed and proven.
 
-    coffee and mail in any order, then office; never plant; after coffee, never stairs until lift
-
-`clauses` says what each clause means. `describe` guesses clauses and compares them with the automaton on all labels:
-what it returns has the same words. If no guess is right, the stages of the automaton are listed instead, one clause
-each, which is always possible.
+`goals` says what each clause means. `describe` guesses clauses and compares them with the automaton on all labels: what
+it returns has the same words. If no guess is right, the stages of the automaton are listed instead, one clause each,
+which is always possible.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -16,25 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
-from wfairl.core.automata.clauses import (
-    AGAIN,
-    AGAIN_BEFORE,
-    FIRST,
-    TIMES,
-    WITH,
-    WITHOUT,
-    Ban,
-    Clauses,
-    Goal,
-    Joint,
-    Stage,
-    automaton_of_ban,
-    quote,
-)
+from wfairl.core.automata.bans import AGAIN, AGAIN_BEFORE, FIRST, TIMES, WITH, WITHOUT, Ban, automaton_of_ban
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.listed_stages import list_stages, with_short_guards
 from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.automata.sentences import Clauses, join_clauses
+from wfairl.pages.sentences.goals import Goal, Joint, Stage, ban_clause
+from wfairl.pages.sentences.listed_stages import list_stages, with_short_guards
 
 MOST_PROPOSITIONS = 6
 """With more, labels of at most two propositions are compared where no labels are given."""
@@ -52,32 +38,8 @@ Row = tuple[int, ...]
 
 
 def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
-    """What an automaton asks for until it accepts, as clauses of a sentence.
-
-    Args:
-        automaton: what to describe.
-        labels: those that occur; the clauses say the same as the automaton on words of these. Any, if there are none.
-    """
+    """See `core.automata.sentences.describe`."""
     return _describe(automaton, frozenset(label & automaton.propositions for label in labels or ()) or None)
-
-
-def join_clauses(clauses: Iterable[str]) -> str:
-    """Clauses as one sentence."""
-    return "; ".join(clauses)
-
-
-def describe_state(automaton: Automaton, state: int) -> str:
-    """When an automaton is in a state: what has held, one after the other, on a shortest way there."""
-    ways: dict[int, tuple[str, ...]] = {0: ()}
-    for q in (queue := [0]):  # which grows meanwhile
-        for name in sorted(automaton.propositions):
-            after = automaton.read(q, frozenset({name}))
-            if after not in ways and after != DEAD:
-                ways[after] = (*ways[q], quote(name))
-                queue.append(after)
-    if state not in ways:
-        return f"in state {state}"
-    return f"after {', then '.join(ways[state])}" if state else "at the beginning"
 
 
 @lru_cache(maxsize=512)
@@ -381,7 +343,7 @@ def _with_bans(goal: Goal, bans: Sequence[Ban], table: _Table) -> Clauses | None
     for one in sorted(chosen, key=_length):
         after = None if one.which in (AGAIN, AGAIN_BEFORE) else one.after
         alike.setdefault(one._replace(name="", after=after), []).append(one.name)
-    return (*goal.clauses, *(one.text(sorted(names)) for one, names in alike.items()))
+    return (*goal.clauses, *(ban_clause(one, sorted(names)) for one, names in alike.items()))
 
 
 def _length(ban: Ban) -> float:

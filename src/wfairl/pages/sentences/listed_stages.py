@@ -6,9 +6,10 @@ from itertools import combinations, permutations
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton, Guard, Label
-from wfairl.core.automata.clauses import Clauses, Joint, listed, quote
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.sentences import Clauses, listed, quote
+from wfairl.pages.sentences.goals import Joint
 
 MOST_LISTED = 9
 """States of an automaton that is listed in words."""
@@ -26,11 +27,6 @@ def list_stages(automaton: Automaton) -> Clauses:
         parts = [f"{guard} {_verb(target, automaton, state, number)}" for guard, target in _edges(automaton, state)]
         clauses.append(f"in stage {number[state]}, {', else '.join(parts) or 'nothing helps'}")
     return tuple(clauses)
-
-
-def lists_stages(clauses: Clauses) -> bool:
-    """Whether a rule is said stage by stage, as nothing shorter says the same."""
-    return clauses[0].startswith(("in stage 1, ", "a rule in "))
 
 
 def _edges(automaton: Automaton, state: int) -> list[tuple[str, int]]:

@@ -1,0 +1,1 @@
+"""What an automaton asks for, in plain English."""
