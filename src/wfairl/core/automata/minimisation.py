@@ -25,27 +25,13 @@ def to_table(automaton: Automaton, labels: Sequence[Label]) -> Table:
 @njit(cache=True, nogil=True, exact=True)
 def canonical_table(table: Table) -> Table:
     """The minimal table of the same language, its states numbered breadth first."""
-    labels = table.shape[1]
     table = _without_hopeless_states(_reachable(table))
     group = equivalence_classes(table, np.zeros(len(table), np.bool_))
-    groups = group.max() + 1
-    number = np.full(groups, -1, np.int32)
-    order = np.empty(groups, np.int32)
-    number[group[0]], order[0] = 0, 0
-    filled, scanned = 1, 0
-    result = np.empty((groups, labels), np.int32)
-    while scanned < filled:
-        for a in range(labels):
-            after = table[order[scanned], a]
-            if after >= 0:
-                if number[group[after]] < 0:
-                    number[group[after]] = filled
-                    order[filled] = after
-                    filled += 1
-                after = number[group[after]]
-            result[scanned, a] = after
-        scanned += 1
-    return result[:filled].copy()
+    merged = np.empty((group.max() + 1, table.shape[1]), np.int32)
+    for q in range(len(table)):
+        for a in range(table.shape[1]):
+            merged[group[q], a] = group[table[q, a]] if table[q, a] >= 0 else table[q, a]
+    return _reachable(merged)
 
 
 @inner
@@ -66,7 +52,7 @@ def _reachable(table: Table) -> Table:
                 after = number[after]
             result[scanned, a] = after
         scanned += 1
-    return result[:filled]
+    return result[:filled].copy()
 
 
 @njit(cache=True, nogil=True)
