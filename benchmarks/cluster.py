@@ -28,8 +28,8 @@ from reporting import make_parser, report
 
 from experiments.harness import Cell, DataFolder, Outcome
 from experiments.harness.computing import compute_cells
-from wfairl.core.support.executors import LOCAL, open_workers
-from wfairl.core.worlds.workers import worker_setup
+from wfairl.processes.executors import LOCAL, open_workers
+from wfairl.processes.workers import worker_setup
 
 DATA, RUN = 400_000, 200_000
 """Bytes of a data set that travels to a worker, and of a run that comes back."""

@@ -19,10 +19,10 @@ from rich.progress import Progress
 
 from experiments.harness.cell import RESULT, Cell
 from wfairl.core.support.errors import NO_MEMORY, WfairlError, is_out_of_memory
-from wfairl.core.support.executors import WorkerDiedError, Workers
 from wfairl.core.support.files import write_atomically
 from wfairl.core.support.progress import progress_bar
-from wfairl.core.worlds.workers import Sources, portable_sources, set_up
+from wfairl.processes.executors import WorkerDiedError, Workers
+from wfairl.processes.workers import Sources, portable_sources, set_up
 
 AHEAD = 2
 """Cells that are submitted for each worker: one to run and one to follow."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.executors import LOCAL, open_workers
 from wfairl.core.support.files import check_directory, hold
 from wfairl.core.support.registry import Registry
+from wfairl.processes.executors import LOCAL, open_workers
 
 if TYPE_CHECKING:
     from experiments.harness.cell import Cell
@@ -130,7 +130,7 @@ def run_experiment(
     from experiments.harness.computing import compute_cells  # here, because torch and pandas are slow to import
     from experiments.harness.results import Results
     from wfairl.core.runs.run_directory import CONFIG
-    from wfairl.core.worlds.workers import worker_setup
+    from wfairl.processes.workers import worker_setup
 
     check_directory(directory)
     if (directory / CONFIG).exists():

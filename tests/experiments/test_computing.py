@@ -11,7 +11,7 @@ import pytest
 from experiments.harness import Cell, DataFolder, Outcome
 from experiments.harness.computing import compute_cells
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.executors import Workers, open_workers
+from wfairl.processes.executors import Workers, open_workers
 
 
 def give(number: int) -> Outcome:
@@ -89,7 +89,7 @@ def test_a_worker_that_is_killed_has_its_cell_computed_by_another(tmp_path):
 WORKERS_THAT_SLEEP = """
 import os, sys, time
 from pathlib import Path
-from wfairl.core.support.executors import open_workers
+from wfairl.processes.executors import open_workers
 from experiments.harness.cell import Cell
 from experiments.harness.computing import compute_cells
 
@@ -121,7 +121,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
 def test_workers_leave_ctrl_c_to_their_parent():
     """In a process of its own, in which Python has started no resource tracker yet."""
     script = (
-        "import signal; from wfairl.core.support.executors import LocalProcesses\n"
+        "import signal; from wfairl.processes.executors import LocalProcesses\n"
         "with LocalProcesses(1) as workers:\n"
         "    blocked = workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()\n"
         "    print(signal.SIGINT in blocked)"
@@ -172,7 +172,7 @@ def test_what_a_cell_reads_travels_and_what_it_writes_comes_back(tmp_path):
     [("dask://127.0.0.1:9", "no Dask scheduler answers"), ("slurm", "unknown executor 'slurm'"), ("dask://", "Dask")],
 )
 def test_workers_that_are_none_are_refused(address, words, monkeypatch):
-    monkeypatch.setattr("wfairl.core.support.executors.SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr("wfairl.processes.executors.SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(BadInputError, match=words), open_workers(address):
         pass
 

@@ -18,7 +18,7 @@ from experiments.public_data.source import NoDataError, PublicSource, WrongSourc
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.rational.rational_learner import NothingExplainedError
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.executors import Workers
+from wfairl.processes.executors import Workers
 
 WRITE = {
     "borlange": write_borlange,

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from wfairl.core.support.executors import WorkerDiedError
+from wfairl.processes.executors import WorkerDiedError
 from wfairl.studio.workers import CancelledJobError, JobRunner
 
 pytestmark = pytest.mark.slow

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +18,10 @@ from wfairl.core.demonstrations.collection import collect, is_part_of_collection
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.executors import open_workers
 from wfairl.core.support.files import check_file, kind_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.core.worlds.workers import worker_setup
+from wfairl.processes.executors import open_workers
+from wfairl.processes.workers import map_on, worker_setup
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds other demonstrations.")]
@@ -59,7 +60,8 @@ def demos(
     if not overwrite:
         check_nothing_is_lost(output, lambda there: is_part_of_collection(there, task, *settings))
     with nullcontext() if executor is None else open_workers(executor, jobs, worker_setup()) as workers:
-        dataset = collect(task, *settings, n_jobs=jobs, workers=workers)
+        map_scenes = None if workers is None else partial(map_on, workers)
+        dataset = collect(task, *settings, n_jobs=jobs, map_scenes=map_scenes)
     save_and_report(dataset, output, as_json)
 
 

@@ -19,13 +19,11 @@ from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.policies import REFERENCES, PlannedPolicy, Policy, RandomPolicy
 from wfairl.core.planning.rollout import act
 from wfairl.core.support.errors import BadInputError, FailedRunError
-from wfairl.core.support.executors import Workers
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import ModelTask, Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.core.worlds.workers import map_on
 
 FIRST_TEST_SEED = 5_000
 """Tests take the scenes from here on; any below `FIRST_TRAINING_SEED` would do."""
@@ -48,7 +46,7 @@ Outcome = Demonstration | str | None
 Attempt = Callable[[int], Outcome]
 """By the seed of a scene."""
 
-AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
+MapScenes = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
 """Attempts in several scenes, in parallel; results are in the order of the scenes."""
 
 
@@ -64,7 +62,7 @@ def collect(
     seed: int,
     cost: Cost | None = None,
     n_jobs: int = 2,
-    workers: Workers | None = None,
+    map_scenes: MapScenes | None = None,
 ) -> Dataset:
     """Collect demonstrations, each in a scene of its own.
 
@@ -76,7 +74,8 @@ def collect(
         seed: of the collection.
         cost: what transitions cost the expert; the task's true cost unless given.
         n_jobs: number of threads, each for a scene; it changes nothing in the result.
-        workers: used instead of threads, see `open_workers`; they find the task by its name.
+        map_scenes: used instead of threads, such as `partial(map_on, workers)` of the neighbour `processes`. Workers
+            find the task by its name.
 
     Raises:
         TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
@@ -93,21 +92,20 @@ def collect(
     if not temperature >= 0:
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
-    if workers is None:
+    if map_scenes is None:
         expert = PlannedPolicy("expert", rule_of(task), true_cost(task) if cost is None else cost, temperature)
         succeed = partial(_attempt, task, expert, SUCCESS_SCORE)
         fail = partial(_attempt, task, RandomPolicy(), FAILURE_SCORE)
-        attempt_all: AttemptAll = partial(map_in_threads, n_jobs=n_jobs)
+        map_scenes = partial(map_in_threads, n_jobs=n_jobs)
     elif cost is None:
         succeed = partial(_attempt_on_worker, task.name, "expert", temperature, SUCCESS_SCORE)
         fail = partial(_attempt_on_worker, task.name, "random", temperature, FAILURE_SCORE)
-        attempt_all = partial(map_on, workers)
     else:
         raise BadInputError("a cost cannot travel to workers; let the task have it as its true cost")
     experts = f"{task.name}: experts at temperature {temperature:g}"
     demonstrations = (
-        *_gather(attempt_all, succeed, successes, seed, _SUCCESSES, experts),
-        *_gather(attempt_all, fail, failures, seed, _FAILURES, f"{task.name}: random walks"),
+        *_gather(map_scenes, succeed, successes, seed, _SUCCESSES, experts),
+        *_gather(map_scenes, fail, failures, seed, _FAILURES, f"{task.name}: random walks"),
     )
     return Dataset(task.name, demonstrations, temperature)
 
@@ -151,7 +149,7 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
 
 
 def _gather(
-    attempt_all: AttemptAll, attempt: Attempt, wanted: int, seed: int, half: int, description: str
+    map_scenes: MapScenes, attempt: Attempt, wanted: int, seed: int, half: int, description: str
 ) -> list[Demonstration]:
     """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
@@ -171,7 +169,7 @@ def _gather(
                     "Ask for fewer, or choose another temperature."
                 )
             scenes = [first + 2 * (tried + i) for i in range(wanted - len(gathered))]
-            for outcome in attempt_all(attempt, scenes):
+            for outcome in map_scenes(attempt, scenes):
                 if isinstance(outcome, Demonstration):
                     gathered.append(outcome)
                     bar.advance(meter)

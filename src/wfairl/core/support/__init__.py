@@ -1,1 +1,1 @@
-"""What every room needs: errors, files, documents, registries, progress, executors."""
+"""What every room needs: errors, files, documents, registries, progress."""

@@ -4,6 +4,7 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -11,9 +12,9 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.support.errors import BadInputError, FailedRunError, MissingExtraError
-from wfairl.core.support.executors import Workers, open_workers
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.core.worlds.workers import map_on, worker_setup
+from wfairl.processes.executors import Workers, open_workers
+from wfairl.processes.workers import map_on, worker_setup
 
 
 @contextmanager
@@ -65,11 +66,11 @@ def test_a_worker_that_dies_again_and_again_is_an_error_with_a_name():
 def test_a_collection_on_workers_is_the_collection_in_threads():
     task = find_task("doorkey")
     with threads(2) as workers:
-        there = collect(task, 3, 4, 0.5, seed=1, workers=workers)
+        there = collect(task, 3, 4, 0.5, seed=1, map_scenes=partial(map_on, workers))
         with pytest.raises(BadInputError, match="cannot travel"):
-            collect(task, 1, 0, 0.5, seed=1, cost=unit_cost, workers=workers)
+            collect(task, 1, 0, 0.5, seed=1, cost=unit_cost, map_scenes=partial(map_on, workers))
         with pytest.raises(TooFewDemonstrationsError):
-            collect(task, 1, 0, 1e6, seed=1, workers=workers)
+            collect(task, 1, 0, 1e6, seed=1, map_scenes=partial(map_on, workers))
     assert there == collect(task, 3, 4, 0.5, seed=1)
 
 
@@ -77,4 +78,4 @@ def test_a_collection_on_workers_is_the_collection_in_threads():
 def test_processes_of_this_machine_do_it_too():
     task = find_task("doorkey")
     with open_workers("local", n_jobs=2, prepare=worker_setup()) as workers:
-        assert collect(task, 3, 4, 0.5, seed=1, workers=workers) == collect(task, 3, 4, 0.5, seed=1)
+        assert collect(task, 3, 4, 0.5, seed=1, map_scenes=partial(map_on, workers)) == collect(task, 3, 4, 0.5, seed=1)

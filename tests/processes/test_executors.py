@@ -4,7 +4,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from wfairl.core.support.executors import LocalProcesses
+from wfairl.processes.executors import LocalProcesses
 
 
 def test_ctrl_c_while_the_workers_end_leaves_none_of_them(monkeypatch):

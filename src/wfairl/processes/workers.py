@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from wfairl.core.support.errors import BadInputError, FailedRunError, WfairlError
-from wfairl.core.support.executors import Workers
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import load_tasks, loaded_sources
+from wfairl.processes.executors import Workers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,0 +1,1 @@
+"""Independent jobs in processes of this machine or of a cluster."""
