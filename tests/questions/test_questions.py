@@ -10,6 +10,7 @@ from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.demonstrations.storage import load, save
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.task_posterior import posterior_of
@@ -160,6 +161,15 @@ def test_an_answer_is_soft_evidence(model, dataset, question):
 def sure(model):
     """The model as if nothing else were probable."""
     return replace(model, record=posterior_over(model.automaton))
+
+
+def test_a_constraint_that_the_rule_keeps_already_makes_it_no_more_probable(answered):
+    """The odds that nobody has shown what n entails are large where demonstrations avoid it; the rule forbids it."""
+    posterior = posterior_of(answered[1])
+    kept = Doubt(Constraint("unseen", "n"), 0.99998)
+    again = hypotheses_of(replace(posterior, doubts=(kept, *posterior.doubts)), posterior.labels)
+    weights = {one.text: one.weight for one in hypotheses_of(posterior, posterior.labels)}
+    assert {one.text: one.weight for one in again} == pytest.approx(weights)
 
 
 @pytest.mark.parametrize("find", [find_question, propose_scene])

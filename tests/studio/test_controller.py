@@ -17,6 +17,7 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
@@ -64,15 +65,21 @@ def edges_of(automaton):
 
 
 def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
+    """The page says one belief: an edge is as certain as the tasks that have it, and not less than the task is."""
     session = controller.session
     posterior = posterior_of(session.model)
-    alternatives = posterior.alternatives
-    stricter = sum(posterior.chosen.weight * one.odds for one in posterior.doubts)  # they have the edges, too
+    edges = {one.text: edges_of(one.automaton) for one in posterior.alternatives}
+    view = controller.view("understanding")["model"]
+    assert 0 < view["weight"] <= view["weight_or_stricter"] < 1
     for edge in edge_evidence(session.model, session.dataset):
         source, guard, target = edge.key
-        share = sum(one.weight for one in alternatives if (int(source), guard, str(target)) in edges_of(one.automaton))
-        total = sum(one.weight for one in alternatives)
-        assert edge.certainty == pytest.approx((share + stricter) / (total + stricter))
+        found = (
+            one.weight
+            for one in hypotheses_of(posterior, posterior.labels)
+            if (int(source), guard, str(target)) in edges.get(one.text.split(", and ")[0], ())
+        )
+        assert edge.certainty == pytest.approx(sum(found))
+        assert edge.certainty >= view["weight_or_stricter"]
 
 
 def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controller):

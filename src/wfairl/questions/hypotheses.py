@@ -77,7 +77,8 @@ def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypoth
     chosen = to_table(best.automaton, labels)
     for doubt in posterior.doubts:
         table = canonical_table(conjoin(chosen, doubt.constraint, labels, chosen))
-        yield Hypothesis(f"{best.text}, and {doubt.constraint}", table, best.weight * doubt.odds)
+        if table.tobytes() != canonical_table(chosen).tobytes():  # else the chosen one keeps it: there is no doubt
+            yield Hypothesis(f"{best.text}, and {doubt.constraint}", table, best.weight * doubt.odds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,4 +193,6 @@ def _entropy(probability: float) -> float:
 def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[Table]:
     """Tables of the chosen automaton that break a constraint which the task may have, the most probable first."""
     table = to_table(posterior.chosen.automaton, labels)
-    return [difference(table, conjoin(table, one.constraint, labels, table)) for one in posterior.doubts[:MAX_BROKEN]]
+    return [
+        difference(table, conjoin(table, one.constraint, labels, table)) for one in posterior.open_doubts[:MAX_BROKEN]
+    ]

@@ -13,7 +13,7 @@ from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.automata.images import automaton_svg
-from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.questions.hypotheses import Hypothesis, hypotheses_of
 from wfairl.specifications.comparison import compare_automata
 
 DONE, LOST = "done", "lost"
@@ -39,19 +39,21 @@ class EdgeEvidence:
     demonstrations: tuple[int, ...]
 
 
-def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
-    """The edges of a model with their evidence, ordered by source."""
+def belief_of(model: TaskModel) -> tuple[Hypothesis, ...]:
+    """How probable each task is, as all of the page says; empty if the learner keeps no alternatives."""
     posterior = posterior_of(model)
-    probable = () if posterior is None else posterior.alternatives
-    alternatives = [(_edge_keys(one.automaton), one.weight) for one in probable]
-    # The chosen automaton under a constraint that the task may have has its edges, too.
-    stricter = 0.0 if posterior is None else sum(posterior.chosen.weight * one.odds for one in posterior.open_doubts)
-    alternatives[:1] = [(keys, weight + stricter) for keys, weight in alternatives[:1]]
-    total = sum(weight for _, weight in alternatives)
+    return () if posterior is None else hypotheses_of(posterior, posterior.labels)
+
+
+def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
+    """The edges of a model with their evidence, ordered by source; none is less certain than the task itself."""
+    posterior, belief = posterior_of(model), belief_of(model)
+    known = {} if posterior is None else {one.text: _edge_keys(one.automaton) for one in posterior.alternatives}
+    chosen = set() if posterior is None else known[posterior.chosen.text]  # also of what is asked beside it
     edges = []
     for arrow in sorted(model.finite.arrows(), key=lambda arrow: arrow.source):
         key = _edge_key(arrow, model.finite.accepting)
-        certainty = sum(weight for keys, weight in alternatives if key in keys) / total if total else None
+        certainty = sum(one.weight for one in belief if key in known.get(one.text, chosen)) if belief else None
         edges.append(EdgeEvidence(arrow, key, certainty, _demonstrations_of(arrow, model.finite, dataset)))
     return edges
 
@@ -83,8 +85,7 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
     """
     old = set() if before is None else _edge_keys(before.finite)
     new = _edge_keys(model.finite)
-    posterior = posterior_of(model)
-    belief = () if posterior is None else hypotheses_of(posterior, posterior.labels)
+    posterior, belief = posterior_of(model), belief_of(model)
     rule = "" if posterior is None else posterior.chosen.text
     exactly = [one for one in belief if one.text == rule]
     stricter = [one for one in belief if one.text.startswith(f"{rule}, and ")]
