@@ -9,10 +9,12 @@ import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 from wfairl.cli import warm_up
+from wfairl.cli.app import COMMANDS
 from wfairl.core.demonstrations import load
 
 
@@ -236,6 +238,14 @@ def test_prose_of_the_help_is_broken_where_the_terminal_ends(wfairl, monkeypatch
         for line, after in pairwise(line.strip() for line in lines):
             if line and after and not line.startswith(("wfairl", "wfa-irl", "no-automaton", "bc ", "gail ")):
                 assert len(line) + 1 + len(after.split()[0]) > 76, line  # the next word would not have fitted
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_says_every_word_of_its_docstring(command, wfairl):
+    """Brackets too, which Rich would read as its own markup."""
+    said = wfairl(command, "--help").stdout.split()
+    function = resolve_name(f"wfairl.{COMMANDS[command][0]}")
+    assert [word for word in function.__doc__.split() if word not in said] == []
 
 
 def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):

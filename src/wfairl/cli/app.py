@@ -5,6 +5,7 @@ from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from wfairl import __version__
@@ -62,8 +63,8 @@ def find_command(name: str) -> Any:
 
 
 def _reflow(text: str) -> str:
-    """Join the lines of each paragraph, so that they wrap at the terminal's width; indented lines stay."""
-    paragraphs = text.strip().split("\n\n")
+    """Join the lines of each paragraph, so that they wrap at the terminal's width; indented lines and brackets stay."""
+    paragraphs = escape(text.strip()).split("\n\n")
     return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in paragraphs)
 
 
