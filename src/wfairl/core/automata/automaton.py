@@ -101,8 +101,8 @@ class Automaton(ABC):
 
     Attributes:
         accepting: whether a word that ends in a state is accepted, shape [states] of bool.
-        keep_repeats: whether words are read label by label. If not, consecutive equal labels are meant as one: the
-            automaton stays in its state at a repeated label, and `words.as_read` leaves them out.
+        keep_repeats: whether a repeated label is read again. If not, consecutive equal labels count as one label:
+            `words.as_read` leaves the repeats out, and the automaton stays in its state at a repeat.
     """
 
     accepting: NDArray[np.bool_]

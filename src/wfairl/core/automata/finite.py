@@ -27,7 +27,7 @@ DEFAULT_TOLERANCE = 1e-6
 DEFAULT_MAX_STATES = 10_000
 
 SUFFIX_TOLERANCE = 1e-8
-"""A suffix tells states apart that the ones before it do not if it adds this share of itself."""
+"""A suffix counts as new if more than this share of it lies outside the span of the suffixes before it."""
 
 DEVIATION_WORDS = 200
 """Random words on which the deviation from the weighted automaton is measured, beside the given ones."""

@@ -50,14 +50,15 @@ class GuardedAutomaton(Automaton):
 
     Attributes:
         edges: of each state, in the order in which they are tried.
-        accepting, keep_repeats: see `Automaton`; a label read twice takes edges twice.
+        accepting: see `Automaton`.
+        keep_repeats: true, see `Automaton`: a label that is read twice takes edges twice.
     """
 
     kind: ClassVar[str] = "guarded"  # in files
 
     edges: tuple[tuple[Edge, ...], ...]
     accepting: NDArray[np.bool_]
-    keep_repeats: bool = True
+    keep_repeats: bool = field(init=False, default=True)
     _columns: dict[Label, NDArray[np.int32]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,10 +124,11 @@ def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
 def intersect(one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False) -> GuardedAutomaton:
     """The automaton that accepts what both accept.
 
-    If `one` waits for `other`, a label by which it alone would come to accept does not change its state.
+    With `waits`, `one` waits for `other`: a label by which `one` would accept before `other` does not change the state
+    of `one`.
 
-    The pairs of states are those that can be reached, breadth first. The pairs of edges are tried in lexicographic
-    order, so that the first that holds is that of the first edge of `one` that holds and the first of `other`.
+    The states are the pairs that can be reached, breadth first. The edges of a pair stand in lexicographic order. So
+    the first edge that holds joins the first edge of `one` that holds and the first edge of `other` that holds.
     """
     numbers = {(0, 0): 0}
     queue = [(0, 0)]

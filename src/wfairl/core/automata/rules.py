@@ -63,7 +63,7 @@ def avoid(*propositions: str) -> GuardedAutomaton:
 
 
 def before(first: str, second: str) -> GuardedAutomaton:
-    """`second` does not come true unless `first` has, or does at the same time; accepted until it does."""
+    """`second` does not come true before `first`, though perhaps at the same time; accepted until it does too early."""
     _check((first, second), "before")
     early = Edge(Guard(frozenset({second}), frozenset({first})), DEAD)
     return GuardedAutomaton(((Edge(Guard(frozenset({first})), 1), early), ()), np.array([True, True]))

@@ -67,9 +67,9 @@ class FitSummary:
         successes: how many of them have a score that reaches the threshold.
         loss: mean squared error on the words it was learned from, eq. (2).
         states: number of states of the automaton.
-        accepted: how many of the words it accepts; None, as what follows, if all words were successes.
-        accepted_successes: how many of those are successes.
-        closed: whether that automaton holds all of them, within `max_states`.
+        accepted: how many of the words the automaton accepts; None if all words were successes.
+        accepted_successes: how many of the accepted words are successes; None if all words were.
+        closed: whether the automaton holds all states of the weighted one, within `max_states`.
         rank: number of states of the weighted automaton; None, as all that follow, where there is none.
         rows: length of the longest prefix of the basis.
         cols: length of the longest suffix of the basis.

@@ -157,8 +157,8 @@ def span_of_products(
 ) -> NDArray[np.float64]:
     """A basis of the space of all products start^T M_1 .. M_k that consists of products, shortest first; [rank, m].
 
-    Whether a further label adds a direction is tested on the unit direction that the product itself added, so that
-    rounding does not accumulate. A direction shorter than `tolerance`, relative to its vector, is rounding.
+    A further label is tried on the unit direction that a product added, not on the product: so rounding does not
+    accumulate. A direction shorter than `tolerance`, relative to its vector, is rounding.
     """
     m = len(start)
     products, span = np.zeros((0, m)), np.zeros((0, m))

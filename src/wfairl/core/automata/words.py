@@ -18,7 +18,7 @@ class BadWordsError(BadInputError):
 
 
 def compress(word: Sequence[Label]) -> Word:
-    """The word with consecutive equal labels taken once; itself if there are none."""
+    """The word with consecutive equal labels taken once."""
     if not any(map(eq, word, islice(word, 1, None))):
         return tuple(word)
     return tuple(label for label, _ in groupby(word))

@@ -44,7 +44,7 @@ Outcome = Demonstration | str | None
 """A demonstration, or why the rule cannot be satisfied in a scene, or None for one that did not end as required."""
 
 Attempt = Callable[[int], Outcome]
-"""By the seed of a scene."""
+"""From the seed of a scene to what came of it."""
 
 MapScenes = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
 """Attempts in several scenes, in parallel; results are in the order of the scenes."""

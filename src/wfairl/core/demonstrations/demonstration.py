@@ -15,10 +15,10 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.planning.path import (
+    AnyProduct,
     BadControlError,
     Path,
     SurpriseError,
-    Transitions,
     effects_along,
     follow,
     nodes_along,
@@ -106,7 +106,7 @@ class Demonstration:
         """The effect of each step: the control where nothing else happened."""
         return self.effects or self.controls
 
-    def nodes(self, product: Transitions) -> tuple[int, ...]:
+    def nodes(self, product: AnyProduct) -> tuple[int, ...]:
         """The nodes in the product of the world of its scene and an automaton, up to the first `ACCEPTED` or `DEAD`.
 
         Raises:

@@ -81,8 +81,8 @@ def true_cost(task: Task) -> Cost:
 def path_cost(cost: Cost, path: Path) -> float:
     """The sum of the costs of what happened along a path.
 
-    Where a control led somewhere that it cannot lead in the model, a cost of features is that of the features which the
-    world gives for this step, and any other cost is that of what the control should have done.
+    In the model, a control may be unable to lead where it led. A cost of features then takes the features that the
+    world gives for this step. Any other cost takes the most probable outcome of the control.
     """
     if not path.controls:
         return 0.0

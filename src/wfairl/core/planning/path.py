@@ -30,8 +30,8 @@ Start = tuple[Any, int]
 """A world state and an automaton state."""
 
 
-class Transitions(Protocol):
-    """What any product of a world and an automaton tells of its transitions; see `Product` for the attributes."""
+class AnyProduct(Protocol):
+    """A product of a world and an automaton, also one that is built as it is needed; see `Product`."""
 
     @property
     def world(self) -> World[Any]: ...
@@ -164,7 +164,7 @@ def effects_along(path: Path) -> tuple[int, ...]:
     return tuple(found)
 
 
-def nodes_along(product: Transitions, controls: Sequence[int], effects: Sequence[int] = ()) -> tuple[int, ...]:
+def nodes_along(product: AnyProduct, controls: Sequence[int], effects: Sequence[int] = ()) -> tuple[int, ...]:
     """The nodes of a product along controls, or along effects, up to the first that is `ACCEPTED` or `DEAD`.
 
     Raises:
@@ -185,7 +185,7 @@ def nodes_along(product: Transitions, controls: Sequence[int], effects: Sequence
     return tuple(nodes)
 
 
-def _after_surprise(product: Transitions, node: int, control: int, state: int, step: int) -> int:
+def _after_surprise(product: AnyProduct, node: int, control: int, state: int, step: int) -> int:
     """The node after something led to a state that the model does not foresee."""
     assert isinstance(product, Product)  # only its states have numbers
     label = product.world.label(product.state(node), control, state)

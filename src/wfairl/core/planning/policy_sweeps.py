@@ -32,7 +32,7 @@ HARDLY_ANY = 1e-4
 """A policy in which so small a part of the controls has changed is the best, unless a look ahead tells otherwise."""
 
 MOST_STAYING = 1 - 1e-9
-"""A control that stays where it is with a greater probability is followed as it is: a policy may wait for a while."""
+"""The probability to stay is divided out up to this one: a policy that is not yet the best may stay for ever."""
 
 ROUNDING = 1e-14
 """A policy keeps its control unless another one is better by more than this part of the cost-to-go. Changes of twice

@@ -9,8 +9,9 @@ In a deterministic world every control has one effect of its own. Effects are th
 chances. So whatever goes along transitions (products, costs, labels, demonstrations) goes along effects, and only what
 chooses a control asks for the chances.
 
-Effect e is one of control e % controls: a control that costs more does so in all of its effects. A control that is
-replaced by another one with some probability has no effect of its own then. States with the same lotteries share these.
+Effect e belongs to control e % controls: where that control costs more, each of its effects does. Where a control may
+be replaced by another one (`slip_chances`), the effects are those of the controls, and the effect of the other control
+happens, at the cost of the other control. States with the same lotteries are of one kind and share them.
 """
 
 from collections.abc import Sequence
@@ -41,7 +42,7 @@ class Chances:
     @classmethod
     def of(cls, kinds: Sequence[Sequence[Lottery]], kind: NDArray[np.integer]) -> "Chances":
         """The chances of lotteries by kind and control, and the kind of each state."""
-        lotteries = [lottery for kind_of_lotteries in kinds for lottery in kind_of_lotteries]
+        lotteries = [lottery for of_kind in kinds for lottery in of_kind]
         entries = [entry for lottery in lotteries for entry in lottery]
         return cls(
             len(kinds[0]),
@@ -109,5 +110,5 @@ def _slip_lotteries(available: NDArray[np.bool_], probability: float) -> list[Lo
 
 
 def surprise(state: int) -> int:
-    """What stands for the effect that led to a state, by its number, which the model does not foresee; and back."""
+    """The number in place of an effect where the model does not foresee the state that it led to; and back."""
     return -1 - state

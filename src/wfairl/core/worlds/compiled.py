@@ -40,7 +40,10 @@ class Exploration:
 
 @runtime_checkable
 class CompiledWorld(World[Any], Protocol):
-    """A world that can also explore itself at compiled speed, over states packed to integers."""
+    """A world that can also explore itself at compiled speed, over states packed to integers.
+
+    It may also offer `slipping`, `find_effect` and `after` (see `GraphWorld`), and `own_planning` (`planning.planner`).
+    """
 
     def explore(
         self, automaton: Automaton = IGNORE_LABELS, max_nodes: int = ..., state: Any = None, automaton_state: int = 0

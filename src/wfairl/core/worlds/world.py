@@ -16,8 +16,8 @@ of one outcome.
 Anything with the attributes and methods of `World` is a world. `check_world` (`world_laws`) tests the laws that the
 type checker cannot see. A world may also offer
 
-    is_available(state, control)     False where a control cannot be chosen, though one can in every reachable state;
-                                     without it, every control can be chosen everywhere
+    is_available(state, control)     False where a control cannot be chosen; in every reachable state one can be.
+                                     Without it, every control can be chosen everywhere
     rendering                        how it looks, a `Rendering`: images of states, the place of the agent in them
     feature_names                    the names of the features
     instruction                      the goal of a scene in words; None if the task has one goal for all scenes
@@ -38,7 +38,7 @@ Outcomes = tuple[tuple[float, Any], ...]
 """Probabilities above zero that sum to 1, and the next state of each; every next state once."""
 
 SUM_TOLERANCE = 1e-6
-"""By so much probabilities may miss a sum of 1, as those do that were rounded; then they are divided by their sum."""
+"""Probabilities that were rounded may miss a sum of 1 by so much. They are divided by their sum."""
 
 
 @runtime_checkable
