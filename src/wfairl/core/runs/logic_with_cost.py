@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import sort_labels
 from wfairl.core.costs.cost_model import CostModel
 from wfairl.core.costs.scene import LeftOut, comparisons_of, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
@@ -80,7 +82,7 @@ def learn_logic_and_cost(
     near = {
         one.model.sentence: best.log_posterior - one.log_posterior
         for one in rounds
-        if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED_NATS
+        if not _is_same_rule(one.model, best.model) and best.log_posterior - one.log_posterior < UNDECIDED_NATS
     }
     posterior = posterior_of(best.model)
     if posterior is None:
@@ -100,9 +102,16 @@ def _alternate(
         if _gain(training) < LEAST_LOSS_SAVED:
             break
         rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
-        if rounds[-1].model.sentences == rounds[-2].model.sentences:
+        if _is_same_rule(rounds[-1].model, rounds[-2].model):
             break
     return rounds
+
+
+def _is_same_rule(one: TaskModel, other: TaskModel) -> bool:
+    """Whether the automata of two models are the same until they accept, on the labels that both models know."""
+    labels = sort_labels(one.labels_seen | other.labels_seen)
+    tables = [canonical_table(to_table(model.finite, labels)) for model in (one, other)]
+    return np.array_equal(*tables)
 
 
 def _best(rounds: list[Explanation]) -> Explanation:
