@@ -98,9 +98,9 @@ class PrefixTree:
         return len(self.parents)
 
 
-def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
-    """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN_SYMBOL`. Weights are 1 unless given."""
-    return _flatten(words, defaultdict(lambda: UNKNOWN_SYMBOL, {label: i for i, label in enumerate(alphabet)}), weights)
+def encode(words: Sequence[Word], alphabet: Sequence[Label]) -> Corpus:
+    """The corpus of `words`, each of weight 1; a label outside the alphabet becomes `UNKNOWN_SYMBOL`."""
+    return _flatten(words, defaultdict(lambda: UNKNOWN_SYMBOL, {label: i for i, label in enumerate(alphabet)}))
 
 
 def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
@@ -114,7 +114,7 @@ def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None
     return Corpus(number[corpus.symbols], corpus.offsets, corpus.weights), alphabet
 
 
-def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None) -> Corpus:
+def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None = None) -> Corpus:
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     try:  # twice as fast, and enough for most alphabets

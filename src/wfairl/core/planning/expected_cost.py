@@ -99,20 +99,18 @@ def expected_cost_to_go(
     return CostToGo(full, Q, best, failure)
 
 
-def success_probability(
-    successors: Nodes, chances: Chances, solution: CostToGo, tolerance: float = TOLERANCE
-) -> Floats:
+def success_probability(successors: Nodes, chances: Chances, solution: CostToGo) -> Floats:
     """The probability with which the best policy reaches acceptance from every node; shape [nodes].
 
     With pi the best control, p(s) = sum over e of P(e | s, pi(s)) p(T(s, e)), p = 1 once accepted and 0 where it cannot
-    be. The iteration is as above, from 0; it ends where no node changes by more than the tolerance.
+    be. The iteration is as above, from 0; it ends where no node changes by more than `TOLERANCE`.
     """
     hopeful = np.flatnonzero(solution.best_control >= 0)
     order = hopeful[np.argsort(solution.cost_to_go[hopeful], kind="stable")].astype(np.int32)
     sweeps = _arrange(successors, np.zeros(successors.shape), chances.kind, order)
     p = np.append(np.zeros(len(order)), [1.0, 0.0])
     taken = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
-    _follow(sweeps.target, taken, Lotteries.of(chances, successors.shape[1]), p, tolerance, MOST_SWEEPS)
+    _follow(sweeps.target, taken, Lotteries.of(chances, successors.shape[1]), p, TOLERANCE, MOST_SWEEPS)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full

@@ -168,7 +168,7 @@ def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]])
     )
 
 
-def _some(texts: Sequence[str], most: int = 4) -> str:
-    """The first few, for people."""
-    more = len(texts) - most
-    return " or ".join(f"'{text}'" for text in texts[:most]) + (f" or {more} more" if more > 0 else "")
+def _some(texts: Sequence[str]) -> str:
+    """The first four, for people."""
+    more = len(texts) - 4
+    return " or ".join(f"'{text}'" for text in texts[:4]) + (f" or {more} more" if more > 0 else "")
