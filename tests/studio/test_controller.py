@@ -86,6 +86,7 @@ def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controlle
     scene = send(controller, {"do": "watch", "seed": 5000}).view("watch")
     episode = scene["episode"]
     assert all(isinstance(control, int) for control in episode["controls"])
+    assert episode["is_in_steps"]
     assert len(episode["controls"]) == len(errand_plan(5000)) == episode["cost"] == episode["best_cost"]
     assert len(scene["frames"]) == len(episode["moments"]) == len(episode["controls"]) + 1
     first = episode["moments"][0]

@@ -189,10 +189,18 @@ def test_history_is_a_list_with_a_place_in_it(tmp_path_factory, choices):
         (["goal", "corner"], ["corner", "goal"], "Goal before corner: still right?"),
         (["corner", "", "corner", "goal"], ["corner", "goal"], "Corner more than once: still right?"),
         (["corner", "goal"], ["corner", "goal"], "Corner, then goal: right?"),
+        (["corner", "key", "goal"], ["corner", "key", "goal&key"], "Goal without key: still right?"),
+        (["corner", "goal"], ["corner", "key", "goal&key"], "Without key: still right?"),
+        (["corner", "key", "goal"], ["corner", "key", "goal", "goal&key"], "Corner, then key, then goal: right?"),
+        (
+            ["key", "corner&key", "sand", "key", "", "goal"],
+            ["corner", "key", "key&sand", "key", "goal&key"],
+            "Key before corner, and sand and goal without key: still right?",
+        ),
     ],
 )
-def test_a_question_names_the_one_difference(asked, usual, text):
-    words = [[frozenset({one} - {""}) for one in word] for word in (asked, usual)]
+def test_a_question_names_all_differences(asked, usual, text):
+    words = [[frozenset(one.split("&")) - {""} for one in word] for word in (asked, usual)]
     assert question_text(*words) == text
 
 

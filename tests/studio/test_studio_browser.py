@@ -94,6 +94,7 @@ class Person:
         self.tab_to(f"{FORM} button")
         self.press("Enter")
         self.page.wait_for_selector(".rows li:has-text('goal'):has-text('on goal')")
+        assert self.page.evaluate("document.activeElement.matches('section[aria-labelledby=propositions] input')")
         self.to_scene()
 
     @property

@@ -11,7 +11,7 @@ from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.agent import Status
-from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.path import Path, Walk
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.task_posterior import posterior_of
@@ -56,6 +56,7 @@ class AgentEpisode:
         imposed: how many of the controls, from the first, a person chose.
         cost: of the episode; None if the task was not completed, or the world slips.
         best_cost: of the agent's own plan.
+        is_in_steps: whether costs are told in plain steps; else in the measure of the task, such as metres.
         is_drawn: whether the world slips, so that what happened was drawn.
         is_success: whether the automaton accepts.
         explanation: how the automaton reads the labels, as sentences.
@@ -67,6 +68,7 @@ class AgentEpisode:
     imposed: int
     cost: float | None
     best_cost: float
+    is_in_steps: bool
     outcome: str
     is_drawn: bool
     is_success: bool
@@ -114,6 +116,7 @@ def explain_episode(
         imposed=min(len(imposed), len(controls)),
         cost=sum(chosen) - sum(following) if is_success and not is_drawn else None,
         best_cost=float(Qs[0].min()),
+        is_in_steps=_is_in_steps(cost),
         outcome=_outcome(status, len(controls), task.horizon),
         is_drawn=is_drawn,
         is_success=is_success,
@@ -121,6 +124,12 @@ def explain_episode(
         moments=moments,
     )
     return episode, encode_film(world, path.states)
+
+
+def _is_in_steps(cost: Cost) -> bool:
+    from wfairl.core.costs.feature_costs import SampledCost  # it is slow to import
+
+    return cost is unit_cost or isinstance(cost, SampledCost)
 
 
 def act_after(

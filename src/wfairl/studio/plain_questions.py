@@ -1,4 +1,4 @@
-"""Questions that a person can answer: one path, and the one thing in which it differs from what the agent would do."""
+"""Questions that a person can answer: one path, and in what it differs from what the agent would do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class PlainQuestion:
 
 
 def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
-    """The difference between two paths as a question.
+    """All differences between two paths as a question: whoever answers says yes or no to each of them.
 
     Args:
         asked: what holds after each step of the path in question.
@@ -53,20 +53,38 @@ def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
     here, there = _first_times(asked), _first_times(usual)
     extra = [name for name in here if name not in there]
     lacking = [name for name in there if name not in here]
+    swapped = next(((a, b) for a, b in zip(here, there, strict=False) if a != b), None)
+    differences = []
     if extra and lacking:
-        return f"{capitalised(_all_of(extra))} instead of {_all_of(lacking)}: still right?"
-    if extra:
-        return f"Passing {_all_of(extra)} on the way: still right?"
-    if lacking:
-        return f"Without {_all_of(lacking)}: still right?"
-    swapped = next(((a, b) for a, b in zip(here, there, strict=True) if a != b), None)
-    if swapped is not None:
-        return f"{capitalised(swapped[0])} before {swapped[1]}: still right?"
+        differences.append(f"{_all_of(extra)} instead of {_all_of(lacking)}")
+    elif extra:
+        differences.append(f"passing {_all_of(extra)} on the way")
+    elif lacking:
+        differences.append(f"without {_all_of(lacking)}")
+    elif swapped is not None:
+        differences.append(f"{swapped[0]} before {swapped[1]}")
+    differences += [
+        f"{_all_of(names)} without {_all_of(missing)}"
+        for missing, names in _alone(asked, usual).items()
+        if not set(missing) <= set(lacking)
+    ]
+    if differences:
+        return f"{capitalised(', and '.join(differences))}: still right?"
     once, often = (list(map(format_label, compress(word))) for word in (usual, asked))
     again = [name for name in dict.fromkeys(often) if often.count(name) > once.count(name) and name != "-"]
     if again:
         return f"{capitalised(again[0])} more than once: still right?"
     return f"{capitalised(', then '.join(name for name in often if name != '-') or 'nothing')}: right?"
+
+
+def _alone(asked: Sequence[Label], usual: Sequence[Label]) -> dict[tuple[str, ...], list[str]]:
+    """What holds at some moment without what holds beside it whenever it holds in the usual path, by the latter."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for label in dict.fromkeys(asked):
+        fuller = [one for one in usual if label and label <= one]
+        if missing := frozenset.intersection(*fuller) - label if fuller else None:
+            found.setdefault(tuple(sorted(missing)), []).append(format_label(label))
+    return found
 
 
 def _first_times(labels: Sequence[Label]) -> list[str]:

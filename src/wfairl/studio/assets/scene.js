@@ -91,7 +91,7 @@ export default {
         <p v-if="view.is_outdated" class="warn">Planned before your latest changes.</p>
         <p class="reason" aria-live="polite"><b>{{ reason.head }}</b> {{ reason.rest }}</p>
         <p v-if="now.is_untested" class="warn">Untested: no demonstration shows {{ now.label === "-" ? "this" : now.label }} in this state.</p>
-        <h3 v-if="bars.length" id="cost-to-go">Cost to go, by control</h3>
+        <h3 v-if="bars.length" id="cost-to-go">Cost to go<template v-if="view.episode.is_in_steps"> in plain steps</template>, by control</h3>
         <ul v-if="bars.length" class="choices" aria-labelledby="cost-to-go">
           <li v-for="one in bars" :key="one.control">
             <button type="button" :class="{ taken: one.taken }" :aria-pressed="chosen === one.control" :aria-label="'Why not ' + one.name + '?'" @click="chosen = chosen === one.control ? null : one.control">
@@ -116,7 +116,7 @@ export default {
         </div>
         <p v-if="view.map && mapRange[0] === ''" class="legend">The demonstrations leave open what a step into these cells costs.</p>
         <p v-else-if="view.map" class="legend"><span>{{ mapRange[0] }}</span><i aria-hidden="true"></i><span>{{ mapRange[1] }}</span>
-          {{ view.map.kind === "step" ? "cost of a step into the cell" : "cost to go from the cell" }}, in state {{ view.map.state }}</p>
+          {{ view.map.kind === "step" ? "cost of a step into the cell" : "cost to go from the cell" }}{{ view.episode.is_in_steps ? " in plain steps" : "" }}, in state {{ view.map.state }}</p>
       </template>
 
       <template v-if="view.mode === 'answer' && view.question">
@@ -125,7 +125,7 @@ export default {
         <p class="hint" v-else>The studio believes so with a probability of {{ percent(view.question.probability) }}. Your answer tells it most.</p>
         <dl class="ways">
           <dt>This way</dt><dd><ol class="word" aria-label="Labels of this path"><li v-for="(label, i) in asked" :key="i" :class="{ nothing: label === '-', differs: !view.question.usual.includes(label) }">{{ label === "-" ? "nothing" : label }}</li></ol></dd>
-          <template v-if="String(view.question.usual) !== String(asked)"><dt>The agent's way</dt><dd><ol class="word" aria-label="Labels of the agent's path"><li v-for="(label, i) in view.question.usual" :key="i" :class="{ nothing: label === '-', differs: !asked.includes(label) }">{{ label === "-" ? "nothing" : label }}</li></ol></dd></template>
+          <template v-if="String(view.question.usual) !== String(asked)"><dt>The agent's way <span class="hint">(grey)</span></dt><dd><ol class="word" aria-label="Labels of the agent's path"><li v-for="(label, i) in view.question.usual" :key="i" :class="{ nothing: label === '-', differs: !asked.includes(label) }">{{ label === "-" ? "nothing" : label }}</li></ol></dd></template>
         </dl>
         <div class="actions verdict">
           <button type="button" class="primary" aria-keyshortcuts="Y" @click="answer(true)">Yes<kbd aria-hidden="true">Y</kbd></button>

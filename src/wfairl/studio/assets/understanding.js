@@ -48,16 +48,16 @@ export default {
       <section class="card" aria-labelledby="propositions">
         <h2 id="propositions">Propositions</h2>
         <ul class="rows">
-          <li v-for="one in view.propositions.names" :key="one.name"><span><b>{{ one.name }}</b> <span class="hint">{{ one.text }}</span></span>
+          <li v-for="one in view.propositions.names" :key="one.name"><span><b>{{ one.name }}</b><span v-if="one.text !== one.name" class="hint"> {{ one.text }}</span></span>
             <button v-if="view.propositions.invented" type="button" class="quiet" :aria-label="'Remove ' + one.name + (one.corrections.length ? ', and with it: ' + one.corrections.join(', ') : '')" :title="one.corrections.length ? 'takes along: ' + one.corrections.join(', ') : null" @click="send({ do: 'forget', name: one.name })">Remove</button></li>
           <li v-if="!view.propositions.names.length" class="hint">None yet: add what matters in this world.</li>
         </ul>
         <form v-if="view.propositions.invented" class="form" @submit.prevent="addProposition">
-          <label><span>Name</span><input v-model="name" maxlength="40" autocomplete="off" placeholder="corner"></label>
-          <label><span>True when the agent is</span><select v-model="condition" aria-label="Condition">
+          <label><span>Name</span><input ref="name" v-model="name" maxlength="40" autocomplete="off" placeholder="corner"></label>
+          <label><span>True when</span><select v-model="condition" aria-label="Condition">
             <option value="">on a cell I choose</option>
             <option v-for="(one, i) in view.propositions.menu" :key="i" :value="String(i)">{{ one.text }}</option></select></label>
-          <button type="submit">{{ condition === "" ? "Choose a cell" : "Add" }}</button>
+          <button type="submit" @click="isByKey = $event.detail === 0">{{ condition === "" ? "Choose a cell" : "Add" }}</button>
         </form>
       </section>
 
@@ -131,6 +131,7 @@ export default {
       else {
         const chosen = this.view.propositions.menu[Number(this.condition)];
         this.send({ do: "proposition", name: name || chosen.text, is: chosen.is });
+        if (this.isByKey) this.$refs.name.focus();  // for the next one; after a click, keys are those of the scene
       }
       this.name = this.condition = "";
     },
