@@ -110,3 +110,20 @@ def test_reasons_name_what_is_missing_doubled_and_out_of_order():
     swapped = counted.reasons(as_word(("pay", "order", "ship")))
     assert any(text in ("pay before order", "order after pay", "pay without order before") for text in swapped)
     assert counted.often.shape == (3, MOST_COUNTED + 1)
+
+
+def test_reasons_compare_two_events_as_the_case_has_them():
+    either = [("open", "ask", "win"), ("open", "ask", "lose")] * 200
+    counted = relations_of([*either, *[("open", "ask", "answer", "win")] * 200])
+    assert "neither lose nor win" in counted.reasons(as_word(("open", "ask")))
+    in_turn = relations_of([("open", *("ask", "answer") * times, "close") for times in (1, 2, 3)] * 100)
+    assert in_turn.reasons(as_word(("open", "ask", "ask", "answer", "close")))[0] in (
+        "ask again without answer between",
+        "ask twice, not as often as answer",
+    )
+
+
+def test_reasons_say_what_is_lacking_before_what_stands_side_by_side():
+    asked = [("open", "ask", "answer", "close"), ("open", "ask", "answer", "note", "close"), ("open", "close")] * 100
+    counted = relations_of([*asked, *[("open", "ask", "note", "close")] * 3])
+    assert counted.reasons(as_word(("open", "ask", "close"))) == ["ask without answer"]

@@ -130,11 +130,12 @@ class Relations:
             return f"no {names[blamed]}" if not counts[blamed] else f"{names[blamed]} {_times(counts[blamed])}"
         mine = np.zeros_like(by_kind)
         mine[:, blamed], mine[:, :, blamed] = by_kind[:, blamed], by_kind[:, :, blamed]
+        if mine[:FOLLOWS].any():  # what is lacking or out of order says more than what stands side by side
+            mine[FOLLOWS] = 0
         kind, a, b = (int(i) for i in np.unravel_index(int(np.argmax(mine)), mine.shape))
-        one, other = names[a], names[b]
-        if kind == FOLLOWS:
-            return f"{other} directly after {one}"
-        return PHRASES[kind].format(a=one, b=other, times=_times(counts[a]) if kind == EQUAL else "")
+        if kind == EQUAL:
+            return _compared(names[a], int(counts[a]), names[b], int(counts[b]))
+        return PHRASES[kind].format(a=names[a], b=names[b])
 
     def to_document(self) -> dict[str, Any]:
         """The tables as a JSON object."""
@@ -176,8 +177,20 @@ PHRASES = {
     LACKING + AFTER: "{a} without {b} after",
     LACKING + UNTIL: "{a} again without {b} between",
     LACKING + TOGETHER: "{a} without {b}",
-    EQUAL: "{a} {times}, not as often as {b}",
+    FOLLOWS: "{b} directly after {a}",
 }
+
+
+def _compared(a: str, often_a: int, b: str, often_b: int) -> str:
+    """How often two events happen, where the comparison is what is unusual."""
+    match often_a, often_b:
+        case 0, 0:
+            return f"neither {a} nor {b}"
+        case 0, _:
+            return f"{b} without {a}"
+        case _, 0:
+            return f"{a} without {b}"
+    return f"{a} {_times(often_a)}, {'' if often_a == often_b else 'not '}as often as {b}"
 
 
 def _times(count: int) -> str:
