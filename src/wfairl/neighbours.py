@@ -44,7 +44,6 @@ OFFERS: dict[str, dict[str, str]] = {
         "order": "wfairl.events.order_learner:OrderLearner",
     },
     "language of sentences": {"English": "wfairl.pages.sentences.description:describe"},
-    "aligner": {"shortest path": "wfairl.events.alignment:Aligner"},
     "record of a learner": {"sentences": "wfairl.events.learned_rule:LearnedRule"},
     "format of logs": {".csv": "wfairl.floors.path_tables:read_path_table"},
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},

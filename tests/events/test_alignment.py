@@ -80,11 +80,11 @@ def test_an_alignment_says_what_is_extra_and_what_is_missing_and_where():
         LABELS, np.array([[1, -1, -1], [-1, 2, -1], [-1, -1, 3], [-1, -1, -1]], np.int32), np.arange(4) == 3,
         np.eye(4)[3], (None,) * 4, keep_repeats=True,
     )  # fmt: skip
-    found = TaskModel.of_automaton(chain, "rule").align(["a", "unknown", "c"])
+    found = Aligner.of(TaskModel.of_automaton(chain, "rule")).align(["a", "unknown", "c"])
     assert (found.cost, found.fitness) == (2, pytest.approx(1 - 2 / 6))
     assert [(str(move), move.place) for move in found.extra] == [("extra 'unknown'", 1)]
     assert [(str(move), move.place) for move in found.missing] == [("missing 'b'", 2)]
-    assert TaskModel.of_automaton(chain, "rule").align(["a", "c"], {"b": 0.25}).cost == 0.25
+    assert Aligner.of(TaskModel.of_automaton(chain, "rule"), {"b": 0.25}).align(["a", "c"]).cost == 0.25
 
 
 def test_a_cost_that_is_none_is_refused():

@@ -3,6 +3,7 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
+    "Aligner": "alignment",
     "DeclareLearner": "declare",
     "conform": "conformance",
     "conform_frame": "conformance",

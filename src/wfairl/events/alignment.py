@@ -20,11 +20,13 @@ Most p need no look: those with R(p) >= D_i+1(p) by another state reach nothing 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import Word, as_read, format_label, sort_labels
 from wfairl.core.support.compiling import njit
@@ -100,6 +102,11 @@ class Aligner:
         self.shortest = float(self.between[0, automaton.accepting].min(initial=np.inf))  # cost of the cheapest word
         if not np.isfinite(self.shortest):
             raise FailedRunError("the automaton accepts no word, so that there is nothing to align with")
+
+    @classmethod
+    def of(cls, model: TaskModel, costs: Mapping[Label | str, float] | None = None) -> Self:
+        """What aligns words with the automaton of a task; it may take the labels that the task knows."""
+        return cls(model.finite, tuple(model.labels_seen.union(model.alphabet)), costs)
 
     def _prices(self, labels: Sequence[Label]) -> NDArray[np.float64]:
         return np.array([self.costs.get(label, 1.0) for label in labels])

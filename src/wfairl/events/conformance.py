@@ -88,7 +88,7 @@ def conform(
     read = as_read(words, model.keep_repeats)
     number = {word: i for i, word in enumerate(dict.fromkeys(read))}
     which, distinct = np.array([number[word] for word in read], np.int64), [*number]
-    aligner: Aligner = model.aligner(costs)
+    aligner = Aligner.of(model, costs)
     cost, fitness = aligner.measure(distinct)
     conforming = np.array(model.values(distinct)) >= model.threshold
     violated: Sequence[tuple[str, ...]] = [()] * len(distinct)

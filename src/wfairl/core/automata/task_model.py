@@ -134,9 +134,6 @@ RECORDS: Registry[type[LearnerRecord]] = Registry(
 )
 """The kinds of records that a file may hold."""
 
-ALIGNERS: Registry[Any] = Registry("aligner", {})
-"""From an automaton, labels and costs to what aligns words with the automaton; a neighbour offers it."""
-
 
 @dataclass(frozen=True, eq=False)
 class TaskModel:
@@ -230,17 +227,6 @@ class TaskModel:
     def as_read(self, word: Word) -> Word:
         """The word as the automaton reads it."""
         return as_read([word], self.keep_repeats)[0]
-
-    def align(self, word: Word, costs: Mapping[Label | str, float] | None = None) -> Any:
-        """The cheapest way to make the word one that the automaton accepts: an `events.alignment.Alignment`.
-
-        `costs` are those of an extra or missing event, 1 where it names none.
-        """
-        return self.aligner(costs).align(word)
-
-    def aligner(self, costs: Mapping[Label | str, float] | None = None) -> Any:
-        """Aligns many words, see `align`: an `events.alignment.Aligner`."""
-        return ALIGNERS["shortest path"](self.finite, tuple(self.labels_seen.union(self.alphabet)), costs)
 
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""
