@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from oracles_report import numbers_in, player_data, read_page
-from posteriors import posterior_over
+from posteriors import model_with, posterior_over
 from report_blocks import block_html
 
 import experiments.baselines  # noqa: F401 - registers bc
@@ -20,6 +20,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, unit_cost
+from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational import Support
 from wfairl.core.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.core.runs.methods import find_method, train
@@ -31,7 +32,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
-from wfairl.pages.run_page import _tests, rule_section, run_page, write_run_report
+from wfairl.pages.run_page import _doubts, _tests, rule_section, run_page, write_run_report
 
 
 @pytest.fixture(scope="module")
@@ -339,3 +340,23 @@ def test_success_has_an_interval_beside_the_best_where_the_world_slips_and_luck_
         ((_, text),) = _tests(run)
         assert text.startswith("4 of 4 scenes done right")
         assert text.count("(a chance of 51% to 100%)") == (2 if "slip" in name else 0)  # Wilson: 4 / (4 + 1.96 ** 2)
+
+
+def test_scenes_without_a_plan_are_said_to_be_so():
+    task = find_task("office-coffee")
+    episodes = evaluate(task, PlannedPolicy("", task.rule, unit_cost, 0.0), range(5000, 5004))
+    first, *others = episodes.episodes
+    tried = replace(episodes, episodes=(replace(first, outcome=UNSATISFIABLE, success=False), *others))
+    ((_, text),) = _tests(SimpleNamespace(learned={"": tried}, evaluation={}, task=task))
+    assert text.startswith("3 of 4 scenes done right, no plan found in 1 (a chance of ")
+
+
+def test_the_top_of_the_page_counts_demonstrations_that_look_wrong_and_leaves_long_rules_to_the_table():
+    goal, many = visit_in_order("goal"), tuple(f"the place {i}" for i in range(20))
+    for places, told in ((("key", "goal"), "key, then goal."), (many, "which is listed below.")):
+        posterior = posterior_over(
+            (goal, 0.6), (visit_in_order(*places), 0.4), outlier_probabilities=np.array([0.0, 0.9, 0.8, 0.1])
+        )
+        ((_, text),) = _doubts(model_with(posterior))
+        assert "(2 probably wrong), no failures, this rule is 60% likely" in text
+        assert text.endswith(told)

@@ -23,6 +23,7 @@ from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
 from wfairl.core.planning.policies import REFERENCES, Policy
+from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
 from wfairl.core.runs.evaluation import Evaluation, episode_rng
 from wfairl.core.runs.methods import learned_name
@@ -51,6 +52,9 @@ SEARCHED_SCENES = 2
 """Scenes in which is searched for what the world enforces."""
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
+
+LONGEST_RULE = 160
+"""Characters of another rule that the top of the page spells out."""
 
 WAYS = {
     SPECTRAL: "This is the paper's own way: a weighted automaton gives every word the score that it was shown with, and"
@@ -132,12 +136,18 @@ def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
         return
     failures = model.summary.words - model.summary.successes
     shown = f"From {counted(model.summary.successes, 'demonstration')}"
+    shown += f" ({len(posterior.outliers)} probably wrong)" if posterior.outliers else ""
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
-    others = "".join(f"; or, with {weight:.0%}: {rule}" for rule, weight in posterior.other_rules(1))
+    others = "".join(f"; or, with {weight:.0%}: {_in_brief(rule)}" for rule, weight in posterior.other_rules(1))
     doubt = next((one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT), None)
     beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
     sure = f"this rule is {posterior.chosen.weight:.0%} likely among those considered"
     yield "How sure", f"{shown}, {sure}{others}.{beside}"
+
+
+def _in_brief(rule: str) -> str:
+    """A rule, or where to read one that is too long for the top of the page."""
+    return rule if len(rule) <= LONGEST_RULE else "a longer rule, which is listed below"
 
 
 def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
@@ -146,10 +156,12 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
     if learned is None:
         return
     tried = len(learned.episodes)
+    without_plan = sum(one.outcome == UNSATISFIABLE for one in learned.episodes)
     is_luck = any(one is not None and one.success_rate < 1 for one in (learned, optimal)) or slips(
         run.task.make_world(learned.episodes[0].seed)
     )
     text = f"{round(learned.success_rate * tried)} of {counted(tried, 'scene')} done right"
+    text += f", no plan found in {without_plan}" if without_plan else ""
     text += _chance(learned) if is_luck else ""
     if optimal is not None and is_luck:
         text += f"; by the optimal policy, which knows the rule, {optimal.success_rate:.0%}{_chance(optimal)}"

@@ -69,8 +69,7 @@ def need_rendering(world: Any) -> Rendering:
     rendering = rendering_of(world)
     if rendering is None:
         raise NoRendererError(
-            f"{_class_to_extend(world)} has no renderer: leave out the image, or give it a property `rendering` ->"
-            " Rendering, as examples/own_renderer.py does"
+            f"{_class_to_extend(world)} has no renderer: give it a property `rendering`, as in examples/own_renderer.py"
         )
     return rendering
 
