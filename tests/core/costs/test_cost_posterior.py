@@ -11,8 +11,8 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.posterior import (
+    ALONE_ODDS,
     ANOTHER_TERM,
-    CONTROL_ODDS,
     MEAN,
     SPREAD,
     _Chain,
@@ -189,6 +189,20 @@ def test_units_and_idle_features_change_no_cost(features_of):
     assert np.ptp(costs[0]) > 0.5
 
 
+@pytest.mark.parametrize(
+    ("features", "is_alone"),
+    [(("mud here",), [True]), (("mud ahead",), [False]), (("mud ahead", "mud here"), [False, True])],
+)
+def test_a_feature_that_no_control_changes_is_of_the_state_alone(features, is_alone):
+    scenes = muddy_scenes(4, 3.0)
+    for scene in scenes:
+        mud, step = scene.product.world.mud, scene.product.world.step
+        seen = {"mud here": lambda s, u, mud=mud: mud[s], "mud ahead": lambda s, u, mud=mud, step=step: mud[step(s, u)]}
+        scene.product.world.features = lambda s, u, _, seen=seen: np.array([float(seen[one](s, u)) for one in features])
+    terms = Terms([scene.product for scene in scenes])
+    assert terms.is_alone.tolist() == [*is_alone, *[True] * 4]
+
+
 def test_of_features_that_exclude_each_other_the_commonest_is_no_term():
     grounds = np.eye(3)[[0, 0, 0, 1, 2]]
     counts = np.array([5, 5, 5, 2, 1])
@@ -212,9 +226,9 @@ def test_without_demonstrations_the_chain_samples_the_prior():
     """Sizes of sets, costs and temperatures of a chain whose decisions were never taken, against the stated prior."""
     terms, steps = 3, 60_000
     decisions = np.zeros((1, 2)), np.array([0, 1]), np.array([0, 1, 2]), np.ones((1 + terms, 2))
-    log_odds = np.log([1.0, 1.0, CONTROL_ODDS])
+    log_odds = np.log([1.0, 1.0, ALONE_ODDS])
     weights = {size: ANOTHER_TERM**size for size in range(terms + 1)}
-    sets = [1.0, 2 + CONTROL_ODDS, 1 + 2 * CONTROL_ODDS, CONTROL_ODDS]
+    sets = [1.0, 2 + ALONE_ODDS, 1 + 2 * ALONE_ODDS, ALONE_ODDS]
     log_prior = np.log([weights[size] / sets[size] for size in weights])
     rng, before = np.random.default_rng(0), np.zeros((1, terms + 1))
     for _ in range(2):

@@ -5,10 +5,10 @@ A hypothesis is a set M of terms (`terms`) with a weight each, and the temperatu
     c(x, u) = 1 + sum over k in M of w_k term_k(x, u),   at least the floor for all transitions of the scenes
 
 The empty set is unit cost. Prior: sets of m terms together have a probability proportional to `ANOTHER_TERM`^m, of
-which each has the same share, but less for controls by `CONTROL_ODDS` each; the logarithm of 1 + w_k, the cost where
-term k is 1, is normal; the logarithm of the temperature is Cauchy around the stated one. Only costs relative to the
-temperature are identified: a plain transition costs 1, and the temperature is free. The likelihood is that of the
-trainer, the Boltzmann policy on the product of each scene.
+which each has the same share, but less by `ALONE_ODDS` for each term of a control alone or of a state alone; the
+logarithm of 1 + w_k, the cost where term k is 1, is normal; the logarithm of the temperature is Cauchy around the
+stated one. Only costs relative to the temperature are identified: a plain transition costs 1, and the temperature is
+free. The likelihood is that of the trainer, the Boltzmann policy on the product of each scene.
 
 A chain of Metropolis-Hastings runs on the paths that are known. Searches at samples of the chain add paths, round after
 round, until they change no likelihood; paths that are the best nowhere near the samples are left out. A state of the
@@ -38,8 +38,9 @@ STATED, UNKNOWN, OPTIMAL, LEAST_TEMPERATURE = 0.3, 1.0, 0.05, 0.02
 """Scale of the logarithm of the temperature if it is stated, and if it is not; the temperature of demonstrators who are
 said to be optimal, or nearly; and the least one: below it, all demonstrators are alike."""
 
-CONTROL_ODDS = 0.25
-"""How much less likely it is that a control matters than that a feature does, which somebody named on purpose."""
+ALONE_ODDS = 0.25
+"""How much less likely it is that a control matters in any state, or a state under any control, than both together.
+What is ahead or underfoot goes with each step onto dear floor, and a few demonstrations do not tell them apart."""
 
 LARGEST = 6.0
 """Of the logarithm of a cost; what costs more is never chosen."""
@@ -125,7 +126,7 @@ class _Chain:
         self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else max(temperature, OPTIMAL)
         self.spread = UNKNOWN if temperature is None else STATED
         self.states, self.log_likelihoods = np.zeros((1, len(terms) + 1)), np.zeros(1)
-        self.log_odds = np.where(terms.is_control, math.log(CONTROL_ODDS), 0.0)
+        self.log_odds = np.where(terms.is_alone, math.log(ALONE_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)

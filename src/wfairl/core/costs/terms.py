@@ -39,7 +39,7 @@ class Terms:
 
     Attributes:
         columns: which of the features, followed by the controls, each term is; shape [terms].
-        is_control: whether a term is a control; shape [terms].
+        is_alone: whether a term is a control, or a feature of states that no control changes; shape [terms].
         shifts, scales: term = (column - shift) / scale; shape [terms].
         design: the terms of each row, shape [rows, terms].
         kinds: the distinct rows that occur, shape [kinds, terms].
@@ -65,13 +65,24 @@ class Terms:
         occurring = [row_of[np.flatnonzero(product.available)] for product, row_of in self.row_of.items()]
         counts = np.bincount(np.concatenate(occurring), minlength=len(table))
         self.columns, self.shifts, self.scales = _informative(table, counts, controls)
-        self.is_control = self.columns >= len(distinct[0])
         self.design = (table[:, self.columns] - self.shifts) / self.scales
         self.kinds = np.unique(self.design[counts > 0], axis=0)
         self.width = table.shape[1]
+        self.is_alone = (self.columns >= len(distinct[0])) | self._of_states(controls)
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def _of_states(self, controls: int) -> NDArray[np.bool_]:
+        """Whether each term is the same for all that can be done in a state, in all states; shape [terms]."""
+        differing = [np.zeros(0, np.int64)]
+        for product, row_of in self.row_of.items():
+            numbers = row_of.reshape(product.successors.shape) // controls
+            first = np.take_along_axis(numbers, product.available.argmax(axis=1)[:, None], axis=1)
+            differing.append((first * len(self.design) + numbers)[product.available & (numbers != first)])
+        pairs = np.divmod(np.unique(np.concatenate(differing)), len(self.design))
+        one, other = (self.design[numbers * controls] for numbers in pairs)
+        return (one == other).all(axis=0)
 
     def spread(self, of_terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers of terms as numbers of columns, 0 for those that are no terms; shape [..., width]."""
