@@ -40,13 +40,13 @@ _SUCCESSES, _FAILURES = 0, 1
 """Halves of a collection's scenes: even ones are for successes, odd ones for failures."""
 
 
-Outcome = Demonstration | str | None
+Attempted = Demonstration | str | None
 """A demonstration, or why the rule cannot be satisfied in a scene, or None for one that did not end as required."""
 
-Attempt = Callable[[int], Outcome]
+Attempt = Callable[[int], Attempted]
 """From the seed of a scene to what came of it."""
 
-MapScenes = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
+MapScenes = Callable[[Attempt, Sequence[int]], Iterator[Attempted]]
 """Attempts in several scenes, in parallel; results are in the order of the scenes."""
 
 
@@ -124,15 +124,16 @@ def is_part_of_collection(
     )
 
 
-def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: float, scene: int) -> Outcome:
+def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: float, scene: int) -> Attempted:
     task = find_task(task_name)
     return _attempt(task, REFERENCES[policy](task, temperature), score, scene)
 
 
-def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Outcome:
+def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
     """An episode in a scene, if it succeeds or fails as the score requires.
 
-    It happens in the simulator of a task of the user's own. The model of any other task does what its simulator does.
+    A task of the user's own may bring a simulator, in which the episode then happens. Any other task has a model that
+    does what its simulator does.
     """
     if isinstance(task, ModelTask):
         simulator = task.make_simulator(scene)
