@@ -1,8 +1,6 @@
 """What is saved is loaded; what is damaged is named; nothing that is read can run code."""
 
-import json
 import pickle
-import struct
 
 import numpy as np
 import pytest
@@ -60,54 +58,6 @@ def test_every_data_set_comes_back(tmp_path_factory, dataset):
     path = tmp_path_factory.mktemp("storage") / "x.safetensors"
     save(dataset, path)
     assert load(path) == dataset
-
-
-def test_a_file_cut_short_anywhere_is_named(path):
-    whole = path.read_bytes()
-    for length in [0, 4, 8, 100, len(whole) // 2, len(whole) - 1]:
-        path.write_bytes(whole[:length])
-        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors: truncated, damaged"):
-            load(path)
-
-
-def test_a_flipped_bit_anywhere_is_noticed(path):
-    whole = path.read_bytes()
-    rng = np.random.default_rng(0)
-    for position in rng.integers(len(whole), size=150):
-        damaged = bytearray(whole)
-        damaged[position] ^= 1 << rng.integers(8)
-        path.write_bytes(bytes(damaged))
-        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors"):
-            load(path)
-
-
-def rewrite_metadata(path, **changes):
-    """Change the metadata of a safetensors file by hand."""
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
-    metadata = json.loads(header["__metadata__"]["wfairl"])
-    header["__metadata__"]["wfairl"] = json.dumps({**metadata, **changes})
-    encoded = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(encoded)) + encoded + data[8 + length :])
-
-
-def test_a_newer_version_asks_for_an_update(path):
-    rewrite_metadata(path, version=3)
-    with pytest.raises(BrokenDatasetError, match="format version 3, but this wfairl reads version 2; update"):
-        load(path)
-
-
-def test_a_foreign_safetensors_file_is_not_a_data_set(path):
-    rewrite_metadata(path, format="weights")
-    with pytest.raises(BrokenDatasetError, match="not of the format wfairl-demonstrations"):
-        load(path)
-
-
-def test_a_changed_header_is_noticed(path):
-    rewrite_metadata(path, header={"task": "multiroom", "temperature": 0.5, "labels": []})
-    with pytest.raises(BrokenDatasetError, match="does not match its digest"):
-        load(path)
 
 
 def test_another_task_is_named(path):
