@@ -20,6 +20,7 @@ from wfairl.core.rational.observations import observe
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips
+from wfairl.recordings.commands import _surprises
 from wfairl.recordings.log import MalformedLogError, read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
@@ -251,6 +252,17 @@ def test_slips_that_are_not_alike_are_named_and_not_averaged(tmp_path):
     staying = read_states(world, [[2, 2], [2, 2], [3, 2]], [1, 1], rng)
     with pytest.raises(NoSlipError, match="no other control explains 1 of 1 slips: right: stayed 1 times"):
         estimate_slip([staying])
+
+
+def test_the_estimate_is_offered_where_it_would_be_made_and_a_robot_that_stays_is_to_be_modelled(drives, tmp_path):
+    slipped = read_recordings(log_of(drives, tmp_path / "log.jsonl"), COURIER)
+    entry = {"states": [[2, 2], [2, 2], [3, 2]], "controls": ["right", "right"]}
+    stayed = read_recordings(log_of((), tmp_path / "other.jsonl", entry), COURIER)
+    share = f"{estimate_slip(slipped.recordings.values()).probability:.1%}"
+    for log, word in ((slipped, f"in {share} of the steps"), (stayed, "`outcomes`")):
+        (advice,) = [one for one in _surprises(log, None) if str(one).startswith("To plan for them")]
+        assert word in advice
+        assert ("--estimate-slip" in advice) == (log is slipped)
 
 
 def test_where_a_task_has_a_simulator_a_slip_is_the_models_and_happens_once():

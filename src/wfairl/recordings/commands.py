@@ -1,7 +1,7 @@
 """`wfairl demos-import`."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -18,8 +18,8 @@ from wfairl.cli.options import AsJson, TaskName
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.recordings.log import Log, disagreements, read_recordings
-from wfairl.recordings.recorded_states import count_detours
-from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
+from wfairl.recordings.recorded_states import Recording, count_detours
+from wfairl.recordings.slip_estimate import NoSlipError, SlipEstimate, estimate_slip
 
 MOST_PLACES = 4
 """Places and unknown states that are listed."""
@@ -122,7 +122,7 @@ def _remarks(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | N
             f" {100 * worst.largest_error:.1f} cm (episode {number})"
         )
     if log.ignored:
-        yield f"not read: the fields {', '.join(log.ignored)}"
+        yield f"not read: the {'field' if len(log.ignored) == 1 else 'fields'} {', '.join(log.ignored)}"
     if slip is not None:
         yield (
             f"slip: a control is replaced by another one in {slip.probability:.1%} of the steps"
@@ -150,7 +150,7 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
         if any(one.control is None for one in surprises):
             yield _warning("The log does not tell their controls; they were drawn. Log states and controls.")
         elif any(one.slips for one in recordings) and slip is None:
-            yield "--estimate-slip takes controls to be replaced by others, as often as this log says."
+            yield _way_to_model(recordings)
     detours = count_detours(recordings)
     if detours.is_clear:
         yield _warning(
@@ -163,6 +163,18 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
             f"left out: states that the model cannot reach, {len(unknown)} of them in {unknown.total()} records:"
             f" {_most(unknown)}"
         )
+
+
+def _way_to_model(recordings: Iterable[Recording]) -> str:
+    """How to plan for what the model does not foresee."""
+    try:
+        estimate = estimate_slip(recordings)
+    except NoSlipError:
+        return "To plan for them, say in the world how likely they are: `outcomes` instead of `step`."
+    return (
+        f"To plan for them, use --estimate-slip: a control is replaced by another one in {estimate.probability:.1%} of"
+        " the steps."
+    )
 
 
 def _warning(sentence: str) -> Text:
