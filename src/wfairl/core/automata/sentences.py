@@ -27,7 +27,7 @@ def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Cla
 
     Args:
         automaton: what to describe.
-        labels: those that occur; the clauses say the same as the automaton on words of these. Any, if there are none.
+        labels: those that occur; the clauses say the same as the automaton on words of these labels. All unless given.
     """
     return LANGUAGES["English"](automaton, labels)
 

@@ -70,7 +70,7 @@ class FitSummary:
         accepted: how many of the words the automaton accepts; None if all words were successes.
         accepted_successes: how many of the accepted words are successes; None if all words were.
         closed: whether the automaton holds all states of the weighted one, within `max_states`.
-        rank: number of states of the weighted automaton; None, as all that follow, where there is none.
+        rank: number of states of the weighted automaton; None, like the fields below, without one.
         rows: length of the longest prefix of the basis.
         cols: length of the longest suffix of the basis.
         condition: largest over smallest singular value used.

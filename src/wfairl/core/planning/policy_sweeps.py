@@ -35,8 +35,8 @@ MOST_STAYING = 1 - 1e-9
 """The probability to stay is divided out up to this one: a policy that is not yet the best may stay for ever."""
 
 ROUNDING = 1e-14
-"""A policy keeps its control unless another one is better by more than this part of the cost-to-go. Changes of twice
-this part are none: sweeps over all controls and over a policy round differently."""
+"""A policy keeps its control unless another one is better by more than this part of the cost-to-go. A change of twice
+this part counts as no change: sweeps over all controls and sweeps over a policy round differently."""
 
 
 class Lotteries(NamedTuple):

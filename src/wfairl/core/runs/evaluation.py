@@ -157,7 +157,7 @@ def evaluate(
         seeds: the scenes; below `FIRST_TRAINING_SEED`, which are never used for training.
         rng_seed: for the draws of the policy; with the scene it determines the episode.
         n_jobs: episodes to run at once; it changes nothing in the result.
-        learned: a learned cost, of which the episodes get their cost too.
+        learned: a learned cost, under which each episode is priced too.
 
     Raises:
         BadInputError: there are no seeds, or one is of a training scene.

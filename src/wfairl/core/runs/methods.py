@@ -120,7 +120,7 @@ class Method(ABC):
         return plain_settings(self.settings_type()())
 
     def make_settings(self, settings: Mapping[str, Any]) -> Any:
-        """Its settings as their own record; those that it does not have, or out of range, are a `BadInputError`."""
+        """The settings as a record of `settings_type`; an unknown one, or one out of range, is a `BadInputError`."""
         names = [one.name for one in fields(self.settings_type())]
         foreign = [name for name in settings if name not in names]
         if foreign:

@@ -49,7 +49,7 @@ class RunConfig:
         task: the name of the task.
         temperature: of the demonstrations; None if unknown.
         settings: all settings of the method, as plain JSON.
-        seen: test scenes that demonstrations come from nevertheless, as those of a user's log may.
+        seen: test scenes in which something was demonstrated; a user's log may have some.
         origin: where the demonstrations come from, for the reader.
         found: what training determined and the policy needs, as plain JSON; empty before.
     """
@@ -116,7 +116,7 @@ def unfinished(directory: Path) -> BrokenRunError:
 
 
 def seen_tests(dataset: Dataset) -> tuple[int, ...]:
-    """The test scenes that demonstrations come from nevertheless."""
+    """The test scenes in which something was demonstrated."""
     return tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED))
 
 

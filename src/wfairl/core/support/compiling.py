@@ -44,8 +44,8 @@ def njit(*, cache: bool, exact: bool = False, **options: Any) -> Callable[[Calla
 
     Args:
         cache: whether to keep the compiled code.
-        exact: whether the kernel computes with integers, sums and comparisons alone, none of which overflows in NumPy
-            and not when compiled. Then its first small calls are interpreted.
+        exact: whether the kernel computes with integers, sums and comparisons alone, and no number overflows in NumPy
+            that would not overflow in compiled code. Then its first small calls are interpreted.
         options: of Numba.
     """
 

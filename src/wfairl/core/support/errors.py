@@ -50,7 +50,7 @@ NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrat
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that there is no memory left; torch has no class for that, nor has a thread."""
+    """Whether an error means that no memory is left; neither torch nor a thread has a class for such an error."""
     return isinstance(error, MemoryError) or any(said in str(error) for said in ("allocate memory", "start new thread"))
 
 
