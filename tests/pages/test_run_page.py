@@ -360,3 +360,14 @@ def test_the_top_of_the_page_counts_demonstrations_that_look_wrong_and_leaves_lo
         ((_, text),) = _doubts(model_with(posterior))
         assert "(2 probably wrong), no failures, this rule is 60% likely" in text
         assert text.endswith(told)
+
+
+def test_what_is_not_certain_is_not_said_to_be():
+    sure = posterior_over((visit_in_order("goal"), 0.9964), (visit_in_order("key"), 0.0036))
+    ((_, text),) = _doubts(model_with(sure))
+    assert "this rule is 99.6% likely" in text
+
+
+def test_the_page_says_that_the_learner_was_not_told_the_task(root, finished_run):
+    summary = find_task(json.loads((finished_run / "config.json").read_text())["task"]).summary
+    assert root.one("p", class_="subtitle").text.startswith(f"Demonstrated, and not told to the learner: {summary}.")

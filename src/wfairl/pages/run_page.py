@@ -41,7 +41,7 @@ from wfairl.pages.provenance import provenance
 from wfairl.pages.run_files import RunFiles, read_run_files, repeating_command
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
-from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number
+from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number, percent
 
 REPORT = "report.html"
 
@@ -93,7 +93,8 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
     date, model = datetime.now(UTC) if date is None else date, run.task_model
     return Page(
         title=run.task.name,
-        subtitle=f"{capitalised(run.task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
+        subtitle=f"Demonstrated, and not told to the learner: {run.task.summary}. Learned by {run.method.title}:"
+        f" {run.method.summary}.",
         sections=(
             *([] if model is None else [learned_section(run, model)]),
             episodes_section(run, scenes, n_jobs),
@@ -141,7 +142,7 @@ def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
     others = "".join(f"; or, with {weight:.0%}: {_in_brief(rule)}" for rule, weight in posterior.other_rules(1))
     doubt = next((one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT), None)
     beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
-    sure = f"this rule is {posterior.chosen.weight:.0%} likely among those considered"
+    sure = f"this rule is {percent(posterior.chosen.weight).text} likely among those considered"
     yield "How sure", f"{shown}, {sure}{others}.{beside}"
 
 
