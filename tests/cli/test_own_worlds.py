@@ -156,3 +156,42 @@ def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_pat
     assert document["slip"]["low"] < 1 / 6 < document["slip"]["high"]
     assert document["task"] == f"courier-of-logs-slip-{document['slip']['probability']:.2g}"
     assert document["surprises"] == []
+
+
+def test_a_plan_names_the_states_of_a_world_that_slips_whatever_they_are(wfairl, tmp_path, monkeypatch):
+    """Records, as people write them, and the integers of the frozen lake."""
+    (tmp_path / "wet.py").write_text(WET)
+    for file, task, places in (
+        (tmp_path / "wet.py", "wet", {f"Place(x={x})" for x in range(4)}),
+        (EXAMPLES / "frozen_lake.py", "frozen-errands", {str(cell) for cell in range(64)}),
+    ):
+        monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
+        command = ("--tasks", file, "plan", task)
+        (printed, shown) = (wfairl(*command, *option) for option in ((), ("--json",)))
+        assert (printed.returncode, shown.returncode) == (0, 0), printed.stderr
+        document = json.loads(shown.stdout)
+        said = {one["state"] for one in document["otherwise"]}
+        assert said
+        assert said <= places
+        assert f"succeeds with probability {document['success']:.4f}" in printed.stdout
+
+
+WET = """
+from dataclasses import dataclass
+from wfairl import ModelTask, visit_in_order
+
+@dataclass(frozen=True)
+class Place:
+    x: int
+
+class Wet:
+    controls, propositions, initial_state = ("on",), ("end",), Place(0)
+    def outcomes(self, state, control):
+        return (0.9, Place(min(state.x + 1, 3))), (0.1, state)
+    def label(self, state, control, after):
+        return frozenset({"end"} if after.x == 3 else ())
+    def features(self, state, control, after):
+        return [1.0]
+
+TASK = ModelTask("wet", "go to the end", ("end",), visit_in_order("end"), 40, lambda seed: Wet())
+"""

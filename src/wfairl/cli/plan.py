@@ -235,7 +235,7 @@ def _place(world: Any, state: Any) -> str:
     """A state for people."""
     rendering = offered_rendering(world)
     if rendering is None or rendering.describe is None:
-        return state_name(world, state)
+        return str(state_name(world, state))
     return rendering.describe(state).split(";")[0]
 
 
