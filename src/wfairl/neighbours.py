@@ -43,7 +43,7 @@ OFFERS: dict[str, dict[str, str]] = {
         "merging": "wfairl.events.merging:MergingLearner",
         "order": "wfairl.events.order_learner:OrderLearner",
     },
-    "language of sentences": {"English": "wfairl.pages.sentences.description:describe"},
+    "language of sentences": {"English": "wfairl.pages.sentences.description:find_clauses"},
     "record of a learner": {"sentences": "wfairl.events.learned_rule:LearnedRule"},
     "format of logs": {".csv": "wfairl.floors.path_tables:read_path_table"},
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},

@@ -24,7 +24,7 @@ from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 DEFAULT_TOLERANCE = 1e-6
-DEFAULT_MAX_STATES = 10_000
+MOST_QUOTIENT_STATES = 10_000
 
 SUFFIX_TOLERANCE = 1e-8
 """A suffix counts as new if more than this share of it lies outside the span of the suffixes before it."""
@@ -34,7 +34,7 @@ DEVIATION_WORDS = 200
 
 LONGEST_DEVIATION_WORD = 40
 
-ROUNDING = 1e-9
+SCORE_ROUNDING = 1e-9
 """A value that misses the threshold by less was meant to reach it, such as the mean of scores 0 and 1."""
 
 NO_LABEL = -1
@@ -169,7 +169,7 @@ def quotient(
     automaton: WeightedAutomaton,
     threshold: float = 0.5,
     tolerance: float = DEFAULT_TOLERANCE,
-    max_states: int = DEFAULT_MAX_STATES,
+    max_states: int = MOST_QUOTIENT_STATES,
     keep_repeats: bool = False,
     words: Sequence[Word] = (),
     allow_open: bool = False,
@@ -192,7 +192,7 @@ def quotient(
     explored = _explore(automaton, tolerance, max_states, keep_repeats)
     if not explored.closed and not allow_open:
         raise does_not_close(automaton, tolerance, max_states)
-    accepting = explored.values >= threshold - ROUNDING
+    accepting = explored.values >= threshold - SCORE_ROUNDING
     live = live_states(explored.transitions, accepting)
     if not live[0]:
         raise NoAcceptedWordError(

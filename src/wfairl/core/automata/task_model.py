@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts, Label
 from wfairl.core.automata.finite import (
-    DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
-    ROUNDING,
+    MOST_QUOTIENT_STATES,
+    SCORE_ROUNDING,
     FiniteAutomaton,
     does_not_close,
 )
@@ -30,7 +30,7 @@ from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
-SUCCESS = 0.5
+SUCCESS_THRESHOLD = 0.5
 """The score from which on a word is a success, where a learner is told nothing else."""
 
 
@@ -160,7 +160,7 @@ class TaskModel:
     automaton: Automaton | None
     weighted: WeightedAutomaton | None = None
     tolerance: float = DEFAULT_TOLERANCE
-    max_states: int = DEFAULT_MAX_STATES
+    max_states: int = MOST_QUOTIENT_STATES
     stated: tuple[str, ...] = ()
     record: LearnerRecord | None = None
 
@@ -216,7 +216,7 @@ class TaskModel:
 
     def predict(self, words: Sequence[Word]) -> list[bool]:
         """Whether each word succeeds, by the majority of the words on its side of the rule."""
-        accepted = [value >= self.threshold - ROUNDING for value in self.values(words)]
+        accepted = [value >= self.threshold - SCORE_ROUNDING for value in self.values(words)]
         if self.summary.accepted is None or self.summary.accepted_successes is None:
             return accepted
         rejected = self.summary.words - self.summary.accepted
@@ -241,7 +241,7 @@ class TaskModel:
         return [self._explain(*one) for one in zip(read, values, broken, strict=True)]
 
     def _explain(self, word: Word, value: float, broken: tuple[str, ...]) -> Verdict:
-        if value >= self.threshold - ROUNDING:
+        if value >= self.threshold - SCORE_ROUNDING:
             return Verdict(value, True, None, ())
         if self.automaton is None:  # its quotient may take minutes
             return Verdict(value, False, None, ())
@@ -294,7 +294,7 @@ class TaskModel:
         """
         read = as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
-        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= SUCCESS]
+        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= SUCCESS_THRESHOLD]
         accepted = record.keeps_all(read) if isinstance(record, RuleInSentences) else automaton.accepts_all(read)
         told_apart = len(successes) < len(read)
         summary = FitSummary(
@@ -303,10 +303,10 @@ class TaskModel:
             loss=float(np.mean(np.square(accepted - flags))) if read else 0.0,
             states=automaton.states,
             accepted=int(accepted.sum()) if told_apart else None,
-            accepted_successes=int((accepted & (flags >= SUCCESS)).sum()) if told_apart else None,
+            accepted_successes=int((accepted & (flags >= SUCCESS_THRESHOLD)).sum()) if told_apart else None,
         )
         return cls(
-            learner, SUCCESS, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
+            learner, SUCCESS_THRESHOLD, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
             stated=tuple(stated), record=record,
         )  # fmt: skip
 

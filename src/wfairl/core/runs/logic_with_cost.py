@@ -29,12 +29,12 @@ from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.worlds.task import Task
 
-MOST_ROUNDS = 3
+MOST_TURNS = 3
 
 LEAST_LOSS_SAVED = 0.01
 """The fraction of the loss that a learned cost must save for the logic to be learned again under it."""
 
-UNDECIDED_NATS = 3.0
+CLOSE_NATS = 3.0
 """Nats between two explanations below which the demonstrations do not decide between them."""
 
 
@@ -82,7 +82,7 @@ def learn_logic_and_cost(
     near = {
         one.model.sentence: best.log_posterior - one.log_posterior
         for one in rounds
-        if not _is_same_rule(one.model, best.model) and best.log_posterior - one.log_posterior < UNDECIDED_NATS
+        if not _is_same_rule(one.model, best.model) and best.log_posterior - one.log_posterior < CLOSE_NATS
     }
     posterior = posterior_of(best.model)
     if posterior is None:
@@ -97,7 +97,7 @@ def _alternate(
 ) -> list[Explanation]:
     """Automata and costs in turn, beginning with a cost, or with the nominal one."""
     rounds = [_explain(dataset, task, learner, cost, n_jobs)]
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_TURNS):
         training = learn_cost(dataset, task, rounds[-1].model, settings, n_jobs)
         if _gain(training) < LEAST_LOSS_SAVED:
             break
@@ -132,7 +132,7 @@ def _cost_without_bans(
     model = TaskModel.of_automaton(free.to_guarded(), RATIONAL, dataset.words, dataset.scores)
     training = learn_cost(dataset, task, model, settings, n_jobs)
     weighed = weigh_rules({"free": model.finite}, dataset, task, training.model, n_jobs=n_jobs)["free"]
-    is_near = weighed.log_evidence > best.log_posterior - posterior.log_prior - UNDECIDED_NATS
+    is_near = weighed.log_evidence > best.log_posterior - posterior.log_prior - CLOSE_NATS
     return training.model if is_near and _gain(training) >= LEAST_LOSS_SAVED else None
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, quotient
+from wfairl.core.automata.finite import DEFAULT_TOLERANCE, MOST_QUOTIENT_STATES, quotient
 from wfairl.core.automata.sentences import listed, quote
 from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
 from wfairl.core.automata.words import Word, as_read, with_optional_start
@@ -28,7 +28,7 @@ class SpectralTaskLearner(WordLearner):
     rows: int | None = None
     cols: int | None = None
     tolerance: NotNegative = DEFAULT_TOLERANCE
-    max_states: AtLeastOne = DEFAULT_MAX_STATES
+    max_states: AtLeastOne = MOST_QUOTIENT_STATES
 
     def __post_init__(self) -> None:
         check_bounds(self)

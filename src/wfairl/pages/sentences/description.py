@@ -1,8 +1,8 @@
 """The clauses of an automaton, guessed and proven.
 
-`goals` says what each clause means. `describe` guesses clauses and compares them with the automaton on all labels: what
-it returns has the same words. If no guess is right, the stages of the automaton are listed instead, one clause each,
-which is always possible.
+`goals` says what each clause means. `find_clauses` guesses clauses and compares them with the automaton on all labels:
+what it returns has the same words. If no guess is right, the stages of the automaton are listed instead, one clause
+each, which is always possible.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ MOST_GOALS, MOST_ORDERED = 40, 4
 Row = tuple[int, ...]
 
 
-def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
+def find_clauses(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
     """See `core.automata.sentences.describe`."""
     return _describe(automaton, frozenset(label & automaton.propositions for label in labels or ()) or None)
 
