@@ -125,6 +125,16 @@ def test_what_comes_between_the_events_of_a_stage_is_one_move_away():
         assert log_prior(plain, 4) > log_prior(asked, 4) > log_prior(plain, 4) - 8
 
 
+def test_an_event_of_a_stage_comes_between_the_others_one_move_away():
+    a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
+    labels = tuple(frozenset(letter) for letter in "abcd")
+    mixed = automaton_of([Errand((a, b, c), 3), Errand((d,), 1)])
+    reads = np.ones((1, mixed.states, len(labels)), bool)
+    found = set(neighbours(mixed, "abcd", labels, reads))
+    for deadly in (False, True):
+        assert automaton_of([Errand((a, b), 2, c, deadly), Errand((d,), 1)]) in found
+
+
 def test_what_ends_a_ban_becomes_an_event_of_its_own():
     for ban in (Constraint("never", "b", after="a", until="d"), Constraint("never", "b", until="d")):
         banned = automaton_of([Errand((A,), 1), Errand((B,), 1), Errand((C,), 1)])._replace(constraints=(ban,))

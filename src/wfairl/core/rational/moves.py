@@ -116,7 +116,7 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
     """What is needed is an event more of a stage, in any order with the others."""
-    if needed.kind == "needed" and needed.instead is None:
+    if needed.kind == "needed" and not needed.instead:
         yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], MAX_STATES)
 
 
@@ -349,6 +349,10 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
         if needed > 1:
             changed += [stage._replace(between=guard, deadly=deadly) for guard in more for deadly in (False, True)]
             changed.append(Errand(events, needed))
+        if needed > 2:  # one of the events comes between the others
+            for event in events:
+                others = tuple(one for one in events if one != event)
+                changed += [Errand(others, needed - 1, event, deadly) for deadly in (False, True)]
         variants += [[*stages[:i], one, *stages[i + 1 :]] for one in changed]
     for one in variants:
         other = automaton_of(one, forbidden)
