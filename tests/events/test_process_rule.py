@@ -1,6 +1,6 @@
 """What good cases have in common: found, stable, kept by cases that were not seen, and never said twice."""
 
-from itertools import product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -46,6 +46,15 @@ def test_what_is_left_out_follows_from_what_is_kept(chosen):
     for word in WORDS:
         if all(keeps(one.template.name, one.propositions, word) for one in kept):
             assert all(keeps(one.template.name, one.propositions, word) for one in chosen)
+
+
+@given(st.permutations("abcdef"))
+@settings(max_examples=20, deadline=None)
+def test_of_events_in_a_row_each_is_said_to_come_after_the_one_before_it_alone(row):
+    ordered = [EventConstraint.of("precedence", a, b) for a, b in combinations(row, 2)]
+    assert set(without_implied(ordered)) == {EventConstraint.of("precedence", a, b) for a, b in pairwise(row)}
+    each = [EventConstraint.of("existence", name) for name in row]
+    assert sum(one.template.name == "existence" for one in without_implied([*ordered, *each])) == 1
 
 
 def test_cases_that_were_not_seen_keep_the_rule_and_changed_ones_do_not():

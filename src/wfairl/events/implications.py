@@ -1,13 +1,14 @@
 """Which constraints follow from others, so that no rule says a thing twice.
 
-A constraint on a and b follows from others if every short word that keeps them keeps it too. The others are those on a,
-b and one more proposition: what they say together in longer chains follows step by step. A word is a bit of an integer,
+A constraint follows from others if every short word that keeps them keeps it too. The others are those on its
+propositions and one more: what they say together in longer chains follows step by step. A word is a bit of an integer,
 so that "all of these" is the bitwise and.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, reduce
 from itertools import combinations, product
+from operator import and_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,9 @@ ConstraintsByNames = dict[frozenset[str], list[EventConstraint]]
 def without_implied(constraints: Iterable[EventConstraint]) -> list[EventConstraint]:
     """The constraints that do not follow from the others.
 
-    They are looked at in one order, that of their kinds and names, so that samples of one log give the same.
+    They are looked at in one order, that of their kinds and names, so that samples of one log give the same. What was
+    left out still says what it says, so that chains are followed to their ends: c only after a, if c only after b and b
+    only after a. But nothing may follow from what follows from it.
     """
     order = sorted(set(constraints), key=lambda one: (DROP_ORDER.index(one.template.name), one.propositions))
     facts: ConstraintsByNames = {}
@@ -44,33 +47,57 @@ def without_implied(constraints: Iterable[EventConstraint]) -> list[EventConstra
         facts.setdefault(frozenset(one.propositions), []).append(one)
         for name in one.propositions:
             beside.setdefault(name, set()).update(one.propositions)
+    uses: dict[EventConstraint, list[EventConstraint]] = {}  # by each constraint, those that were left out for it
+    left_out: set[EventConstraint] = set()
     for one in reversed(order):
-        others = facts[frozenset(one.propositions)]
-        others.remove(one)
-        if not _follows(one, facts, beside):
-            others.append(one)
-    return [one for one in order if one in facts[frozenset(one.propositions)]]
+        reasons = _reasons(one, _using(one, uses), facts, beside)
+        if reasons is not None:
+            left_out.add(one)
+            for reason in reasons:
+                uses.setdefault(reason, []).append(one)
+    return [one for one in order if one not in left_out]
 
 
-def _follows(one: EventConstraint, facts: ConstraintsByNames, beside: dict[str, set[str]]) -> bool:
-    """Whether a constraint follows from facts about its propositions, and perhaps one more proposition."""
+def _using(one: EventConstraint, uses: Mapping[EventConstraint, list[EventConstraint]]) -> set[EventConstraint]:
+    """A constraint, and those that follow from it and others."""
+    found, open_ = {one}, [one]
+    while open_:
+        new = [other for other in uses.get(open_.pop(), ()) if other not in found]
+        found.update(new)
+        open_ += new
+    return found
+
+
+def _reasons(
+    one: EventConstraint, using: set[EventConstraint], facts: ConstraintsByNames, beside: dict[str, set[str]]
+) -> list[EventConstraint] | None:
+    """Facts about its propositions and perhaps one more, from which a constraint follows; None if it does not."""
     names = one.propositions
-    thirds: list[tuple[str, ...]] = [()]
-    if len(names) == 2:
-        thirds += [(third,) for third in sorted(beside[names[0]] & beside[names[1]] - {*names})]
+    common = set.intersection(*(beside[name] for name in names)) - {*names}
     broken = _every_word() & ~_words_keeping(one.template.name, SLOTS[: len(names)])
-    return any(not _words_keeping_all((*names, *third), facts) & broken for third in thirds)
+    for third in ((), *((name,) for name in sorted(common))):
+        slot = dict(zip((*names, *third), SLOTS, strict=False))
+        about = [
+            (fact, _words_keeping(fact.template.name, tuple(slot[name] for name in fact.propositions)))
+            for size in (1, 2)
+            for some in combinations(slot, size)
+            for fact in facts.get(frozenset(some), ())
+            if fact not in using
+        ]
+        if not reduce(and_, (words for _, words in about), broken):
+            return _fewest(about, broken)
+    return None
 
 
-def _words_keeping_all(names: tuple[str, ...], facts: ConstraintsByNames) -> int:
-    """The short words that keep all facts about some propositions, which have the slots in their order."""
-    slot = dict(zip(names, SLOTS, strict=False))
-    words = _every_word()
-    for size in (1, 2):
-        for some in combinations(names, size):
-            for one in facts.get(frozenset(some), ()):
-                words &= _words_keeping(one.template.name, tuple(slot[name] for name in one.propositions))
-    return words
+def _fewest(about: list[tuple[EventConstraint, int]], broken: int) -> list[EventConstraint]:
+    """The facts without those that are not needed to leave no broken word."""
+    needed: list[EventConstraint] = []
+    for i, (fact, words) in enumerate(about):
+        rest = reduce(and_, (other for _, other in about[i + 1 :]), broken)
+        if rest:
+            needed.append(fact)
+            broken &= words
+    return needed
 
 
 @cache
