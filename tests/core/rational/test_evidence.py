@@ -70,6 +70,23 @@ def test_a_candidate_is_given_up_only_if_its_evidence_stays_below_what_is_needed
     assert given_up > 10
 
 
+def test_a_table_is_planned_with_again_only_if_it_was_given_up_sooner(monkeypatch):
+    rng = np.random.default_rng(3)
+    planned, fill = [], Evidence.of_scenes_if
+    monkeypatch.setattr(Evidence, "of_scenes_if", lambda *given: planned.append(given[0]) or fill(*given))
+    for _ in range(40):
+        table = random_table(rng)
+        evidence = make_evidence([ended(random_scene(rng, True), table) for _ in range(3)])
+        exact, least_so_far, is_known = log_mean(evidence.of_scenes(table).sum(axis=0)), np.inf, False
+        for least in exact + rng.normal(size=8):
+            planned.clear()
+            found = evidence.log_probability(table, least)
+            assert found == (pytest.approx(exact) if least < exact else -np.inf)
+            assert bool(planned) == (not is_known and least < least_so_far)
+            least_so_far, is_known = min(least, least_so_far), is_known or least < exact
+    assert evidence.tables_planned == 1
+
+
 @pytest.mark.parametrize("unit", [True, False])
 def test_no_automaton_that_reads_a_repeated_label_once_explains_more_than_the_highest_log_probability(unit):
     rng = np.random.default_rng(6)

@@ -81,9 +81,9 @@ PRICES = (1.0, 0.1)
 def measure_doubts(evidence: Evidence, automaton: CompactAutomaton) -> tuple[Doubt, ...]:
     """The doubts about an automaton, the largest first."""
     labels, demonstrations = evidence.labels, len(evidence.log_uniform)
-    table, most_probable = automaton.to_table(labels), automaton.to_guarded()
+    table, most_probable = canonical_table(automaton.to_table(labels)), automaton.to_guarded()
     rows = to_table(most_probable, labels)
-    known, chosen = canonical_table(table).tobytes(), evidence.log_probability(table)
+    known, chosen = table.tobytes(), evidence.log_probability(table)
     read = frozenset().union(*(labels[i] for i in np.flatnonzero(evidence.reads(table).any(axis=(0, 1)))))
     unread = frozenset().union(*labels) - read
     possible = _possible(evidence, sorted(read), list(_phases(most_probable)), rows)
@@ -131,9 +131,10 @@ def _odds_of_unread(
     """The odds of constraints on propositions that occur in the scenes, and that no demonstration reads."""
     labels = evidence.labels
     for p in propositions:
-        never, free = conjoin(table, Constraint("never", p), labels), _ignoring(table, p, labels)
+        never = canonical_table(conjoin(table, Constraint("never", p), labels))
+        free = canonical_table(_ignoring(table, p, labels))
         ratio = evidence.log_probability(never) - evidence.log_probability(free)
-        is_new = canonical_table(never).tobytes() != canonical_table(table).tobytes()
+        is_new = never.tobytes() != table.tobytes()
         for constraint, prior_odds in _unread(p, len(evidence.log_uniform)):
             odds = prior_odds * float(np.exp(min(ratio, LARGEST_LOG_ODDS)))
             if odds > LEAST_DOUBT and (is_new or constraint.kind == "unseen"):
@@ -225,4 +226,4 @@ def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
 def _retargeted(table: Table, state: int, label: int, target: int) -> Table:
     changed = table.copy()
     changed[state, label] = target
-    return changed
+    return canonical_table(changed)

@@ -43,7 +43,9 @@ all that another automaton could explain (`highest_log_probability`).
 
 from copy import copy
 from functools import cached_property
+from itertools import chain, combinations
 from math import inf, log, log1p
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +64,13 @@ LEAST_KEPT = 0.75
 
 UNFORESEEN_NATS = 10.0
 """By so much may an automaton explain all scenes better than the best that was found for each, where worlds slip."""
+
+
+class _Known(NamedTuple):
+    """What is known of a table."""
+
+    log_probability: float  # -inf if it was given up
+    least: float  # it was to be given up below this
 
 
 class Evidence:
@@ -87,6 +96,7 @@ class Evidence:
         )
         self._bounds = np.zeros((len(observations.scenes), len(self.temperatures)))
         self._found: list[Floats] = []
+        self._known: dict[bytes, _Known] = {}
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -136,10 +146,23 @@ class Evidence:
         return result
 
     def log_probability(self, table: Table, least: float = -inf) -> float:
-        """log P(observations | A); -inf where that is below `least`, which is seen sooner."""
-        verdicts = self.of_verdicts(table)
-        scenes = self.of_scenes_if(table, least - verdicts)
-        return -inf if scenes is None else log_mean(scenes.sum(axis=0)) + verdicts
+        """log P(observations | A); -inf where that is below `least`, which is seen sooner.
+
+        What was found for a table is kept: only one that was given up is planned with again, for a smaller `least`.
+        """
+        key = table.tobytes()
+        value, given_up = self._known.get(key, (-inf, inf))
+        if value == -inf and least < given_up:
+            verdicts = self.of_verdicts(table)
+            scenes = self.of_scenes_if(table, least - verdicts)
+            value = -inf if scenes is None else log_mean(scenes.sum(axis=0)) + verdicts
+            self._known[key] = _Known(value, least)
+        return value if value >= least else -inf
+
+    @property
+    def tables_planned(self) -> int:
+        """For how many tables something was found, or given up."""
+        return len(self._known)
 
     def of_scenes(self, table: Table, temperatures: Floats | None = None) -> Floats:
         """evidence_i of every scene at every temperature of the grid, or of another; [scenes, temperatures]."""
@@ -177,7 +200,7 @@ class Evidence:
         views = [copy(self) for _ in factors]
         for view, factor in zip(views, factors, strict=True):
             view._slipping = self._slipping._replace(failure=factor * self._slipping.failure)
-            view._bounds, view._found = np.zeros_like(self._bounds), []
+            view._bounds, view._found, view._known = np.zeros_like(self._bounds), [], {}
         return views
 
     def of_verdicts(self, table: Table) -> float:

@@ -126,6 +126,7 @@ def learn_posterior(
         candidates = search(alone)
         evaluator.evaluate_all(candidate.automaton for candidate in candidates[:MAX_ALTERNATIVES])
     explaining = (one for one in search(evaluator) if _explains(evidence, one))
+    planned = evidence.tables_planned
     candidates = list(islice(explaining, MAX_ALTERNATIVES + 1))
     if not candidates:
         raise NothingExplainedError(
@@ -148,7 +149,7 @@ def learn_posterior(
         log_posterior=best.log_posterior,
         log_prior=best.log_prior,
         automata_generated=evaluator.automata_generated,
-        automata_evaluated=evaluator.tables_evaluated,
+        automata_evaluated=planned,
         outlier_probabilities=outliers,
         doubts=measure_doubts(evidence, best.automaton),
         unforeseen=min(1.0, (UNFORESEEN + demanded / 2) / len(observations.scenes)),

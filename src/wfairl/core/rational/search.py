@@ -91,17 +91,14 @@ class Evaluator:
     Attributes:
         evidence: the demonstrations, failures and answers.
         propositions: those that guards may contain.
-        tables_evaluated: how many candidates had to be evaluated.
     """
 
     def __init__(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> None:
         self.evidence = evidence
         self.propositions = tuple(propositions)
-        self.tables_evaluated = 0
         self._n_jobs = n_jobs
         self._generated: set[CompactAutomaton] = set()
         self._by_table: dict[bytes, Candidate] = {}
-        self._given_up: dict[bytes, float] = {}
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -120,14 +117,11 @@ class Evaluator:
         pending = self._new(automata, needed)
         while batch := list(islice(pending, BATCH_SIZE)):
             self.evidence.tighten()
-            first: dict[bytes, _Pending] = {}
+            first = {one.key: one for one in reversed(batch) if one.key not in self._by_table}
+            for _ in map_in_threads(lambda one: self._log_evidence(one, needed), first.values(), self._n_jobs):
+                pass
             for one in batch:
-                if self._is_open(one, needed):
-                    first.setdefault(one.key, one)
-            results = map_in_threads(lambda one: self._log_evidence(one, needed), first.values(), self._n_jobs)
-            evaluated = dict(zip(first, results, strict=True))
-            for one in batch:
-                self._record(one, needed, parent, evaluated)
+                self._record(one, needed, parent)
 
     def _new(self, automata: Iterable[CompactAutomaton], needed: float) -> Iterator[_Pending]:
         """The automata that are new and not too long."""
@@ -139,26 +133,20 @@ class Evaluator:
                     table = canonical_table(automaton.to_table(self.evidence.labels))
                     yield _Pending(automaton, prior, table, table.tobytes())
 
-    def _is_open(self, one: _Pending, needed: float) -> bool:
-        """Whether a table was neither evaluated completely, nor given up when it had as good a chance."""
-        return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
-
     def _log_evidence(self, one: _Pending, needed: float) -> float:
         return self.evidence.log_probability(one.table, needed - one.log_prior)
 
-    def _record(self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, float]) -> None:
-        """Record an automaton as if all came one by one, with the evaluation of the first one of its table."""
+    def _record(self, one: _Pending, needed: float, parent: Candidate | None) -> None:
+        """Record an automaton as if all came one by one; the evidence remembers those that were evaluated together."""
         earlier = self._by_table.get(one.key)
-        if earlier is not None and one.log_prior > earlier.log_prior:  # the same language, described more briefly
-            self._by_table[one.key] = replace(earlier, automaton=one.automaton, log_prior=one.log_prior, promising=True)
-        if not self._is_open(one, needed):
+        if earlier is not None:
+            if one.log_prior > earlier.log_prior:  # the same language, described more briefly
+                briefer = replace(earlier, automaton=one.automaton, log_prior=one.log_prior, promising=True)
+                self._by_table[one.key] = briefer
             return
-        self.tables_evaluated += 1
-        found = evaluated.pop(one.key) if one.key in evaluated else self._log_evidence(one, needed)
-        if found == -inf:
-            self._given_up[one.key] = needed - one.log_prior
-            return
-        promising = (
-            parent is None or one.log_prior > parent.log_prior or found > parent.log_evidence + LEAST_EVIDENCE_GAIN
-        )
-        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, found, promising)
+        found = self._log_evidence(one, needed)
+        if found > -inf:
+            promising = (
+                parent is None or one.log_prior > parent.log_prior or found > parent.log_evidence + LEAST_EVIDENCE_GAIN
+            )
+            self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, found, promising)
