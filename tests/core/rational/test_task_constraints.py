@@ -24,8 +24,10 @@ CONSTRAINTS = (
     *(Constraint("never", p, after=p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", p, after=p, until=q, for_good=True) for p, q in permutations("abc", 2)),
     *(Constraint(f"never {how}", "a", beside="b") for how in ("with", "without")),
-    Constraint("needed", "a", instead="b"),
-    *(Constraint("needed", p, a, instead=q) for p, a, q in permutations("abc", 3)),
+    Constraint("needed", "a", instead=("b",)),
+    Constraint("needed", "a", instead=("b", "c")),
+    *(Constraint("needed", p, a, instead=(q,)) for p, a, q in permutations("abc", 3)),
+    *(Constraint("needed in turn", p, after=q) for p, q in permutations("abc", 2)),
 )
 words = st.lists(st.integers(0, len(LABELS) - 1), max_size=9)
 
@@ -39,9 +41,11 @@ def keeps(constraint, word):
         return sum(p in one and (i == 0 or p not in before[i - 1]) for i, one in enumerate(before)) <= 1
     if times > 1:
         return sum(p in one and (i == 0 or p not in held[i - 1]) for i, one in enumerate(held)) <= times
+    if kind == "needed in turn":
+        return any(after in one and any(p in later for later in held[i:]) for i, one in enumerate(held))
     if kind == "needed":
-        asked = [i for i, one in enumerate(held) if after in one and not one & {p, instead}] if after else [-1]
-        return all(any(one & {p, instead} for one in held[i + 1 :]) for i in asked)
+        asked = [i for i, one in enumerate(held) if after in one and not one & {p, *instead}] if after else [-1]
+        return all(any(one & {p, *instead} for one in held[i + 1 :]) for i in asked)
     for i in (i for i, one in enumerate(held) if p in one):
         if kind == "never with":
             is_broken = beside in held[i]
@@ -83,7 +87,7 @@ def acceptance_under(constraint, table, word):
     state = 0
     for step, label in enumerate(word, start=1):
         after, kept = int(table[state, label]), keeps(constraint, word[:step])
-        if after == DEAD or (not kept and constraint.kind != "needed"):
+        if after == DEAD or (not kept and not constraint.kind.startswith("needed")):
             return 0
         if after == ACCEPTED and kept:
             return step
@@ -151,11 +155,11 @@ def test_changes_that_nobody_has_shown_are_fatal_or_do_not_count(kind, word, see
     assert found == expected
 
 
-@given(word=words, seed=st.integers(0, 10**6), instead=st.sampled_from([None, "b"]))
+@given(word=words, seed=st.integers(0, 10**6), instead=st.sampled_from([(), ("b",), ("b", "c")]))
 def test_what_is_needed_in_a_state_holds_before_the_state_is_left(word, seed, instead):
     rng = np.random.default_rng(seed)
     table, most_probable = random_table(rng, len(LABELS)), random_table(rng, len(LABELS))
-    state, doing = int(rng.integers(len(most_probable))), {"a", instead}
+    state, doing = int(rng.integers(len(most_probable))), {"a", *instead}
     constraint = Constraint("needed", "a", state=state, phase="there", instead=instead)
     found = read_word(conjoin(table, constraint, LABELS, most_probable), np.array(word, np.int32))
     own, followed, has_held, expected = 0, 0, False, 0

@@ -5,7 +5,8 @@
     never p again before b           p must not begin to hold once more as long as b has not held
     never p more than twice          p must not begin to hold a third time; likewise for three times
     never p with q, without q        p must not hold while q does; while q does not
-    p [or q] needed [after a]        p, or q instead, must have held when the task ends; after every a
+    p [or q] needed [after a]        p, or one of others instead, must have held when the task ends; after every a
+    a and later p needed             a must have held when the task ends, and p with it or later
     never p between a and b          p must not hold in a state of the most probable automaton: a begins it, b ends it
     p [or q] needed between a and b  b does not count before p, or q instead, has held in that state
     another order is fatal           what changes the state of the most probable automaton, and in no demonstration, is
@@ -37,16 +38,16 @@ LARGEST_LOG_ODDS = 50.0
 
 
 class Constraint(NamedTuple):
-    """A sentence about one to three propositions."""
+    """A sentence about one to four propositions."""
 
     # what is said about the proposition, or about orders that no demonstration shows
-    kind: Literal["never", "never with", "never without", "needed", "unseen", "fatal", "idle"]
+    kind: Literal["never", "never with", "never without", "needed", "needed in turn", "unseen", "fatal", "idle"]
     proposition: str = ""  # what it is about
     # the proposition that sets it in force; None if it is in force from the beginning. If that is the proposition
     # itself, the constraint is in force once the proposition has held and ended `times` times
     after: str | None = None
     until: str | None = None  # the proposition that ends it; None if nothing does
-    instead: str | None = None  # the proposition that does as well, where one is needed; None if nothing does
+    instead: tuple[str, ...] = ()  # the propositions that do as well, where one is needed
     beside: str | None = None  # the proposition that must not hold at the same time, or must, where the kind says so
     times: int = 1  # how often the proposition may hold, where it must not hold again
     state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
@@ -58,9 +59,11 @@ class Constraint(NamedTuple):
     def __str__(self) -> str:
         if self.is_about_orders:
             return f"another order than shown {'is fatal' if self.kind == 'fatal' else 'does not count'}"
-        what = self.proposition if self.instead is None else f"{self.proposition} or {self.instead}"
+        what = " or ".join((self.proposition, *self.instead))
         if self.state is not None:
             return f"never {what} {self.phase}" if self.kind == "never" else f"{what} needed {self.phase}"
+        if self.kind == "needed in turn":
+            return f"{self.after} and later {what} needed"
         if self.beside is not None:
             return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
         text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
@@ -73,7 +76,7 @@ class Constraint(NamedTuple):
     @property
     def propositions(self) -> tuple[str, ...]:
         """All that it names, without what begins or ends a state."""
-        named = (self.proposition, self.after, self.until, self.instead, self.beside)
+        named = (self.proposition, self.after, self.until, *self.instead, self.beside)
         return tuple(one for one in named if one)
 
     @property
@@ -83,9 +86,10 @@ class Constraint(NamedTuple):
 
     @property
     def is_order(self) -> bool:
-        """Whether it is about two propositions, one after or until the other."""
+        """Whether something must hold, or must not, after or until another event."""
         other = self.until if self.after is None else self.after
-        return len(self.propositions) == 2 and other not in (None, self.proposition)
+        is_in_turn = self.kind == "needed in turn"
+        return len(self.propositions) == 2 and other not in (None, self.proposition) and not is_in_turn
 
     @property
     def is_about_orders(self) -> bool:
@@ -120,7 +124,7 @@ class Doubt:
 
 
 def _automaton(constraint: Constraint) -> GuardedAutomaton:
-    if constraint.kind == "needed":
+    if constraint.kind in ("needed", "needed in turn"):
         return _needed(constraint)
     kind, p, after, until, _, beside, times = constraint[:7]
     which = (AGAIN_BEFORE if constraint.for_good else AGAIN) if after == p else ""
@@ -130,13 +134,16 @@ def _automaton(constraint: Constraint) -> GuardedAutomaton:
 
 @lru_cache(maxsize=4096)
 def _needed(constraint: Constraint) -> GuardedAutomaton:
-    """Two states: something is needed, and nothing is; the initial one depends on `after`."""
-    fulfilling = sorted({constraint.proposition, constraint.instead or constraint.proposition})
-    rest, force = (1, 0) if constraint.after is None else (0, 1)
+    """Something is needed in a state, and nothing in another. Where two are needed in turn, a state comes before."""
+    fulfilling, is_in_turn = (constraint.proposition, *constraint.instead), constraint.kind == "needed in turn"
+    rest, force = (1, 0) if constraint.after is None else (2, 1) if is_in_turn else (0, 1)
     in_force = tuple(Edge(Guard(frozenset({one})), rest) for one in fulfilling)
     if constraint.after is None:
         return GuardedAutomaton((in_force, ()), np.array([False, True]))
     begun = Edge(Guard(frozenset({constraint.after}), frozenset(fulfilling)), force)
+    if is_in_turn:
+        at_once = Edge(Guard(frozenset({constraint.after})), rest)
+        return GuardedAutomaton(((begun, at_once), in_force, ()), np.array([False, False, True]))
     return GuardedAutomaton(((begun,), in_force), np.array([True, False]))
 
 
@@ -148,7 +155,7 @@ def _rows_of_states(constraint: Constraint, labels: tuple[Label, ...], most_prob
     """
     free, state = len(most_probable), constraint.state
     rows = np.vstack([np.where(most_probable < 0, free, most_probable), np.full(len(labels), free)]).astype(np.int32)
-    holds = np.array([not label.isdisjoint({constraint.proposition, constraint.instead}) for label in labels])
+    holds = np.array([not label.isdisjoint((constraint.proposition, *constraint.instead)) for label in labels])
     if state is None:
         shown = set(constraint.changes)
         for s, row in enumerate(most_probable.tolist()):
@@ -210,6 +217,7 @@ def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
         yield Constraint("never", p, after=a)
         yield Constraint("never", p, until=a)
         yield Constraint("needed", p, after=a)
+        yield Constraint("needed in turn", p, after=a)
     for p, a, b in permutations(propositions, 3):
         yield Constraint("never", p, after=a, until=b)
 

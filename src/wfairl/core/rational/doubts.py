@@ -13,9 +13,10 @@ are shared by those of a kind. What a proposition obliges to is one of the propo
 require anyway. One that no demonstration reads may be deadly, and it may oblige to what nobody has shown. Demonstrators
 would avoid it for that as if it were deadly, so that both have the same evidence, P(observations | never p) /
 P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first, and not the second. Where
-every demonstration reads one of two propositions, one of them may be needed, at any time or in a state. One that every
-demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states share its
-odds. A may allow orders that nobody has shown: they may all be fatal, or not count.
+every demonstration reads one of two or three propositions, one of them may be needed, at any time or in a state. One
+that every demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states
+share its odds. Two may be needed, one after the other. A may allow orders that nobody has shown: they may all be
+fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
@@ -32,7 +33,6 @@ if this holds at one of two prices.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -196,22 +196,26 @@ def _possible(
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        odds = AGAIN_ODDS if one.after == one.proposition else PHASE_ODDS
+        in_turn = NEEDED_ODDS if one.kind == "needed in turn" else PHASE_ODDS
+        odds = AGAIN_ODDS if one.after == one.proposition else in_turn
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
-    for p, q in combinations(read, 2):
-        if evidence.is_choice(p, q):
-            yield Constraint("needed", p, instead=q), NEEDED_ODDS / others
-            share = NEEDED_ODDS / others / len(phases)
-            yield from ((Constraint("needed", p, state=s, phase=words, instead=q), share) for s, words in phases)
-        for a in read:
-            if a not in (p, q) and evidence.is_choice(p, q, a):
-                yield Constraint("needed", p, a, instead=q), obliging / others
+    for after in (None, *read):
+        for p, *instead in evidence.choices(after):
+            share = others ** len(instead)
+            if after is not None:
+                yield Constraint("needed", p, after, instead=tuple(instead)), obliging / share
+                continue
+            yield Constraint("needed", p, instead=tuple(instead)), NEEDED_ODDS / share
+            for state, words in phases:
+                one = Constraint("needed", p, state=state, phase=words, instead=tuple(instead))
+                yield one, NEEDED_ODDS / share / len(phases)
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
     """The support of an automaton, whose last state is its only accepting one, by the equation above."""
     table = np.ascontiguousarray(to_table(automaton, evidence.labels)[:-1])
-    views = [(view, view.log_probability(table) - LEAST_MARGIN) for view in evidence.at_prices(*PRICES)]
+    known = canonical_table(table)
+    views = [(view, view.log_probability(known) - LEAST_MARGIN) for view in evidence.at_prices(*PRICES)]
     is_untested = np.asarray(~evidence.reads(table).any(axis=0))
     for state, label in np.argwhere(is_untested).tolist():
         others = {*range(len(table)), ACCEPTED, DEAD} - {int(table[state, label])}

@@ -116,15 +116,18 @@ class Evidence:
             if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
-    def is_choice(self, one: str, other: str, after: str | None = None) -> bool:
-        """Whether every demonstration reads one of two propositions, and some read the one or the other alone.
+    def choices(self, after: str | None = None) -> list[tuple[str, ...]]:
+        """Two or three propositions of which every demonstration reads one, and of which none can be left out.
 
         If `after` is given, only what follows its last occurrence counts, in the demonstrations that read it.
         """
-        held = self._held_after[after]
-        return all(one in names or other in names for names in held) and not any(
-            all(name in names for names in held) for name in (one, other)
-        )
+        held, found = self._held_after[after], list[tuple[str, ...]]()
+        some = sorted(frozenset().union(*held).difference(*(frozenset.intersection(*held),) if held else ()))
+        for chosen in chain(combinations(some, 2), combinations(some, 3)):
+            is_enough = not any(names.isdisjoint(chosen) for names in held)
+            if is_enough and not any(set(chosen).issuperset(fewer) for fewer in found):
+                found.append(chosen)
+        return found
 
     @cached_property
     def always_read(self) -> tuple[Label, Label]:
