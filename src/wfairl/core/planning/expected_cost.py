@@ -27,10 +27,16 @@ below, a policy that waits forever looks cheap, and each sweep raises its cost b
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.planning.policy_sweeps import MOST_SWEEPS, ROUNDING, Lotteries, PolicyRows, sweep_costs
+from wfairl.core.planning.policy_sweeps import (
+    MOST_SWEEPS,
+    ROUNDING,
+    Lotteries,
+    PolicyRows,
+    follow_policy,
+    sweep_costs,
+)
 from wfairl.core.planning.shortest_path import (
     NO_CONTROL,
     CostToGo,
@@ -107,10 +113,11 @@ def success_probability(successors: Nodes, chances: Chances, solution: CostToGo)
     """
     hopeful = np.flatnonzero(solution.best_control >= 0)
     order = hopeful[np.argsort(solution.cost_to_go[hopeful], kind="stable")].astype(np.int32)
-    sweeps = _arrange(successors, np.zeros(successors.shape), chances.kind, order)
-    p = np.append(np.zeros(len(order)), [1.0, 0.0])
-    taken = sweeps.kind.astype(np.int64) * chances.controls + solution.best_control[order]
-    _follow(sweeps.target, taken, Lotteries.of(chances, successors.shape[1]), p, TOLERANCE, MOST_SWEEPS)
+    target, gains, kind = _arrange(successors, (successors == ACCEPTED).astype(float), chances.kind, order)
+    taken = kind.astype(np.int64) * chances.controls + solution.best_control[order]
+    p = np.zeros(len(order) + 2)  # what is gained until acceptance, which is worth nothing more
+    lotteries = Lotteries.of(chances, successors.shape[1])
+    follow_policy(target, gains, lotteries, p, TOLERANCE, PolicyRows.room_for(target), taken)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
@@ -176,27 +183,6 @@ def _fill_sweeps(successors: Nodes, costs: Floats, order: Nodes, target: Nodes, 
             after = successors[node, e]
             arranged[i, e] = costs[node, e]
             target[i, e] = position[after] if after >= 0 else count if after == ACCEPTED else count + 1
-
-
-@njit(cache=True, nogil=True)
-def _follow(
-    target: Nodes, taken: NDArray[np.int64], lotteries: Lotteries, values: Floats, tolerance: float, most: int
-) -> None:
-    """Sweep a policy, given by the lottery that it takes at each position, until no value changes by more."""
-    first, effect, probability = lotteries.first, lotteries.effect, lotteries.probability
-    for _ in range(most):
-        largest = 0.0
-        for node in range(len(target)):
-            total, leaves = 0.0, 0.0
-            for i in range(first[taken[node]], first[taken[node] + 1]):
-                if target[node, effect[i]] != node:
-                    leaves += probability[i]
-                    total += probability[i] * values[target[node, effect[i]]]
-            total /= leaves  # the best control does not stay for ever
-            largest = max(largest, abs(total - values[node]))
-            values[node] = total
-        if largest <= tolerance:
-            return
 
 
 @njit(cache=True, nogil=True)

@@ -159,6 +159,19 @@ def sweep_costs(
     return False
 
 
+@njit(cache=True, nogil=True)
+def follow_policy(
+    target: Nodes, costs: Floats, lotteries: Lotteries, V: Floats, residual: float, rows: PolicyRows,
+    taken: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Sweep one policy, which takes one lottery at each position, until no node changes by more; as `sweep_costs`."""
+    for node in range(len(target)):
+        _write_row(target, costs, lotteries, V[-1], node, taken[node], rows)
+    for _ in range(MOST_SWEEPS):
+        if _follow_rows(rows, V) <= residual:
+            return
+
+
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
 @inner
 def _improve(
