@@ -230,6 +230,23 @@ def test_attributes_become_propositions_with_thresholds_of_their_own():
         from_frame(frame, LogColumns(attributes=("weight",)))
 
 
+def test_events_named_like_attributes_stay_events(tmp_path):
+    steps = ["set size > 5", "check size > five", "state = closed"]
+    rows = ["case,event,amount", *(f"{case},{step},{case}" for case in range(40) for step in steps)]
+    (tmp_path / "log.csv").write_text("\n".join(rows))
+    for attributes in ([], ["--attribute", "amount > 20"]):
+        learned = run("learn-task", tmp_path / "log.csv", *attributes, "-o", tmp_path / "task.json", "--json")
+        assert learned.exit_code == 0, learned.output
+        found = run("conform", tmp_path / "task.json", tmp_path / "log.csv", "--json")
+        assert found.exit_code == 0, found.output
+        assert json.loads(found.stdout)["conforming"] == [True] * 40
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(MalformedWordsError, match="no column 'when > noon'"):
+        from_frame(orders(3), LogColumns("nr", "what", "when", attributes=("when > noon",)))
+
+
 def test_attributes_of_whole_cases_are_printed_once(tmp_path):
     rng, rows = np.random.default_rng(0), ["case,event,amount,channel,outcome"]
     for case in range(60):

@@ -104,6 +104,16 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path, text, reason):
     assert reason in str(error.value)
 
 
+def test_a_table_of_a_spreadsheet_is_read_and_its_characters_are_said(tmp_path):
+    text = "case;event\n1;Prüfung\n1;Rückgabe\n"
+    (tmp_path / "new.csv").write_bytes(text.encode("utf-8-sig"))
+    (tmp_path / "old.csv").write_bytes(text.encode("cp1252"))
+    new, old = read_csv(tmp_path / "new.csv"), read_csv(tmp_path / "old.csv")
+    assert new.words == old.words == (word("Prüfung", "Rückgabe"),)
+    assert not new.notes
+    assert old.notes == ("the file is not in UTF-8 and was read as Windows-1252",)
+
+
 @pytest.mark.parametrize("attribute", ["days", "days > 1"])
 def test_days_need_the_time_of_every_event(tmp_path, attribute):
     path = tmp_path / "log.csv"

@@ -23,7 +23,7 @@ from wfairl.core.support.errors import MissingExtraError
 from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.event_logs import EventLog, LogColumns, find_columns, from_frame
-from wfairl.events.event_texts import ATTRIBUTE
+from wfairl.events.event_texts import as_attribute
 from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.shortest import ShortestLearner
 
@@ -154,9 +154,13 @@ def conform_frame(
 
 
 def attributes_of(model: TaskModel) -> tuple[str, ...]:
-    """The propositions of a model that are about attributes of events, such as `amount > 1000`."""
-    names = {name for label in model.alphabet for name in label}
-    return tuple(sorted(name for name in names if ATTRIBUTE.fullmatch(name)))
+    """The propositions of a model that are about attributes of events, such as `amount > 1000`.
+
+    An event may have such a name too. But it stands alone in labels, and an attribute stands beside its event.
+    """
+    events = {name for label in model.alphabet if len(label) == 1 for name in label}
+    names = {name for label in model.alphabet for name in label} - events
+    return tuple(sorted(name for name in names if as_attribute(name)))
 
 
 def good_or_scored(log: EventLog) -> EventLog:

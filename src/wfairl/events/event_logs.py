@@ -23,14 +23,17 @@ from typing import Any
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, did_you_mean
-from wfairl.core.support.files import read_text
-from wfairl.events.event_texts import ATTRIBUTE, DAYS, Attributes, holds, time_parser, to_number
+from wfairl.core.support.files import read_bytes
+from wfairl.events.event_texts import DAYS, Attributes, as_attribute, holds, time_parser, to_number
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
 from wfairl.events.unknown_propositions import list_names
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
 """Endings of the names of files that `read_event_log` reads."""
+
+OLD_WINDOWS = "Windows-1252"
+"""Characters of a table that is not in UTF-8: spreadsheets in Western Europe save tables like this."""
 
 OUTCOMES: dict[str, float | None] = {
     **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive", "accepted", "conforming"), 1.0),
@@ -88,7 +91,7 @@ class LogColumns:
     def asked_of_outcome(self) -> re.Match[str] | None:
         """Of an outcome like `state = closed`, its name, sign and value."""
         derived = self.outcome.startswith((OUTCOME_EVENT, OUTCOME_DAYS))
-        return None if derived else ATTRIBUTE.fullmatch(self.outcome)
+        return None if derived else as_attribute(self.outcome)
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,16 @@ def read_event_log(path: Path | str, columns: LogColumns | None = None) -> Event
 def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
     """Read a table with one row per event; columns are separated by commas, semicolons or tabs."""
     columns = columns or LogColumns()
-    text = read_text(path)
+    cases = _Cases(str(path), columns)
+    content = read_bytes(path)
+    try:
+        text = content.decode("utf-8-sig")  # without the byte-order mark of Windows
+    except UnicodeDecodeError:
+        text = content.decode(OLD_WINDOWS, "replace")
+        cases.notes.append(f"the file is not in UTF-8 and was read as {OLD_WINDOWS}")
     header, _, _ = text.partition("\n")
     delimiter = max(",;\t", key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    cases = _Cases(str(path), columns)
     try:
         names = [name.strip() for name in next(reader, [])]
         places = find_columns(names, columns, f"{path}: line 1")

@@ -24,11 +24,17 @@ POINTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")
 YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
 
 
+def as_attribute(text: str) -> re.Match[str] | None:
+    """The name, sign and value in a text such as `amount > 1000` or `channel = web`; a threshold is a number."""
+    match = ATTRIBUTE.fullmatch(text)
+    return None if match and match["sign"] == ">" and not math.isfinite(to_number(match["value"])) else match
+
+
 class Attributes:
     """Propositions about attributes of events, such as `amount > 1000` and `channel = web`."""
 
     def __init__(self, asked: Sequence[str]) -> None:
-        parts = {one: ATTRIBUTE.fullmatch(one) for one in asked}
+        parts = {one: as_attribute(one) for one in asked}
         self.names = tuple(dict.fromkeys(one if match is None else match["name"] for one, match in parts.items()))
         self.open = [one for one, match in parts.items() if match is None]
         self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
