@@ -107,6 +107,27 @@ def test_some_orders_of_events_are_joined_to_any_order(orders):
     assert all(one.needed == len(one.guards) for one in found)
 
 
+def test_what_is_needed_after_each_of_two_events_comes_before_the_end():
+    a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
+    asked = automaton_of([Errand((a, b), 2), Errand((c,), 1), Errand((d,), 1)])
+    needed = (Constraint("needed", "c", after="a"), Constraint("needed in turn", "c", after="b"))
+    short = automaton_of([Errand((a, b), 2), Errand((d,), 1)])
+    assert asked in set(constrained(short._replace(constraints=needed), ()))
+    kept = (*needed, Constraint("never", "e", after="a"))
+    assert asked._replace(constraints=kept[2:]) in set(constrained(short._replace(constraints=kept), ()))
+
+
+def test_stages_around_an_event_become_one_with_that_event_in_between():
+    a, b, c, d = (Guard(frozenset(letter)) for letter in "abcd")
+    labels = tuple(frozenset(letter) for letter in "abcd")
+    either = [Errand((a, b), 1), Errand((c,), 1), Errand((a, b), 1), Errand((d,), 1)]
+    in_a_row = [Errand((a,), 1), Errand((c,), 1), Errand((b,), 1), Errand((d,), 1)]
+    for begun in map(automaton_of, (either, in_a_row)):
+        found = set(neighbours(begun, "abcd", labels, np.ones((1, begun.states, len(labels)), bool)))
+        for deadly in (False, True):
+            assert automaton_of([Errand((a, b), 2, c, deadly), Errand((d,), 1)]) in found
+
+
 def test_what_is_needed_becomes_an_event_of_a_stage():
     chain = tuple(Errand((Guard(frozenset(letter)),), 1) for letter in "abc")
     needed = automaton_of(chain)._replace(constraints=(Constraint("needed", "d", after="a"),))

@@ -92,6 +92,11 @@ class Constraint(NamedTuple):
         return len(self.propositions) == 2 and other not in (None, self.proposition) and not is_in_turn
 
     @property
+    def asks(self) -> bool:
+        """Whether the proposition must hold, and nothing else does instead."""
+        return self.kind in ("needed", "needed in turn") and not self.instead
+
+    @property
     def is_about_orders(self) -> bool:
         """Whether it is about orders that no demonstration shows."""
         return self.kind in ("fatal", "idle")

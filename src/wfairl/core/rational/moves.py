@@ -97,8 +97,12 @@ def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> 
     for i, old in enumerate(kept):
         others = kept[:i] + kept[i + 1 :]
         yield automaton._replace(constraints=others)
-        for edges in chain(_at_the_same_time(automaton, old), _as_errand(automaton, old), _as_event(automaton, old)):
+        for edges in chain(_at_the_same_time(automaton, old), _as_event(automaton, old)):
             yield simplify(edges)._replace(constraints=others)
+        if old.asks:
+            rest = tuple(one for one in others if not (one.asks and one.proposition == old.proposition))
+            for edges in _as_errand(automaton, old):
+                yield simplify(edges)._replace(constraints=rest)
         for one in new:
             if one[:2] == old[:2]:
                 yield automaton._replace(constraints=tuple(sorted((*others, one), key=str)))
@@ -115,9 +119,8 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
 
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
-    """What is needed is an event more of a stage, in any order with the others."""
-    if needed.kind == "needed" and not needed.instead:
-        yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], MAX_STATES)
+    """What is needed is an event more of a stage, in any order with the others, or a stage of its own."""
+    yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], 0)
 
 
 def _as_event(automaton: CompactAutomaton, ban: Constraint) -> Iterator[Edges]:
@@ -335,7 +338,7 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
             if whole:
                 yield list(automaton_of(whole, forbidden).edges)
     variants: list[list[Errand]] = []
-    if automaton.states >= max_states:  # for others, `_insert` does it
+    if automaton.states >= max_states:  # in others, `_insert` does it after each edge
         variants += [[*stages[:i], Errand((guard,), 1), *stages[i:]] for i in range(len(stages)) for guard in guards]
     for i, stage in enumerate(stages):
         events, needed = stage.guards, stage.needed
@@ -354,6 +357,13 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
                 others = tuple(one for one in events if one != event)
                 changed += [Errand(others, needed - 1, event, deadly) for deadly in (False, True)]
         variants += [[*stages[:i], one, *stages[i + 1 :]] for one in changed]
+    for i, (before, middle, after) in enumerate(zip(stages, stages[1:], stages[2:], strict=False)):
+        if len(middle.guards) == 1:  # it comes between any two events
+            both, needed = tuple(dict.fromkeys((*before.guards, *after.guards))), before.needed + after.needed
+            for events in dict.fromkeys((both, before.guards, after.guards)):
+                if needed <= len(events) and middle.guards[0] not in events:
+                    joined = (Errand(events, needed, middle.guards[0], deadly) for deadly in (False, True))
+                    variants += [[*stages[:i], one, *stages[i + 3 :]] for one in joined]
     for one in variants:
         other = automaton_of(one, forbidden)
         if other.states <= MOST_STATES_OF_ERRANDS:
