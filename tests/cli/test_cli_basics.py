@@ -7,15 +7,23 @@ import signal
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
+from rich.console import Console
 
 from wfairl.cli import warm_up
 from wfairl.cli.app import COMMANDS
+from wfairl.cli.evaluate import summary
 from wfairl.core.demonstrations import load
+from wfairl.core.planning.policies import REFERENCES
+from wfairl.core.planning.rollout import UNSATISFIABLE
+from wfairl.core.runs.evaluation import evaluate
+from wfairl.core.worlds.task_registry import find_task
 
 
 def test_the_installed_command_runs():
@@ -253,6 +261,18 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
     document = json.loads(result.stdout)
     assert [episode["seed"] for episode in document["episodes"]] == [5000, 5001, 5002]
     assert document["success_rate"] == 1.0
+
+
+def test_a_narrow_table_says_in_whole_words_how_episodes_ended():
+    task = find_task("coffee-and-mail")
+    optimal = evaluate(task, REFERENCES["optimal"](task, 0.0), range(5000, 5002))
+    first, second = (replace(one, learned_cost=one.cost) for one in optimal.episodes)
+    failed = replace(
+        optimal, policy="runs/one", episodes=(replace(first, success=False, outcome=UNSATISFIABLE), second)
+    )
+    console = Console(width=80, file=StringIO())
+    console.print(summary([failed, optimal]))
+    assert UNSATISFIABLE in console.file.getvalue()
 
 
 def test_evaluate_compares_two_policies_scene_by_scene(wfairl):

@@ -55,7 +55,12 @@ def test_what_evaluate_saves_is_what_run_had_written(wfairl, small_run, tmp_path
     assert str(run / "evaluation.json") in out
     assert read_evaluations(run) == {"learned, at 0.5": written["learned, at 0.5"]}
     assert wfairl(*evaluate, "--temperature", 0, "--json").returncode == 0
-    assert read_evaluations(run) == {name: written[name] for name in ("learned, at 0.5", "learned, greedy")}
+    both = {name: written[name] for name in ("learned, at 0.5", "learned, greedy")}
+    assert read_evaluations(run) == both
+    assert wfairl(*evaluate, "--beside", "optimal", "--json").returncode == 0
+    assert read_evaluations(run) == both | {"optimal": written["optimal"]}
+    assert wfairl(*evaluate, "--beside", "expert", "--json").returncode == 0  # at 0.5, as the run's may not be
+    assert read_evaluations(run) == both | {"optimal": written["optimal"]}
 
 
 def test_a_page_without_a_result_names_the_command_that_gives_it_one(wfairl, small_run, tmp_path):

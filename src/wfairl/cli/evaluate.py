@@ -12,6 +12,7 @@ from rich.table import Table
 
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
+from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
 from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
 from wfairl.core.support.errors import BadInputError, did_you_mean
@@ -48,7 +49,12 @@ def evaluate_command(
     rng_seed: Annotated[int, typer.Option(help="Random seed of the policy.", min=0)] = 0,
     jobs: Jobs = 2,
     save: Annotated[
-        bool, typer.Option("--save", help="Save the result in the run's directory, for `wfairl report`.")
+        bool,
+        typer.Option(
+            "--save",
+            help="Save the result in the run's directory, for `wfairl report`; with --beside optimal, that of the"
+            " optimal policy too.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -72,9 +78,13 @@ def evaluate_command(
     if beside is not None and beside != policy:
         temperatures[beside] = None if beside in REFERENCES else temperature
     policies = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
-    evaluations = [_evaluate(task, name, found, scenes, rng_seed, jobs) for name, found in policies.items()]
+    prices = {name: _learned_cost(name) for name in policies}
+    evaluations = [
+        evaluate(task, found, scenes, rng_seed, jobs, prices[policy if name in REFERENCES else name])
+        for name, found in policies.items()
+    ]
     evaluation, *others = evaluations
-    saved = _save(evaluation, Path(policy), temperature) if save else None
+    saved = _save(evaluation, others, Path(policy), temperature) if save else None
     if as_json:
         from wfairl.pages.policy_comparison import compare_returns
 
@@ -126,28 +136,32 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
             )
 
 
-def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
-    """Save an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
+def _save(evaluation: Evaluation, others: Sequence[Evaluation], directory: Path, temperature: float | None) -> Path:
+    """Save an evaluation in the directory of its run, under the name that `wfairl run` would give it.
+
+    References beside it are saved if they are those of `wfairl run`, whatever its temperature.
+    """
     from wfairl.core.runs.methods import acting_mode, learned_name, method_of
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
+    own = replace(evaluation, policy=learned_name(acting_mode(acted_at)))
     with hold(directory):  # another process may save its own
-        return save_evaluations([replace(evaluation, policy=learned_name(acting_mode(acted_at)))], directory)
+        return save_evaluations([own, *(one for one in others if one.policy in WITHOUT_TEMPERATURE)], directory)
 
 
-def _evaluate(task: Task, name: str, policy: Policy, scenes: Sequence[int], rng_seed: int, jobs: int) -> Evaluation:
-    """Evaluate a reference policy, or that of a run with its learned cost."""
-    if name in REFERENCES:
-        return evaluate(task, policy, scenes, rng_seed, jobs)
+def _learned_cost(policy: str) -> Cost | None:
+    """The learned cost of a run, by which the references beside it are judged too; None for a reference."""
+    if policy in REFERENCES:
+        return None
     from wfairl.core.runs.methods import method_of
 
-    return evaluate(task, policy, scenes, rng_seed, jobs, method_of(Path(name))[1].learned_cost(Path(name)))
+    return method_of(Path(policy))[1].learned_cost(Path(policy))
 
 
 def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:
     """A reference policy by its name, or that of a run by its directory; the run must not have seen the seeds."""
-    if temperature is not None and name in ("optimal", "random"):
+    if temperature is not None and name in WITHOUT_TEMPERATURE:
         raise BadInputError(f"the policy {name!r} has no temperature; --temperature is for expert and trained runs")
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
@@ -159,6 +173,9 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     near = did_you_mean(name, REFERENCES)
     raise BadInputError(f"unknown policy {name!r}{near}: give {', '.join(REFERENCES)} or the directory of a run")
 
+
+WITHOUT_TEMPERATURE = ("optimal", "random")
+"""The reference policies that have no temperature."""
 
 WIDEST_NAME = 32
 """Characters of a policy's name, such as the path of a run, before it wraps."""
@@ -173,7 +190,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
     table.add_column("policy", overflow="fold", max_width=WIDEST_NAME)
     for name in ("return", "success", true, *(["learned cost"] if prices_learned else [])):
         table.add_column(name, no_wrap=name != "learned cost")
-    table.add_column("episodes")
+    table.add_column("episodes", no_wrap=True)
     best = next((one for one in evaluations if one.policy == "optimal" and task.true_cost is not None), None)
     for evaluation in evaluations:
         above = "" if best is None or best is evaluation else _regret(evaluation, best)
@@ -185,7 +202,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
             f"{evaluation.mean_return:.3f}{error}",
             f"{evaluation.success_rate:.0%}",
             *("-" if cost is None else f"{cost:.2f}{'' if i else above}" for i, cost in enumerate(costs)),
-            ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
+            ",\n".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
         )
     return table
 
