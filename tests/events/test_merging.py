@@ -1,5 +1,6 @@
 """Small automata are found from flagged words, and their bits are those of the definition."""
 
+import re
 from itertools import product as words_over
 
 import numpy as np
@@ -8,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_constraints import accepts, same_language
 
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import end_states
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import local_search, red_blue
 from wfairl.events.description_length import flag_bits, table_bits
-from wfairl.events.dfa import Dfa, minimal
-from wfairl.events.merging import MergingLearner
+from wfairl.events.dfa import Dfa, minimal, to_finite
+from wfairl.events.merging import MergingLearner, stage_sentences
 from wfairl.events.red_blue import merge_states
 
 EVEN_ONES = Dfa(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
@@ -150,3 +152,37 @@ def test_bad_settings_are_named():
         MergingLearner(noise=0.5)
     with pytest.raises(BadInputError, match="at least 1"):
         MergingLearner(max_words=0)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_the_sentences_say_the_whole_automaton(seed, states, labels):
+    rng = np.random.default_rng(seed)
+    table = minimal(Dfa(rng.integers(states, size=(states, labels)).astype(np.int32), rng.random(states) < 0.5))
+    if not table.accepting.any():
+        return
+    automaton = to_finite(table, tuple(frozenset({name}) for name in "abcd"[:labels]))
+    transitions, accepting = read_sentences(stage_sentences(automaton), "abcd"[:labels])
+    assert transitions == automaton.transitions.tolist()
+    assert accepting == automaton.accepting.tolist()
+
+
+def read_sentences(sentences, names):
+    """The transitions and accepting states that a reader takes from sentences about stages."""
+    *stages, rest = sentences
+    assert rest == "nothing else leads to another stage"
+    transitions, accepting = [], []
+    for state, sentence in enumerate(stages):
+        here, *ways = sentence.split("; ")
+        assert f"stage {state + 1}" in here
+        accepting.append(here.endswith("succeeds"))
+        row = [state] * len(names)
+        for way in ways:
+            labels, where = re.fullmatch(r"(.+) (leads to stage \d+|makes it fail whatever follows)", way).groups()
+            chosen = {*names} if labels.startswith("anything") else {*labels.split(" or ")}
+            if labels.startswith("anything but "):
+                chosen -= {*labels.removeprefix("anything but ").split(" or ")}
+            for name in chosen:
+                row[names.index(name)] = DEAD if "fail" in where else int(where.split()[-1]) - 1
+        transitions.append(row)
+    return transitions, accepting

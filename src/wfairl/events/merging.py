@@ -15,11 +15,12 @@ import numpy as np
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
+from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.finite import FiniteAutomaton, end_states, quotient
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.word_corpus import Corpus
-from wfairl.core.automata.words import Word
+from wfairl.core.automata.words import Word, format_label
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.description_length import flag_bits, table_bits
@@ -54,8 +55,10 @@ class MergingLearner(WordLearner):
         finite = to_finite(table, data.alphabet)
         if not (reading.keep_repeats or ignores_repeats(table)):
             finite = _with_repeats_taken_once(finite)
-        model = TaskModel.of_automaton(finite, "merging", data.words, data.flags)
-        return LearnedTask(model, bits, trivial=bool(table.accepting.all()))
+        trivial = bool(table.accepting.all())
+        stated = () if trivial else stage_sentences(finite)
+        model = TaskModel.of_automaton(finite, "merging", data.words, data.flags, stated=stated)
+        return LearnedTask(model, bits, trivial)
 
     def find_automaton(self, corpus: Corpus, succeeded: NDArray[np.bool_], labels: int) -> tuple[float, Dfa]:
         """The minimal automaton over symbols 0 .. labels - 1 that tells in fewest bits which words succeeded, [words].
@@ -70,6 +73,30 @@ class MergingLearner(WordLearner):
         improved = improve(start, part, flags, self.max_states)
         described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
         return min(described, key=lambda one: one[0])
+
+
+def stage_sentences(automaton: FiniteAutomaton) -> tuple[str, ...]:
+    """Every state, what it means to end there, and what leads to another one."""
+    sentences = []
+    for state, successors in enumerate(automaton.transitions):
+        place = f"in stage {state + 1}" if state else "it begins in stage 1, where"
+        ends = f"{place} a case {'succeeds' if automaton.accepting[state] else 'fails'}"
+        goes_on = [
+            f"{_named(automaton.alphabet, successors == after)} "
+            + ("makes it fail whatever follows" if after == DEAD else f"leads to stage {after + 1}")
+            for after in sorted({*successors.tolist()} - {state}, key=lambda one: (one == DEAD, one))
+        ]
+        sentences.append("; ".join([ends, *goes_on]))
+    return (*sentences, "nothing else leads to another stage")
+
+
+def _named(alphabet: Sequence[Label], chosen: NDArray[np.bool_]) -> str:
+    """Some labels, or those that are not among them if they are fewer."""
+    if chosen.all():
+        return "anything"
+    many = 2 * chosen.sum() > len(chosen)
+    texts = [format_label(label) for label, one in zip(alphabet, chosen != many, strict=True) if one]
+    return ("anything but " if many else "") + " or ".join(texts)
 
 
 def _with_repeats_taken_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
