@@ -65,7 +65,7 @@ def visited(browser, studio, begin):
         contexts.append(context)
         context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
-        page.on("console", lambda message: errors.append(message.text))
+        page.on("console", lambda message: "/download/" in message.location["url"] or errors.append(message.text))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
         page.on("request", lambda request: requests.append(request.url))

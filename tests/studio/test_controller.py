@@ -8,6 +8,7 @@ import pytest
 from corridors import Corridor, corridor_task
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, errand_plan, finish, send, shortest_to_goal
 
+from wfairl import find_learner
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.collection import collect
@@ -17,12 +18,14 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.tiles import TILE
+from wfairl.pages.world_drawing import rendering_of
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
 from wfairl.studio.session import COST_WORDS, Session
-from wfairl.studio.task_spec import find_task_spec
+from wfairl.studio.task_spec import TaskSpec, find_task_spec
 from wfairl.studio.understanding import edge_evidence
 from wfairl.studio.views import PARTS
 
@@ -86,7 +89,7 @@ def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controlle
     scene = send(controller, {"do": "watch", "seed": 5000}).view("watch")
     episode = scene["episode"]
     assert all(isinstance(control, int) for control in episode["controls"])
-    assert episode["is_in_steps"]
+    assert episode["unit"] == "in steps"
     assert len(episode["controls"]) == len(errand_plan(5000)) == episode["cost"] == episode["best_cost"]
     assert len(scene["frames"]) == len(episode["moments"]) == len(episode["controls"]) + 1
     first = episode["moments"][0]
@@ -154,12 +157,34 @@ def test_a_scene_in_which_the_task_cannot_be_done_is_named_and_passed_over(contr
 
 def test_a_map_shows_the_least_cost_from_every_cell(controller):
     scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "map", "kind": "to_go", "state": 0}).view("watch")
-    here = scene["frames"][0]["agent"]
+    here = scene["map"]["places"].index(list(scene["frames"][0]["place"]))
     cost = scene["episode"]["cost"]
     assert cost - 2 <= scene["map"]["values"][here] <= cost  # two turns at most
-    assert scene["map"]["values"][0] is None  # a wall
+    assert [0.0, 0.0] not in scene["map"]["places"]  # a wall
+    assert (scene["map"]["size"], scene["map"]["unit"]) == (1.0, "in steps")
     steps = send(controller, {"do": "map", "kind": "step", "state": 0}).view("watch")["map"]["values"]
     assert {one for one in steps if one is not None} == {1.0}
+
+
+def test_a_map_covers_the_cells_of_a_world_whatever_their_size():
+    task = find_task("coffee-and-mail")
+    world, seed = task.make_world(5000), 5000
+    model = find_learner("rational").learn(collect(task, 1, 0, 0.0, 0, n_jobs=1), task)
+    snapshot = jobs.SessionSnapshot("one", TaskSpec(task.name), model, None, (), seed)
+    found = jobs.map_scene(snapshot, seed, 0)
+    height, width = rendering_of(world).render(world.initial_state).shape[:2]
+    across, down = (len({place[axis] for place in found["places"]}) for axis in (0, 1))
+    assert found["size"] * TILE == pytest.approx(width / across, rel=0.1) == pytest.approx(height / down, rel=0.1)
+
+
+def test_who_does_not_know_is_asked_something_else(controller):
+    first = send(controller, {"do": "ask"}).view("answer")["question"]
+    revision = controller.view("scene")["revision"]
+    send(controller, {"do": "answer", "seed": first["seed"], "controls": first["controls"], "right": None})
+    assert controller.view("answer")["question"] is None
+    assert controller.view("scene")["revision"] > revision  # so that pages ask again
+    second = send(controller, {"do": "ask"}).view("answer")["question"]
+    assert second["labels"] != first["labels"]
 
 
 def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, monkeypatch):
@@ -169,7 +194,9 @@ def test_an_episode_is_known_to_be_old_once_the_cost_was_learned(controller, mon
         write_json(directory / COST_WORDS, words)
 
     monkeypatch.setattr("wfairl.studio.jobs.learn_session_cost", learn_cost)
-    scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "cost"}).view("watch")
+    revision = send(controller, {"do": "watch", "seed": 5000}).view("scene")["revision"]
+    scene = send(controller, {"do": "cost"}).view("watch")
+    assert controller.view("scene")["revision"] > revision  # so that pages ask for another
     assert (scene["seed"], scene["is_outdated"]) == (5000, True)
     assert "Twice as dear" in controller.notice
     cost = controller.view("understanding")["cost"]
@@ -206,6 +233,8 @@ def test_where_the_world_slips_one_watches_answers_and_repeats_what_was_drawn(tm
     simulator = task.make_simulator(watched["seed"])
     labels = [format_label(simulator.step(control).label) for control in watched["controls"]]
     assert labels == [one["label"] for one in watched["moments"][1:]]
+    assert "at most 500 points" in send(controller, {"do": "watch", "waypoints": [[40, 40]] * 501}).notice
+    assert "no such map" in send(controller, {"do": "map", "kind": "places"}).notice
     assert "nobody can choose a path" in send(controller, {"do": "watch", "waypoints": [[40, 40]]}).notice
     asked = send(controller, {"do": "ask"}).view("answer")["question"]
     reply = {name: asked[name] for name in ("seed", "controls", "effects")}

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand
@@ -52,8 +53,10 @@ def test_answers_are_listed_and_can_be_undone(learned):
     page, directory = learned
     page.keyboard.press("3")
     page.wait_for_selector(".question")
+    asked = page.inner_text(".question")
     page.keyboard.press("s")
     page.wait_for_selector('[aria-labelledby=answers] li:has-text("don\'t know")')
+    page.wait_for_function("(asked) => (window.studio.feeds.answer.question?.text ?? asked) !== asked", arg=asked)
     page.keyboard.press("u")
     page.wait_for_selector("[aria-labelledby=answers]", state="detached")
     page.keyboard.press("Shift+U")
@@ -116,6 +119,39 @@ def test_a_message_goes_with_its_mode_and_the_form_for_propositions_begins_anew(
     page.keyboard.press("2")
     page.wait_for_selector("#tab-watch[aria-selected=true]")
     assert page.locator(".toast p").count() == 0
+
+
+def test_the_focus_stays_in_its_part_when_a_button_goes(learned):
+    page, _ = learned
+    is_in = "(part) => document.activeElement.closest('section.card')?.getAttribute('aria-labelledby') === part"
+    page.focus("[aria-label='Remove demonstration 2']")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[aria-label='Remove demonstration 2']", state="detached")
+    page.wait_for_function(is_in, arg="demonstrations")
+    page.keyboard.press("Escape")  # leads back to the scene, and does not stop the learning
+    page.wait_for_selector(".outdated", state="detached")
+    page.wait_for_selector(".progress.idle", state="attached")
+    page.keyboard.press("2")
+    page.wait_for_selector(".choices button:not(.taken)")
+    page.focus(".choices button:not(.taken)")
+    page.keyboard.press("Enter")
+    page.focus(".why button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Back to the agent's plan")
+    page.wait_for_selector(".view:focus")
+
+
+def test_a_file_that_cannot_be_made_says_why_and_the_page_stays(learned):
+    page, directory = learned
+    with page.expect_download() as downloaded:
+        page.click(".downloads a:has-text('task model')")
+    assert downloaded.value.suggested_filename == f"{directory.name}-task.json"
+    assert Path(downloaded.value.path()).read_bytes() == (directory / "task.json").read_bytes()
+    (directory / "demos.safetensors").unlink()
+    page.focus(".downloads a:has-text('demonstrations')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".toast p:has-text('no such file')")
+    assert page.url.endswith(directory.name)
 
 
 def test_the_skip_link_leads_to_the_scene(learned):

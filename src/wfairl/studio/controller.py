@@ -168,7 +168,8 @@ class SessionController:
                 self.findings.clear()
             await self._learn()
         elif now.answers != before.answers:
-            self._changed(UNDERSTANDING)
+            self.findings.drop_question()
+            self._changed(UNDERSTANDING, ANSWER)
 
     async def _move(self, place: Callable[[History], int | None]) -> None:
         """Undo or redo."""
@@ -292,6 +293,8 @@ class SessionController:
     async def _toggle_map(self, kind: str, automaton_state: int) -> None:
         found = self.findings
         words = self.session.cost_words
+        if kind not in ("step", "to_go"):
+            raise BadInputError("there is no such map")
         if found.episode is None:
             raise BadInputError("watch the agent first: the map is of its scene")
         if kind == "step" and words is not None and not words["is_shown"]:
@@ -300,7 +303,8 @@ class SessionController:
             found.map = None
         else:
             maps = await self._run("computing the map", jobs.map_scene, found.episode.seed, automaton_state)
-            found.map = {"kind": kind, "state": automaton_state, "values": maps[kind]}
+            shown = {name: maps[name] for name in ("places", "size", "unit")}
+            found.map = {"kind": kind, "state": automaton_state, "values": maps[kind], **shown}
         self._changed(WATCH)
 
     async def _add_cell(self, message: Mapping[str, Any]) -> None:

@@ -56,7 +56,7 @@ class AgentEpisode:
         imposed: how many of the controls, from the first, a person chose.
         cost: of the episode; None if the task was not completed, or the world slips.
         best_cost: of the agent's own plan.
-        is_in_steps: whether costs are told in plain steps; else in the measure of the task, such as metres.
+        unit: what costs are told in, in words; empty for a measure of the task, such as metres.
         is_drawn: whether the world slips, so that what happened was drawn.
         is_success: whether the automaton accepts.
         explanation: how the automaton reads the labels, as sentences.
@@ -68,7 +68,7 @@ class AgentEpisode:
     imposed: int
     cost: float | None
     best_cost: float
-    is_in_steps: bool
+    unit: str
     outcome: str
     is_drawn: bool
     is_success: bool
@@ -116,7 +116,7 @@ def explain_episode(
         imposed=min(len(imposed), len(controls)),
         cost=sum(chosen) - sum(following) if is_success and not is_drawn else None,
         best_cost=float(Qs[0].min()),
-        is_in_steps=_is_in_steps(cost),
+        unit=unit_of(cost),
         outcome=_outcome(status, len(controls), task.horizon),
         is_drawn=is_drawn,
         is_success=is_success,
@@ -126,10 +126,13 @@ def explain_episode(
     return episode, encode_film(world, path.states)
 
 
-def _is_in_steps(cost: Cost) -> bool:
+def unit_of(cost: Cost) -> str:
+    """What costs are told in, in words; empty for a measure of the task, such as metres."""
     from wfairl.core.costs.feature_costs import SampledCost  # it is slow to import
 
-    return cost is unit_cost or isinstance(cost, SampledCost)
+    if isinstance(cost, SampledCost):
+        return "in plain steps, the mean of all probable costs"
+    return "in steps" if cost is unit_cost else ""
 
 
 def act_after(

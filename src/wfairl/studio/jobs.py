@@ -33,8 +33,8 @@ from wfairl.core.support.files import write_json
 from wfairl.core.worlds.world import slips
 from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.text import capitalised
-from wfairl.pages.tiles import TILE, cut_tiles
-from wfairl.pages.world_drawing import need_places, need_rendering
+from wfairl.pages.tiles import TILE
+from wfairl.pages.world_drawing import need_places
 from wfairl.questions.corrections import (
     BadCorrectionError,
     Correction,
@@ -46,7 +46,7 @@ from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.prism import to_prism
-from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, policy_of
+from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, policy_of, unit_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Waypoint
@@ -235,11 +235,12 @@ def run_agent(
     return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
 
 
-def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dict[str, list[float | None]]:
-    """Costs over the cells of a scene in one state of the automaton, None where the agent cannot be.
+def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dict[str, Any]:
+    """Costs over the places of a scene in one state of the automaton, as far as they are known.
 
     Returns:
-        `step`, the mean known cost of a step into a cell, and `to_go`, the least cost-to-go from a cell.
+        `places` of the agent and their `size`, in tiles; by place `step`, the mean known cost of a step there, and
+        `to_go`, the least cost-to-go from there, None where there is none; and the `unit` of costs.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
@@ -248,14 +249,13 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     agent, is_known = need_places(world), getattr(cost, "is_known", None)
     solution = ExactPlanner(MOST_PLANNED).solve(world, snapshot.model.finite, cost)
     product, costs = solution.product, cost(solution.product)
-    rows, columns = cut_tiles(need_rendering(world).render(world.initial_state)).shape[:2]
-    nodes = np.flatnonzero(product.automaton_states == automaton_state)
+    nodes = np.flatnonzero(product.automaton_states == automaton_state)[:MOST_MAPPED]
+    located = np.array([agent.locate(product.state(int(node))) for node in nodes], float).reshape(-1, 2)
+    points, numbers = np.unique(located, axis=0, return_inverse=True)
     cell = np.full(len(product.successors), -1)
-    for node in nodes[:MOST_MAPPED]:
-        x, y = agent.locate(product.state(int(node)))
-        cell[node] = int(y // TILE) * columns + int(x // TILE)
-    step, count, to_go = np.zeros(rows * columns), np.zeros(rows * columns), np.full(rows * columns, np.inf)
-    np.minimum.at(to_go, cell[cell >= 0], solution.solution.cost_to_go[cell >= 0])
+    cell[nodes] = numbers.ravel()
+    step, count, to_go = np.zeros(len(points)), np.zeros(len(points)), np.full(len(points), np.inf)
+    np.minimum.at(to_go, cell[nodes], solution.solution.cost_to_go[nodes])
     sources, controls = np.nonzero(product.successors >= 0)
     arrived = cell[product.successors[sources, controls]]
     moved = (arrived >= 0) & (arrived != cell[sources])
@@ -264,7 +264,14 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
     np.add.at(count, arrived[moved], 1)
     mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
-    return {"step": _finite(mean), "to_go": _finite(to_go)}
+    gaps = np.concatenate([np.diff(np.unique(points[:, axis])) for axis in (0, 1)])
+    return {
+        "places": (points / TILE - 0.5).tolist(),
+        "size": max(1.0, float(gaps.min()) / TILE) if len(gaps) else 1.0,
+        "step": _finite(mean),
+        "to_go": _finite(to_go),
+        "unit": unit_of(cost),
+    }
 
 
 def write_prism(snapshot: SessionSnapshot, seed: int) -> str:

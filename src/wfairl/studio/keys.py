@@ -96,6 +96,9 @@ def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
     return controls[has_moved], moves[has_moved]
 
 
+MOST_WAYPOINTS = 500
+"""Of one path: more would keep the worker from everybody else."""
+
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""
 
@@ -112,6 +115,8 @@ def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequ
     Raises:
         BadInputError: a control is not available where it is chosen, or no waypoint is reachable.
     """
+    if len(waypoints) > MOST_WAYPOINTS:
+        raise BadInputError(f"a path leads through at most {MOST_WAYPOINTS} points")
     if slips(world):
         if waypoints:
             raise BadInputError("this world slips: nobody can choose a path there; choose a control instead")

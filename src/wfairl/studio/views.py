@@ -40,6 +40,7 @@ class Findings:
         trials: seed, outcome and steps of each scene that was tried.
         map: numbers over the cells of the episode's scene.
         is_outdated: whether the episode was planned with an earlier model or cost.
+        revision: how often something was dropped; a page asks for what it shows once for each.
     """
 
     encoder: FrameEncoder = field(default_factory=FrameEncoder)
@@ -53,6 +54,7 @@ class Findings:
     trials: list[tuple[int, str, int]] = field(default_factory=list)
     map: dict[str, Any] | None = None
     is_outdated: bool = False
+    revision: int = 0
 
     def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
         """Keep an episode of the agent."""
@@ -64,9 +66,15 @@ class Findings:
         self.watched_seed, self.map, self.is_outdated = seed, None, False
         self.episode, self.film, self.refusal = None, film, reason
 
+    def drop_question(self) -> None:
+        """Drop the question: it was answered, perhaps with "I don't know"."""
+        self.question = None
+        self.revision += 1
+
     def outdate(self) -> None:
         """Drop what follows from an earlier model; an episode is kept, but known to be old."""
-        self.question = self.proposal = self.map = None
+        self.drop_question()
+        self.proposal = self.map = None
         self.trials, self.is_outdated = [], True
 
     def clear(self) -> None:
@@ -112,8 +120,7 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
         "controls": keys_of(session.world.controls) if has_world else [],
         "has_model": session.model is not None,
         "is_current": session.model is not None and session.is_current,
-        "evidence": session.evidence[:12],
-        "answers": len(state.answers),
+        "revision": findings.revision,
         "first_watched": findings.watched_seed,
         "can_undo": session.history.undone is not None,
         "frames": [],

@@ -13,6 +13,7 @@ export default {
   unmounted() { window.removeEventListener("keydown", this.onKey); },
   methods: {
     stop() { window.studio.send(this.$emit, { do: "cancel" }); },
-    onKey(event) { if (event.key === "Escape" && this.view.job && !event.defaultPrevented) this.stop(); },
+    // The scene hears the key, too: if it leads back there, or ends a choice, it stops no job.
+    onKey(event) { if (event.key === "Escape" && this.view.job) setTimeout(() => event.defaultPrevented || this.stop()); },
   },
 };

@@ -2,7 +2,7 @@
 const TILE = 32;
 const MAX_HEIGHTS = ["28rem", "70vh"];  // of a frame
 const STEP_MILLISECONDS = 420;
-const MIN_RANGE = 0.05;  // costs that differ by a smaller part are not spread over all colours
+const MIN_RANGE = 0.5;  // costs that differ by a smaller part are not spread over all colours
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const images = new Map();  // data URI of a tile -> its image, decoded once
 
@@ -91,7 +91,7 @@ export default {
         <p v-if="view.is_outdated" class="warn">Planned before your latest changes.</p>
         <p class="reason" aria-live="polite"><b>{{ reason.head }}</b> {{ reason.rest }}</p>
         <p v-if="now.is_untested" class="warn">Untested: no demonstration shows {{ now.label === "-" ? "this" : now.label }} in this state.</p>
-        <h3 v-if="bars.length" id="cost-to-go">Cost to go<template v-if="view.episode.is_in_steps"> in plain steps</template>, by control</h3>
+        <h3 v-if="bars.length" id="cost-to-go">Cost to go by control{{ view.episode.unit && ", " + view.episode.unit }}</h3>
         <ul v-if="bars.length" class="choices" aria-labelledby="cost-to-go">
           <li v-for="one in bars" :key="one.control">
             <button type="button" :class="{ taken: one.taken }" :aria-pressed="chosen === one.control" :aria-label="'Why not ' + one.name + '?'" @click="chosen = chosen === one.control ? null : one.control">
@@ -110,13 +110,13 @@ export default {
         <details><summary>How the automaton reads this path</summary><ol class="opinions"><li v-for="(one, i) in view.episode.explanation" :key="i">{{ one }}</li></ol></details>
         <div class="actions">
           <button type="button" class="primary" aria-keyshortcuts="N" @click="send({ do: 'watch' })">Next scene<kbd aria-hidden="true">N</kbd></button>
-          <button v-if="frame.agent != null && now.control !== null" type="button" :aria-pressed="line !== null" aria-keyshortcuts="D" @click="toggleLine">Draw another path<kbd aria-hidden="true">D</kbd></button>
-          <button type="button" :aria-pressed="isMap('to_go')" @click="send({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
-          <button type="button" :aria-pressed="isMap('step')" @click="send({ do: 'map', kind: 'step', state: Math.max(0, now.state) })">Map: cost per step</button>
+          <button v-if="canDraw" type="button" :aria-pressed="line !== null" aria-keyshortcuts="D" @click="toggleLine">Draw another path<kbd aria-hidden="true">D</kbd></button>
+          <template v-if="frame.agent != null"><button type="button" :aria-pressed="isMap('to_go')" @click="send({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
+          <button type="button" :aria-pressed="isMap('step')" @click="send({ do: 'map', kind: 'step', state: Math.max(0, now.state) })">Map: cost per step</button></template>
         </div>
         <p v-if="view.map && mapRange[0] === ''" class="legend">The demonstrations leave open what a step into these cells costs.</p>
         <p v-else-if="view.map" class="legend"><span>{{ mapRange[0] }}</span><i aria-hidden="true"></i><span>{{ mapRange[1] }}</span>
-          {{ view.map.kind === "step" ? "cost of a step into the cell" : "cost to go from the cell" }}{{ view.episode.is_in_steps ? " in plain steps" : "" }}, in state {{ view.map.state }}</p>
+          {{ view.map.kind === "step" ? "cost of a step into the cell" : "cost to go from the cell" }}{{ view.map.unit && ", " + view.map.unit }}; in state {{ view.map.state }}</p>
       </template>
 
       <template v-if="view.mode === 'answer' && view.question">
@@ -149,6 +149,7 @@ export default {
     offered() { return this.view.controls.filter((one) => !this.view.can_point || this.view.available[one.control]); },
     usesArrows() { return this.view.controls.some((one) => one.key.startsWith("Arrow")); },
     canPropose() { return this.view.mode === "demonstrate" && this.view.can_propose; },
+    canDraw() { return this.frame.agent != null && this.now.control !== null && !this.view.episode?.is_drawn; },
     frame() { return this.view.frames[Math.min(this.moment, this.view.frames.length - 1)] ?? {}; },
     here() { return this.cellOf(this.frame); },
     last() { return this.view.frames.length - 1; },
@@ -217,18 +218,21 @@ export default {
   },
   mounted() {
     for (const [name, listener] of this.listeners()) window.addEventListener(name, listener);
+    this.observer = new MutationObserver(() => this.keepFocus());
+    this.observer.observe(document.querySelector(".workspace"), { childList: true, subtree: true });
     this.takeFeeds();
     this.draw().then(() => { document.documentElement.dataset.ready = ""; });
     this.$refs.view.focus({ preventScroll: true });
   },
   unmounted() {
     for (const [name, listener] of this.listeners()) window.removeEventListener(name, listener);
+    this.observer.disconnect();
     this.pause();
   },
   methods: {
     listeners() {
       return [["keydown", this.onKey], ["studio:pick", this.startPicking], ["studio:feed", this.takeFeeds], ["studio:watch", this.watchScene],
-        ["studio:lost", this.showLost], ["pointerdown", this.notePointer], ["change", this.leave], ["click", this.leave]];
+        ["studio:lost", this.showLost], ["studio:notice", this.noteNotice], ["pointerdown", this.notePointer], ["focusin", this.noteFocus], ["change", this.leave], ["click", this.leave]];
     },
     takeFeeds() {
       this.feeds = { ...window.studio.feeds };
@@ -247,22 +251,24 @@ export default {
     contentOf(mode) { const feed = this.feeds[mode]; return feed?.episode || feed?.refusal || feed?.question ? this.pathOf(feed) : ""; },
     noteSeen() { this.seen = { ...this.seen, [this.mode]: this.contentOf(this.mode) }; },
     isWaiting(mode) { return mode !== "demonstrate" && mode !== this.mode && this.contentOf(mode) !== "" && this.contentOf(mode) !== this.seen[mode]; },
-    // Ask for what the mode shows, once for each state of the evidence.
+    // Ask for what the mode shows, once after each change of what it follows from.
     request() {
       const feed = this.feeds[this.mode];
       if (this.mode === "demonstrate" || !this.base.is_current || this.base.is_busy || !feed) return;
       const isMissing = this.mode === "watch" ? !(feed.episode || feed.refusal) || feed.is_outdated : !feed.question;
-      const wanted = `${this.mode} ${this.base.evidence} ${this.base.answers}`;
+      const wanted = `${this.mode} ${this.base.revision}`;
       if (!isMissing || this.requested === wanted) return;
       this.requested = wanted;
       window.studio.send(this.$emit, this.mode === "answer" ? { do: "ask" } : { do: "watch", seed: feed.episode?.seed ?? this.base.first_watched });
     },
     watchScene(event) { this.setMode("watch"); this.send({ do: "watch", seed: event.detail }); },
     answer(right) { if (this.view.question) this.send({ do: "answer", seed: this.view.question.seed, controls: this.view.question.controls, effects: this.view.question.effects, right }); },
+    noteNotice(event) { this.showNotice(event.detail); },
     showLost() { this.showNotice("Not connected: this was not saved."); },
 
     // After a click on a button, or a choice in a list by pointer, the keys are those of the scene again.
-    notePointer() { this.isPointing = true; },
+    notePointer() { [this.isPointing, this.part] = [true, null]; },
+    noteFocus(event) { this.part = event.target.closest("section.card"); },
     leave(event) {
       const isByPointer = event.type === "click" ? event.detail > 0 : this.isPointing;
       if (!isByPointer || (event.type === "change" && !event.target.matches?.("select"))) return;
@@ -315,9 +321,13 @@ export default {
       event.preventDefault();
       action();
     },
+    entryOf: (part) => part.querySelector(".view, form input, form select, .actions button:enabled") ?? part.querySelector("button:enabled, summary, a"),
+    // A button that is pressed by key may go, as "Remove" does: the focus stays in its part of the page.
+    keepFocus() {
+      if (document.activeElement === document.body && this.part?.isConnected) this.entryOf(this.part)?.focus({ preventScroll: true });
+    },
     nextPart(by) {
-      const entries = [...document.querySelectorAll("section.card")]
-        .map((one) => one.querySelector(".view, form input, form select, .actions button:enabled") ?? one.querySelector("button:enabled, summary, a")).filter(Boolean);
+      const entries = [...document.querySelectorAll("section.card")].map((one) => this.entryOf(one)).filter(Boolean);
       const at = entries.findIndex((one) => one.closest("section.card").contains(document.activeElement));
       entries[(Math.max(at, 0) + by + entries.length) % entries.length].focus();
     },
@@ -333,7 +343,7 @@ export default {
       const steps = { ArrowLeft: () => this.go(this.moment - 1), ArrowRight: () => this.go(this.moment + 1), Home: () => this.go(0), End: () => this.go(this.last), " ": () => this.toggle() };
       const keys = {
         demonstrate: { ...(this.usesArrows ? Object.fromEntries(Object.keys(MOVES).map((one) => [one, () => {}])) : {}), r: () => this.view.steps && this.send({ do: "reset" }), n: () => this.send({ do: "next" }), t: () => this.canPropose && this.send({ do: "propose" }), Enter: () => this.view.steps && this.keep(true), x: () => this.view.steps && this.keep(false) },
-        watch: { ...steps, n: () => this.send({ do: "watch" }), d: () => this.frame.agent != null && this.now.control !== null && this.toggleLine() },
+        watch: { ...steps, n: () => this.send({ do: "watch" }), d: () => this.canDraw && this.toggleLine() },
         answer: { ...steps, y: () => this.answer(true), n: () => this.answer(false), s: () => this.answer(null) },
       };
       return keys[this.view.mode][name];
@@ -467,12 +477,12 @@ export default {
     },
     drawMap(context, frame) {
       const [low, high] = this.mapRange;
-      this.view.map.values.forEach((value, cell) => {
-        if (value === null) return;
+      const { values, places, size } = this.view.map;
+      values.forEach((value, i) => {
+        if (value === null || String(places[i]) === String(frame.place)) return;
         const share = (value - low) / Math.max(high - low, MIN_RANGE * high, Number.MIN_VALUE);
-        if (cell === frame.agent) return;
         context.fillStyle = `hsl(${44 - 24 * share} 92% ${78 - 58 * share}% / 82%)`;
-        context.fillRect((cell % frame.columns) * TILE, Math.floor(cell / frame.columns) * TILE, TILE, TILE);
+        context.fillRect(...places[i].map((one) => (one + 0.5 - size / 2) * TILE), size * TILE, size * TILE);
       });
     },
 

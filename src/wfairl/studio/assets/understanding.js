@@ -25,12 +25,12 @@ export default {
             </li>
           </ul>
           <p v-if="view.model.enforced" class="hint">{{ view.model.enforced }}: nobody has to learn that.</p>
-          <p v-if="view.model.removed.length" class="hint">Removed: <s v-for="one in view.model.removed" :key="one">{{ one }}</s></p>
+          <p v-if="view.model.removed.length" class="hint">Removed: <template v-for="(one, i) in view.model.removed" :key="one">{{ i ? "; " : "" }}<s>{{ one }}</s></template></p>
           <details v-if="view.model.differing_words.length"><summary>Words that the old and the new automaton judge differently</summary>
             <ul class="opinions"><li v-for="one in view.model.differing_words" :key="one">{{ one }}</li></ul></details>
           <p v-if="view.model.untested.length" class="hint">Not tested by any demonstration: {{ view.model.untested.join("; ") }}.</p>
           <p v-if="view.model.unforeseen >= 0.01" class="hint">In a new scene the task may ask for something that no demonstration shows: {{ percent(view.model.unforeseen) }}.</p>
-          <details v-if="view.model.alternatives.length"><summary>Alternatives</summary>
+          <details v-if="view.model.alternatives.length" :open="view.model.alternatives[0].weight > view.model.weight"><summary>Alternatives{{ view.model.alternatives[0].weight > view.model.weight ? ": one is more probable" : "" }}</summary>
             <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
           <div class="actions">
             <button type="button" @click="send({ do: 'try' })">Try ten new scenes</button>
@@ -42,13 +42,13 @@ export default {
           </ol>
         </template>
         <p v-else-if="view.is_busy && view.demonstrations.length" class="hint">Working…</p>
-        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Demonstrate the task once, and mark it as right." : "First add propositions (F6 leads there): what matters in this world. Then demonstrate the task once." }}</p>
+        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? (view.judge === "person" ? "Demonstrate the task once, and mark it as right." : "Demonstrate the task once: it is saved by itself when it is done.") : "First add propositions (F6 leads there): what matters in this world. Then demonstrate the task once." }}</p>
       </section>
 
       <section class="card" aria-labelledby="propositions">
         <h2 id="propositions">Propositions</h2>
         <ul class="rows">
-          <li v-for="one in view.propositions.names" :key="one.name"><span><b>{{ one.name }}</b><span v-if="one.text !== one.name" class="hint"> {{ one.text }}</span></span>
+          <li v-for="one in view.propositions.names" :key="one.name"><span><b>{{ one.name }}</b> <span class="hint">{{ one.text === one.name ? "" : one.text }}</span></span>
             <button v-if="view.propositions.invented" type="button" class="quiet" :aria-label="'Remove ' + one.name + (one.corrections.length ? ', and with it: ' + one.corrections.join(', ') : '')" :title="one.corrections.length ? 'takes along: ' + one.corrections.join(', ') : null" @click="send({ do: 'forget', name: one.name })">Remove</button></li>
           <li v-if="!view.propositions.names.length" class="hint">None yet: add what matters in this world.</li>
         </ul>
@@ -100,11 +100,11 @@ export default {
       <section class="card" aria-labelledby="downloads">
         <h2 id="downloads">Downloads</h2>
         <p class="hint">Files for the other <code>wfairl</code> commands:</p>
-        <p class="downloads"><a v-for="one in files" :key="one.file" :href="'../download/' + session + '/' + one.file">{{ one.text }}</a></p>
+        <p class="downloads"><a v-for="one in files" :key="one.file" @click.prevent="fetchFile" :href="'../download/' + session + '/' + one.file">{{ one.text }}</a></p>
         <template v-if="view.model">
           <p class="hint for-tools">The automaton for other tools:</p>
-          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'../download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a>
-            <a :href="'../download/' + session + '/scene.prism'">PRISM, in the current scene</a></p>
+          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" @click.prevent="fetchFile" :href="'../download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a>
+            <a @click.prevent="fetchFile" :href="'../download/' + session + '/scene.prism'">PRISM, in the current scene</a></p>
         </template>
       </section>
     </div>`,
@@ -124,6 +124,16 @@ export default {
   methods: {
     send(message) { window.studio.send(this.$emit, message); },
     watchScene(seed) { window.dispatchEvent(new CustomEvent("studio:watch", { detail: seed })); },
+    // A file that cannot be made says why, and the page stays.
+    async fetchFile(event) {
+      const answer = await fetch(event.currentTarget.href).catch(() => null);
+      if (!answer?.ok) { window.dispatchEvent(new CustomEvent("studio:notice", { detail: answer ? await answer.text() : "Not connected." })); return; }
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await answer.blob());
+      link.download = /filename="(.+)"/.exec(answer.headers.get("content-disposition"))[1];
+      link.click();
+      URL.revokeObjectURL(link.href);
+    },
     percent: (share) => `${Math.round(100 * share)}%`,
     addProposition() {
       const name = this.name.trim();
