@@ -150,7 +150,7 @@ def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_pat
     assert said.returncode == 0
     assert "in 3 of 18 steps (16.7%)" in " ".join(said.stdout.split())
     assert "most often from (3, 2) (3)" in " ".join(said.stdout.split())
-    assert "the fields battery" in " ".join(said.stdout.split())
+    assert "the field battery" in " ".join(said.stdout.split())
     estimated = ("demos-import", "courier-of-logs", log, "-o", demos, "--estimate-slip", "--overwrite", "--json")
     document = json.loads(wfairl("--tasks", tasks, *estimated).stdout)
     assert document["slip"]["low"] < 1 / 6 < document["slip"]["high"]
