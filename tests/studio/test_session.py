@@ -17,7 +17,7 @@ from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import find_task, load_tasks
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
-from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
+from wfairl.studio.session import COST_WORDS, DEMONSTRATIONS, JOURNAL, RUN, TASK_MODEL, Session
 from wfairl.studio.task_spec import TaskSpec, check_name, find_task_spec
 
 events = st.lists(
@@ -224,3 +224,11 @@ def test_a_journal_with_a_broken_line_inside_is_refused(tmp_path):
     journal.path.write_text(json.dumps([1]) + "\n")
     with pytest.raises(BrokenJournalError, match="line 1"):
         list(journal.read())
+
+
+@pytest.mark.parametrize("words", ["[1, 2]", '{"text": "x"}', '{"world": 1}', '{"text": ["<b>"], "world": "x"}', "{"])
+def test_words_of_a_cost_that_somebody_edited_are_none(tmp_path, words):
+    session = Session(tmp_path / "one", find_task_spec("errand"))
+    (session.directory / RUN).mkdir()
+    (session.directory / RUN / COST_WORDS).write_text(words)
+    assert session.cost_words is None

@@ -51,7 +51,7 @@ from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Waypoint
 from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
-from wfairl.studio.session import COST_WORDS
+from wfairl.studio.session import COST_WORDS, CostWords
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe_understanding
 
@@ -303,13 +303,13 @@ def learn_session_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evide
         for name, text in trained.lines
         if name == "left out"
     ]
-    words = {
-        "text": capitalised("; ".join([*(terms or [verdict]), *left_out])) + ".",
-        "is_shown": not isinstance(cost, SampledCost) or float(cost.unit[0]) < CLAIMED,
-        "evidence": evidence,
-        "world": snapshot.spec.world_key,
-    }
-    write_json(new / COST_WORDS, words)
+    words = CostWords(
+        text=capitalised("; ".join([*(terms or [verdict]), *left_out])) + ".",
+        is_shown=not isinstance(cost, SampledCost) or float(cost.unit[0]) < CLAIMED,
+        evidence=evidence,
+        world=snapshot.spec.world_key,
+    )
+    write_json(new / COST_WORDS, vars(words))
     shutil.rmtree(directory, ignore_errors=True)
     new.rename(directory)
 

@@ -9,6 +9,7 @@ written again whenever what they are about has changed.
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from wfairl.core.demonstrations import storage
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.planning.path import Walk
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_json, read_text, write_atomically, write_json
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
@@ -49,10 +51,20 @@ from wfairl.studio.world_cache import WorldCache
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
 
 COST_WORDS = "words.json"
-"""In the run: the learned cost in words, whether it shows a preference, and what it was learned from."""
+"""In the run: `CostWords`."""
 
 LEARNED_FROM = ".learned-from"
 """The digest of the evidence from which the task model and the run were learned."""
+
+
+@dataclass(frozen=True)
+class CostWords:
+    """The learned cost in words, whether it shows a preference, and the evidence and the worlds that it is about."""
+
+    text: str
+    is_shown: bool
+    evidence: str
+    world: str
 
 
 class Session:
@@ -242,9 +254,9 @@ class Session:
     def cost_words(self) -> dict[str, Any] | None:
         """What is known of the learned cost of these worlds, see `COST_WORDS`; None if there is none."""
         with suppress(BadInputError):
-            words = read_json(self.directory / RUN / COST_WORDS)
-            if words["world"] == self.state.spec.world_key:
-                return {**words, "is_current": words["evidence"] == self.evidence}
+            words: CostWords = parse(CostWords, read_json(self.directory / RUN / COST_WORDS))
+            if words.world == self.state.spec.world_key:
+                return {**vars(words), "is_current": words.evidence == self.evidence}
         return None
 
     @property
