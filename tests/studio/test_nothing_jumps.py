@@ -154,6 +154,19 @@ def test_a_file_that_cannot_be_made_says_why_and_the_page_stays(learned):
     assert page.url.endswith(directory.name)
 
 
+def test_a_session_is_deleted_and_brought_back_by_keys(visited, studio):
+    Session(studio[1] / "to-delete-1", find_task_spec(FOUR_ROOMS))
+    page = visited("/")
+    page.focus(".session:has(a[href$='/to-delete-1']) button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".notice button:focus")
+    assert not (studio[1] / "to-delete-1").exists()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.wait_for_selector("a[href$='/to-delete-1']")
+    assert (studio[1] / "to-delete-1" / "journal.jsonl").exists()
+
+
 def test_the_skip_link_leads_to_the_scene(learned):
     page, _ = learned
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")

@@ -9,7 +9,7 @@ export default {
         <p class="subtitle">Demonstrate a task two or three times. The studio infers what you were doing, plans with it in
           scenes that it has never seen, and explains its choices.</p>
       </header>
-      <div role="status" aria-live="polite"><p v-if="notice" class="notice">{{ notice }} <button v-if="latest" type="button" class="quiet" @click="restore(latest)">Undo</button></p></div>
+      <div role="status" aria-live="polite"><p v-if="notice" class="notice">{{ notice }} <button v-if="latest" ref="undo" type="button" class="quiet" @click="restore(latest)">Undo</button></p></div>
       <section v-if="sessions.length" aria-labelledby="sessions">
         <h2 id="sessions">Continue where you were</h2>
         <form class="form search" role="search" @submit.prevent><label><span>Search {{ sessions.length }} {{ sessions.length === 1 ? "session" : "sessions" }}</span><input type="search" v-model="wanted" autocomplete="off"></label></form>
@@ -66,6 +66,7 @@ export default {
       this.sessions = this.sessions.filter((other) => other.name !== one.name);
       [this.notice, this.latest] = [`Deleted ${one.title}.`, one.name];
       this.deleted = [one.name, ...this.deleted];
+      this.$nextTick(() => this.$refs.undo.focus());  // the button that was pressed is gone
     },
     async restore(name) {
       if (await this.post(`restore/${name}`)) location.reload();
