@@ -57,6 +57,13 @@ def test_of_events_in_a_row_each_is_said_to_come_after_the_one_before_it_alone(r
     assert sum(one.template.name == "existence" for one in without_implied([*ordered, *each])) == 1
 
 
+def test_cases_that_begin_and_end_at_will_are_no_mistakes():
+    rng = np.random.default_rng(0)
+    starts = rng.integers(90, size=600)
+    cases = [as_word([f"step {i}" for i in range(start, start + 8)]) for start in starts]
+    assert np.mean(learn(cases[:300]).predict(cases[300:])) >= 0.95
+
+
 def test_cases_that_were_not_seen_keep_the_rule_and_changed_ones_do_not():
     rng = np.random.default_rng(0)
     model = learn([draw_case(rng) for _ in range(500)])

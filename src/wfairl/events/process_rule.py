@@ -15,6 +15,9 @@ chance breaks it in V_0 = E. If a share s_k of the cases is of each kind, a rule
 cases, and a constraint that more cases break is no rule. The shares are those that explain the constraints with much
 evidence, most of which are rules: none if more than half of them are never broken.
 
+Mistakes are the same in cases that were not seen. If these break the rule more often, what looked like mistakes are
+cases that differ by right, and a constraint that any case breaks is no rule.
+
 A rule must also hold of cases that were not seen. Five folds tell how many cases break a constraint that the others
 keep. The least evidence is raised until no more than `FALSE_ALARMS` of the cases do so.
 """
@@ -38,6 +41,9 @@ from wfairl.events.relations import Relations
 
 FALSE_ALARMS = 0.01
 """Largest share of unseen cases, beside those that go wrong, which may break the rule."""
+
+NEW_ALARMS = 0.07
+"""Largest share of the cases within a rule with mistakes that may break it when they are not seen."""
 
 FOLDS = 5
 
@@ -77,6 +83,8 @@ def find_rule(
     broken, counts = _broken(constraints, occurrences), counts.take(firm)
     mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)
     most = _most_broken(np.column_stack([mistaken, counts.expected]), counts)
+    if most.any() and _new_alarms(broken, counts, most, rng.spawn(1)[0]) > NEW_ALARMS:
+        most = np.zeros_like(most)
     is_rule = counts.broken <= most if outliers is None else _within(broken, counts, outliers * len(corpus))
     evidence = counts.evidence()
     least, alarms = _least_evidence(broken, counts, is_rule, most, rng)
@@ -224,6 +232,20 @@ def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.f
 
 ROUNDS, EXPLAINED = 10, 0.99
 """The shares of mistakes are found in so many rounds, each from the constraints that the last shares explain."""
+
+
+def _new_alarms(
+    broken: NDArray[np.bool_], counts: _Counts, most: NDArray[np.float64], rng: np.random.Generator
+) -> float:
+    """By how much fewer cases keep the rule of the other folds than the rule of all cases, as a share of the latter."""
+    cases = broken.shape[1]
+    seen = np.logical_or.reduce(broken, axis=0, where=(counts.broken <= most)[:, None])
+    unseen, fold_of = np.zeros(cases, bool), rng.permutation(cases) % FOLDS
+    for fold in range(FOLDS):
+        there = broken[:, fold_of == fold]
+        rule = counts.broken - there.sum(axis=1) <= most * (1 - 1 / FOLDS)
+        unseen[fold_of == fold] = np.logical_or.reduce(there, axis=0, where=rule[:, None])
+    return float(unseen.sum() - seen.sum()) / max(cases - int(seen.sum()), 1)
 
 
 def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[np.bool_]:
