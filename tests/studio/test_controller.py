@@ -112,6 +112,14 @@ def test_a_control_that_breaks_a_law_says_so(controller):
     assert (lost["is_success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
 
 
+def test_a_demonstration_that_a_law_forbids_is_marked(controller):
+    send(controller, {"do": "correct", "correction": CORNER_FIRST, "law": True})
+    controls = shortest_to_goal(controller.session.state.seed)
+    send(controller, *({"do": "control", "control": control} for control in controls), {"do": "keep", "right": True})
+    shown = controller.view("understanding")["demonstrations"]
+    assert [one["is_rejected"] for one in shown] == [False, False, False, True]
+
+
 def test_a_question_is_asked_and_the_answer_is_kept(controller):
     question = send(controller, {"do": "ask"}).view("answer")["question"]
     answer = {"do": "answer", "seed": question["seed"], "controls": question["controls"], "right": True}

@@ -11,7 +11,7 @@ from wfairl.core.worlds.world import available_controls
 from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.studio.episodes import AgentEpisode
-from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, SceneChanged, SceneRestarted
+from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, JudgedPath, SceneChanged, SceneRestarted
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of
 from wfairl.studio.history import SessionState
 from wfairl.studio.keys import can_point, keys_of
@@ -215,6 +215,7 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
                 "right": one.right,
                 "judge": one.judge,
                 "outlier": outliers[number] if number < len(outliers) else 0.0,
+                "is_rejected": is_current and one.right and _is_rejected(session, one),
             }
             for number, one in enumerate(state.demonstrations)
         ],
@@ -233,6 +234,13 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
         "judge": state.judge,
         "judges": [one for one in JUDGES if one != RULE or state.spec.has_rule],
     }
+
+
+def _is_rejected(session: Session, path: JudgedPath) -> bool:
+    """Whether the learned task does not accept a path, as a law may have it."""
+    if session.model is None or session.worlds.missing(session.state.spec, [path.seed]):
+        return False
+    return session.model.finite.fulfilled_at(session.labels_of(path)) is None
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
