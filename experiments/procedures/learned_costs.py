@@ -147,10 +147,10 @@ def measure_answers(kind: str, collection: int, tests: int) -> Outcome:
             world = task.make_world(question.seed)
             product = build_product(world, rule_of(task))
             costs = truth(product)
-            one, other = (cost_along(product, costs, way) for way in (question.first, question.second))
-            prefers_first = rng.random() < 1 / (1 + np.exp(np.clip((one - other) / TEMPERATURE, -500, 500)))
-            ways = (question.first, question.second) if prefers_first else (question.second, question.first)
-            answers.append(compare(world, *ways))
+            paid = np.array([cost_along(product, costs, way) for way in question.ways])
+            chances = np.exp((paid.min() - paid) / TEMPERATURE)
+            chosen = int(rng.choice(len(paid), p=chances / chances.sum()))
+            answers += [compare(world, one.controls, one.than) for one in question.answers(chosen)]
     rows[0]["shown"] = regret(task, truth, learn(shown)[0], tests)
     return Outcome(rows)
 

@@ -1,15 +1,22 @@
 import json
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs import CostSettings
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.planning.path import follow
 from wfairl.core.rational.rational_learner import RationalLearner
+from wfairl.core.runs.logic_with_cost import learn_cost
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions import cost_question
 from wfairl.questions.answer_files import read_answers
+from wfairl.questions.commands import Reply, _reply
+from wfairl.questions.cost_question import find_cost_question
+from wfairl.questions.question import CostQuestion
 
 TASK = find_task("random-office-mail")
 SCENES = ("--scenes", "11900000:11900004")
@@ -185,22 +192,51 @@ def hidden_prices():
     return dataset, RationalLearner().learn(dataset, TERRAIN, n_jobs=1)
 
 
-def test_where_the_rule_is_clear_two_ways_are_compared_and_the_cost_learns_from_it(wfairl, hidden_prices, tmp_path):
+def test_where_the_rule_is_clear_ways_are_compared_and_the_cost_learns_from_it(wfairl, hidden_prices, tmp_path):
     demos, model, scenes = tmp_path / "demos.safetensors", tmp_path / "task.json", ("--scenes", "13000000:13000008")
     save(hidden_prices[0], demos)
     hidden_prices[1].save(model)
     code, output, _ = wfairl("ask", demos, "--task-model", model, *scenes)
     assert code == 0
     assert "Which would you rather" in output
+    assert "Answer with --answer first or --answer second" in output
     code, _, error = wfairl("ask", demos, "--task-model", model, *scenes, "--answer", "yes")
     assert code == 2
-    assert "say first or second" in error
+    assert "say first, second" in error
     code, output, _ = wfairl("ask", demos, "--task-model", model, *scenes, "--answer", "second", "--json")
     question = json.loads(output)
     assert code == 0
-    (kept,) = read_answers(tmp_path / "demos.answers.jsonl")
-    assert (kept.controls, kept.than) == (tuple(question["second"]), tuple(question["first"]))
-    assert kept.is_right
-    world = TERRAIN.make_world(question["seed"])
-    for controls in (question["first"], question["second"]):
-        assert TERRAIN.rule.fulfilled_at(follow(world, controls, TERRAIN.rule).labels)
+    assert question["answer"] == "second"
+    kept, (first, second, *others) = read_answers(tmp_path / "demos.answers.jsonl"), map(tuple, question["ways"])
+    assert {one.controls for one in kept} == {second}
+    assert [one.than for one in kept] == [first, *others]
+    assert sum(one.weight for one in kept) == pytest.approx(1)
+    assert all(one.is_right for one in kept)
+
+
+def test_in_a_terminal_one_of_the_ways_is_chosen_by_its_name(monkeypatch):
+    labels = (frozenset({"goal"}),)
+    question = CostQuestion(1, ((0,), (1,), (2,)), (labels,) * 3, (0.2, 0.3, 0.5), 1.0, 1.0)
+    typed = iter(["fourth", "yes", "third"])
+    monkeypatch.setattr("wfairl.questions.commands.sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda *_: next(typed))
+    assert _reply(None, False, question) is Reply.THIRD
+    assert next(typed, None) is None
+
+
+def test_of_more_ways_an_answer_is_worth_more_and_all_of_them_do_the_task(hidden_prices, monkeypatch):
+    dataset, rule = hidden_prices[0], TERRAIN.rule
+    cost = learn_cost(dataset, TERRAIN, hidden_prices[1], CostSettings(cost="auto"), n_jobs=1).model
+    asked = {}
+    for ways in (2, 4):
+        monkeypatch.setattr(cost_question, "MOST_WAYS", ways)
+        asked[ways] = find_cost_question(cost, rule, TERRAIN, range(13_000_000, 13_000_008), n_jobs=1)
+        assert len(set(asked[ways].ways)) == len(asked[ways].ways) <= ways
+        assert sum(asked[ways].probabilities) == pytest.approx(1)
+        assert asked[ways].information <= np.log(ways)
+        world = TERRAIN.make_world(asked[ways].seed)
+        for controls, labels in zip(asked[ways].ways, asked[ways].labels, strict=True):
+            assert follow(world, controls, rule).labels == labels
+            assert rule.fulfilled_at(labels)
+    assert len(asked[4].ways) > 2
+    assert asked[4].worth > asked[2].worth

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.prompt import Prompt
 from rich.table import Table
 
 from wfairl.cli.console import facts_table, out, print_json
@@ -17,6 +18,7 @@ from wfairl.cli.options import AsJson, ImageFile, Jobs, parse_seeds
 from wfairl.cli.plan import path_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_word
+from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.demonstrations.storage import load
@@ -31,7 +33,7 @@ from wfairl.core.worlds.world import World, feature_names, slips
 from wfairl.pages.film import check_format, film_path, write_image
 from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
-from wfairl.questions.question import CostQuestion, NothingToAskError, Question, add_answer, find_question
+from wfairl.questions.question import CostQuestion, NothingToAskError, Question, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 
 CANDIDATE_SCENES = 24
@@ -47,6 +49,11 @@ class Reply(StrEnum):
     NO = "no"
     FIRST = "first"
     SECOND = "second"
+    THIRD = "third"
+    FOURTH = "fourth"
+
+
+WAYS = (Reply.FIRST, Reply.SECOND, Reply.THIRD, Reply.FOURTH)
 
 
 def ask_command(
@@ -59,7 +66,7 @@ def ask_command(
     ] = None,
     answer: Annotated[
         Reply | None,
-        typer.Option(help="Whether the plan would have been right, or which of two you would rather take."),
+        typer.Option(help="Whether the plan would have been right, or which way you would rather take."),
     ] = None,
     demonstrate: Annotated[bool, typer.Option("--demonstrate", help="Propose a scene to demonstrate in.")] = False,
     output: ImageFile = None,
@@ -67,15 +74,15 @@ def ask_command(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Ask what is worth most: would this plan have been right, or which of two would you rather take?
+    """Ask what is worth most: would this plan have been right, or which of some ways would you rather take?
 
     Several automata may explain the demonstrations. This command plans with each of them in scenes after the
     demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
-    plan fulfils the task. Where the task is clear and its cost is not, it shows two ways to do the task instead: answer
-    first or second. Where the world slips, it shows an episode that was drawn, and never two ways. The answer is saved
-    beside the demonstrations, in DEMOS with the ending .answers.jsonl. The task is learned again with it; `wfairl
-    train` learns the cost with it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the
-    same question until you answer it. Example:
+    plan fulfils the task. Where the task is clear and its cost is not, it shows two to four ways to do the task
+    instead: answer first, second, third or fourth. Where the world slips, it shows an episode that was drawn, and never
+    several ways. The answer is saved beside the demonstrations, in DEMOS with the ending .answers.jsonl. The task is
+    learned again with it; `wfairl train` learns the cost with it. In a terminal the command waits for the answer;
+    elsewhere give --answer. It asks the same question until you answer it. Example:
 
         wfairl ask demos.safetensors --task-model task.json -o question.gif
 
@@ -110,15 +117,17 @@ def ask_command(
         return
     question = _most_worth(model, dataset, task, candidates, rng, jobs)
     _show_question(task, model, question, output, as_json)
-    is_right = _reply(answer, as_json, question)
+    reply = _reply(answer, as_json, question)
     updated = None
-    if is_right is not None:
-        dataset = add_answer(dataset, question, is_right)
-        write_answers((*earlier_answers, dataset.answers[-1]), place_of_answers(demos))
+    if reply is not None:
+        answers = _answers(question, reply)
+        dataset = replace(dataset, answers=(*dataset.answers, *answers))
+        write_answers((*earlier_answers, *answers), place_of_answers(demos))
         updated = _learn(dataset, task, task_model, jobs)
     if as_json:
         after = None if updated is None else _posterior(updated)
-        document = {"task": task.name, **question.to_document(), "picture": _name(output), "answer": is_right}
+        said = reply if reply in (None, *WAYS) else reply is Reply.YES
+        document = {"task": task.name, **question.to_document(), "picture": _name(output), "answer": said}
         print_json({**document, "answers": len(dataset.answers), "before": _posterior(model), "after": after})
     elif updated is None:
         out.print(f"Answer with --answer {' or --answer '.join(_replies(question))}.")
@@ -131,8 +140,8 @@ def _show_question(
 ) -> None:
     """Draw what a question is about, and print it unless JSON is asked for."""
     if isinstance(question, CostQuestion):
-        for stem, controls in (("first", question.first), ("second", question.second)):
-            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{stem}"))
+        for name, controls in zip(WAYS, question.ways, strict=False):
+            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{name}"))
         if not as_json:
             _print_cost_question(task, model, question)
     else:
@@ -208,36 +217,47 @@ def _about_cost(model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[
     return find_cost_question(cost, model.finite, task, seeds, jobs)
 
 
-def _replies(question: Question | CostQuestion) -> tuple[Reply, Reply]:
-    return (Reply.FIRST, Reply.SECOND) if isinstance(question, CostQuestion) else (Reply.YES, Reply.NO)
+def _replies(question: Question | CostQuestion) -> Sequence[Reply]:
+    return WAYS[: len(question.ways)] if isinstance(question, CostQuestion) else (Reply.YES, Reply.NO)
 
 
-def _reply(answer: Reply | None, as_json: bool, question: Question | CostQuestion) -> bool | None:
-    """The answer: whether the plan is right, or the first of two the better one; None without a terminal to ask in."""
+def _reply(answer: Reply | None, as_json: bool, question: Question | CostQuestion) -> Reply | None:
+    """The answer, if it is one to this question; None without a terminal to ask in."""
     replies = _replies(question)
     if answer is not None and answer not in replies:
-        raise BadInputError(f"--answer {answer} does not answer this question; say {' or '.join(replies)}")
-    if answer is not None:
-        return answer is replies[0]
-    if as_json or not sys.stdin.isatty():
-        return None
+        raise BadInputError(f"--answer {answer} does not answer this question; say {_either(replies)}")
+    if answer is not None or as_json or not sys.stdin.isatty():
+        return answer
     if isinstance(question, CostQuestion):
-        return typer.confirm("Would you rather take the first way?")
-    return typer.confirm("Would this have been right: does the plan fulfil the task?")
+        return Reply(Prompt.ask("Which would you rather take?", choices=[*replies]))
+    is_right = typer.confirm("Would this have been right: does the plan fulfil the task?")
+    return Reply.YES if is_right else Reply.NO
+
+
+def _answers(question: Question | CostQuestion, reply: Reply) -> Sequence[Answer]:
+    """What a reply says."""
+    if isinstance(question, CostQuestion):
+        return question.answers(WAYS.index(reply))
+    return (Answer(question.seed, question.controls, question.labels, reply is Reply.YES),)
+
+
+def _either(replies: Sequence[str]) -> str:
+    return f"{', '.join(replies[:-1])} or {replies[-1]}"
 
 
 def _print_cost_question(task: Task, model: TaskModel, question: CostQuestion) -> None:
     world = task.make_world(question.seed)
-    out.print(f"Which would you rather, in scene {question.seed} of {task.name}? Both ways do the task.")
-    paths = [follow(world, controls, model.finite) for controls in (question.first, question.second)]
+    out.print(f"Which would you rather, in scene {question.seed} of {task.name}? All ways do the task.")
+    paths = [follow(world, controls, model.finite) for controls in question.ways]
     totals = [_total_features(world, path) for path in paths]
-    for title, path, total, other in zip(("first", "second"), paths, totals, totals[::-1], strict=True):
-        differing = [f"{name} {total[name]:g}" for name in total if total[name] != other[name]]
-        out.print(f"{title}, {len(path)} steps{''.join(f'; {text}' for text in differing)}:")
+    differing = [name for name in totals[0] if len({total[name] for total in totals}) > 1]
+    for title, path, total, chance in zip(WAYS, paths, totals, question.probabilities, strict=False):
+        amounts = "".join(f"; {name} {total[name]:g}" for name in differing)
+        out.print(f"{title}, {len(path)} steps{amounts} (by the demonstrations, you take it with {chance:.0%}):")
         out.print(path_table(world.controls, path))
     out.print(
-        f"By the demonstrations, you take the first with {question.probability:.0%}. Expected information of an answer:"
-        f" {question.information:.2g} nats, worth {question.worth:.2g} plain steps a scene."
+        f"Expected information of an answer: {question.information:.2g} nats, worth {question.worth:.2g} plain steps a"
+        " scene."
     )
 
 

@@ -96,19 +96,24 @@ class Question:
 
 @dataclass(frozen=True)
 class CostQuestion:
-    """Which of two ways would you rather take?"""
+    """Which of some ways would you rather take?"""
 
     seed: int  # the scene
-    first: tuple[int, ...]  # controls of the one
-    second: tuple[int, ...]  # controls of the other
-    labels: tuple[tuple[Label, ...], tuple[Label, ...]]  # what holds after each control, of the first and the second
-    probability: float  # that the first is preferred
+    ways: tuple[tuple[int, ...], ...]  # controls of each, at least two
+    labels: tuple[tuple[Label, ...], ...]  # what holds after each control, of each way
+    probabilities: tuple[float, ...]  # that each is preferred to all others
     information: float  # the expected information of an answer, in nats
     worth: float  # how much less a plan is expected to cost with the answer, in plain steps a scene
 
     def to_document(self) -> dict[str, Any]:
         """The question as a JSON object."""
         return {name: value for name, value in vars(self).items() if name != "labels"}
+
+    def answers(self, chosen: int) -> tuple[Answer, ...]:
+        """That one way is better than each other one; for the task, together they are one answer."""
+        others = [way for number, way in enumerate(self.ways) if number != chosen]
+        way, labels, weight = self.ways[chosen], self.labels[chosen], 1 / len(others)
+        return tuple(Answer(self.seed, way, labels, True, weight, than=other) for other in others)
 
 
 def find_question(
@@ -169,14 +174,9 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
                 yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information, effects)
 
 
-def add_answer(dataset: Dataset, question: Question | CostQuestion, is_right: bool) -> Dataset:
-    """The data set with an answer as evidence: whether the path is right, or the first of two is the better one."""
-    if isinstance(question, CostQuestion):
-        ways = list(zip((question.first, question.second), question.labels, strict=True))
-        (better, labels), (other, _) = ways if is_right else ways[::-1]
-        answer = Answer(question.seed, better, labels, True, than=other)
-    else:
-        answer = Answer(question.seed, question.controls, question.labels, is_right)
+def add_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
+    """The data set with an answer as evidence: whether the path is right."""
+    answer = Answer(question.seed, question.controls, question.labels, is_right)
     return replace(dataset, answers=(*dataset.answers, answer))
 
 
