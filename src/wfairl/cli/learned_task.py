@@ -128,6 +128,8 @@ def _rates(model: TaskModel) -> list[str]:
             )
         ]
     if rule is not None and rule.relations is not None:
+        if not rule.outliers:
+            return ["no case breaks the rule (--outliers sets the share that may)"]
         return [
             f"{rule.outliers:.1%} of the cases break the rule: `wfairl conform` lists them (--outliers sets the share)"
         ]

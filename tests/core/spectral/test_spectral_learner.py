@@ -147,8 +147,8 @@ def test_a_rule_that_only_memorises_is_said_as_the_words_that_succeeded():
     words = [("a", "b", "c"), ("c", "a", "b"), ("b", "a", "c", "a")]
     model = SpectralTaskLearner().fit(words * 2 + words[:1], [1.0] * 7).model
     assert model.sentences == (
-        "one of the 3 words that succeeded, and no other (the learner `rational` generalises)",
+        "one of the 3 words that succeeded, and no other (other learners generalise)",
         "3 of 7 successes are: a, then b, then c",
     )
     chain = SpectralTaskLearner().fit([("a", "b")] * 3, [1.0] * 3).model
-    assert chain.sentences == ("the word a, then b, and no other (the learner `rational` generalises)",)
+    assert chain.sentences == ("the word a, then b, and no other (other learners generalise)",)

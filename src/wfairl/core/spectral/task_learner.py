@@ -8,7 +8,7 @@ from wfairl.core.automata.finite import DEFAULT_TOLERANCE, MOST_QUOTIENT_STATES,
 from wfairl.core.automata.sentences import listed, quote
 from wfairl.core.automata.task_model import FitSummary, TaskModel, count_edges
 from wfairl.core.automata.words import Word, as_read, with_optional_start
-from wfairl.core.demonstrations.learners import PLAIN_READING, RATIONAL, SPECTRAL, LearnedTask, Reading, WordLearner
+from wfairl.core.demonstrations.learners import PLAIN_READING, SPECTRAL, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, NotNegative, check_bounds
 
 
@@ -80,9 +80,9 @@ def _shown(accepted: Sequence[Word], optional_start: bool) -> tuple[str, ...]:
     word, times = counts.most_common(1)[0]
     start = ", with or without an empty label at its beginning" if optional_start else ""
     if len(counts) == 1:
-        return (f"the word {_in_turn(word)}{start}, and no other (the learner `{RATIONAL}` generalises)",)
+        return (f"the word {_in_turn(word)}{start}, and no other (other learners generalise)",)
     return (
-        f"one of the {len(counts)} words that succeeded{start}, and no other (the learner `{RATIONAL}` generalises)",
+        f"one of the {len(counts)} words that succeeded{start}, and no other (other learners generalise)",
         f"{times} of {len(accepted)} successes are: {_in_turn(word)}",
     )
 
