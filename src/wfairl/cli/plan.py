@@ -21,7 +21,7 @@ from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
-from wfairl.core.worlds.task import Task, rule_of
+from wfairl.core.worlds.task import Task, rule_of, with_limit
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import slips
 
@@ -52,7 +52,7 @@ def plan(
             help="Refuse a plan whose probability of failure is larger, given the demonstrations; 1 accepts any plan.",
         ),
     ] = None,
-    max_states: Annotated[int, typer.Option(min=1, help="Largest product to search, in states.")] = 5_000_000,
+    max_states: Annotated[int, typer.Option(min=1, help="Largest world or product to search, in states.")] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task: the cheapest controls that its automaton accepts.
@@ -75,7 +75,7 @@ def plan(
         from wfairl.pages.world_drawing import need_rendering
 
         check_format(output)
-    found_task = find_task(task)
+    found_task = with_limit(find_task(task), max_states)
     model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if refine:

@@ -22,6 +22,15 @@ def test_a_stage_that_takes_very_long_shows_that_it_goes_on(monkeypatch, capsys)
     assert lines_of(capsys) == [f"wfairl: counting: {done} of 3" for done in (1, 2, 3)]
 
 
+def test_work_of_unknown_length_is_announced_only_if_it_takes_long(monkeypatch, capsys):
+    assert list(progress.announce_if_long(range(5), "counting")) == [0, 1, 2, 3, 4]
+    assert lines_of(capsys) == []
+    monkeypatch.setattr(progress, "SECONDS_OF_SILENCE", 0.0)
+    monkeypatch.setattr(progress, "ITEMS_PER_LOOK", 1)
+    assert list(progress.announce_if_long(range(3), "counting")) == [0, 1, 2]
+    assert lines_of(capsys)[0] == "wfairl: counting: 0"
+
+
 def test_a_stage_that_takes_no_time_is_silent_there(capsys):
     assert list(progress.track(range(5), "counting")) == [0, 1, 2, 3, 4]
     assert capsys.readouterr() == ("", "")

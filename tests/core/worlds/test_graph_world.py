@@ -1,6 +1,6 @@
 """A world as arrays is the world that it was made from: the same transitions, products and plans."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import networkx
@@ -262,6 +262,23 @@ def test_exploring_stops_at_its_limits():
     assert len(ring.explore(max_nodes=9).states) == 9
     with pytest.raises(TooManyNodesError, match="more than 8 states"):
         ring.explore(max_nodes=8)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A place in a row, and the time."""
+
+    row: int
+    clock: int
+
+
+@pytest.mark.parametrize("part", ["its entry 1", "its field 'clock'"])
+def test_a_world_without_end_names_the_part_of_its_states_that_grows(part):
+    make, clock = (Seat, lambda at: at.clock) if "field" in part else (lambda *both: both, lambda at: at[1])
+    ticking = make_line(step=lambda _, state, control: make(1, clock(state) + 1))
+    type(ticking).initial_state = make(0, 0)
+    with pytest.raises(TooManyNodesError, match=rf"\({part} takes 50 values or more, such as 49\)"):
+        explore_world(ticking, max_states=50)
 
 
 def test_too_many_labels_are_a_named_outcome(monkeypatch):

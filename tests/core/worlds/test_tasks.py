@@ -17,10 +17,13 @@ from wfairl.core.worlds import (
     GraphWorld,
     ModelSimulator,
     ModelTask,
+    TooManyNodesError,
     all_tasks,
     check_task,
     find_task,
+    slipping_task,
 )
+from wfairl.core.worlds.task import with_limit
 from wfairl.minigrid import Carrying, MiniGridTask
 from wfairl.minigrid.tasks import PAPER_TASKS as PAPER
 
@@ -177,6 +180,35 @@ def test_a_task_of_ones_own_world_is_explored_once_and_acted_in():
         assert isinstance(world, GraphWorld)
         assert solve(world, plain.rule).optimal_cost == solve(RING.make_world(seed), RING.rule).optimal_cost == 2
     assert isinstance(plain.make_simulator(0), ModelSimulator)
+
+
+class Endless:
+    """A world whose states count the steps."""
+
+    controls, propositions, initial_state = ("on",), ("a", "b"), 0
+
+    def __init__(self):
+        self.steps = 0
+
+    def step(self, state, control):
+        self.steps += 1
+        return state + 1
+
+    def label(self, state, control, after):
+        return frozenset()
+
+    def features(self, state, control, after):
+        return np.ones(1)
+
+
+def test_a_task_is_checked_without_exploring_its_worlds():
+    world = Endless()
+    endless = dataclasses.replace(RING, scene=lambda seed: world)
+    check_task(endless)
+    assert world.steps < 5_000
+    for task in (endless, slipping_task(endless, 0.1)):
+        with pytest.raises(TooManyNodesError, match="more than 70 states of the world"):
+            with_limit(task, 70).make_world(0)
 
 
 class Plain:

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -17,6 +18,13 @@ SECONDS_WORTH_A_LINE = 2.0
 
 SECONDS_BETWEEN_LINES = 60.0
 """The same, while a stage goes on."""
+
+
+SECONDS_OF_SILENCE = 1.0
+"""Work of unknown length that takes longer is announced."""
+
+ITEMS_PER_LOOK = 256
+"""Items between two looks at the clock."""
 
 
 class _StageLines(Progress):
@@ -59,6 +67,20 @@ def progress_bar() -> Progress:
         transient=True,
         disable=in_worker,
     )
+
+
+def announce_if_long(items: Iterable[Item], description: str) -> Iterator[Item]:
+    """Iterate over items whose number nobody knows; after a second, a line says what goes on, and then every so often.
+
+    Lines, since such work may go on in several threads under a bar.
+    """
+    started, wait = time.monotonic(), SECONDS_OF_SILENCE
+    for done, item in enumerate(items):
+        yield item
+        if done % ITEMS_PER_LOOK == 0 and (elapsed := time.monotonic() - started) >= wait:
+            wait = elapsed + min(elapsed, SECONDS_BETWEEN_LINES)
+            if multiprocessing.parent_process() is None:
+                sys.stderr.write(f"wfairl: {description}: {done:,} after {elapsed:.0f} s\n")
 
 
 def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:

@@ -1,6 +1,8 @@
 """Worlds in plain Python: what can happen in their states, and all that can be reached, in step with an automaton."""
 
 from array import array
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +10,15 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.core.support.errors import WfairlError, one_line
+from wfairl.core.support.progress import announce_if_long
 from wfairl.core.worlds.chances import Lottery, chances_or_none
-from wfairl.core.worlds.compiled import Exploration, LabelTable, check_node_limit
+from wfairl.core.worlds.compiled import Exploration, LabelTable, TooManyNodesError
 from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
+
+LOOKED_AT = 20_000
+"""States that tell which part of them grows."""
+
+EXPLORING = "exploring the world, state by state"
 
 NO_EFFECT = (UNAVAILABLE, 0, 0)
 """In place of the next node, label and features of an effect that a state does not have."""
@@ -32,7 +40,7 @@ def explore_plain(
     transitions = array("i")  # of each effect: next node, label, features
     kinds: dict[tuple[Lottery, ...], int] = {}
     kind = array("i")
-    for state, automaton_state in pairs:  # which grows meanwhile
+    for state, automaton_state in announce_if_long(pairs, EXPLORING):  # which grow meanwhile
         effects, lotteries = effects_of(world, state)
         for one in effects:
             if one is None:
@@ -54,7 +62,8 @@ def explore_plain(
             transitions.extend((after, label, row))
         effects_before.append(effects_before[-1] + len(effects))
         kind.append(kinds.setdefault(lotteries, len(kinds)))
-        check_node_limit(len(pairs), max_nodes)
+        if len(pairs) > max_nodes:
+            raise TooManyNodesError(_too_many([state for state, _ in pairs[:max_nodes]], max_nodes))
     lengths = sorted({row.size for row in rows})
     if len(lengths) > 1:
         raise BrokenLawError(
@@ -71,6 +80,37 @@ def explore_plain(
         states, automaton_states, successors, label_index.astype(np.uint16), tuple(labels.labels), chances
     )
     return found, feature_index, np.array(rows, np.float64).reshape(len(rows), -1)
+
+
+def _too_many(states: Sequence[Any], max_states: int) -> str:
+    """That there are more states than allowed, which part of them keeps growing, and what to do.
+
+    A part grows if the second half of the states, breadth first, has values of it that the first half lacks.
+    """
+    named = [_parts(state) for state in states[:: -(-len(states) // LOOKED_AT)]]
+    half, growth = (len(named) + 1) // 2, []
+    for part, last in named[-1].items():
+        early, late = ({repr(one.get(part)) for one in some} for some in (named[:half], named[half:]))
+        if late - early:
+            growth.append(f"{part} takes {len(early | late):,} values or more, such as {last!r}")
+    return (
+        f"more than {max_states:,} states of the world can be reached"
+        f" ({'; '.join(growth) or f'among the last is {states[-1]!r}'}). Leave out of the state what the task does not"
+        " need, such as the time, or let it stop at a bound; if the world is as large as this, raise the limit"
+        " (--max-states of `wfairl plan`, or `ModelTask(max_states=...)`)"
+    )
+
+
+def _parts(state: Any) -> dict[str, Any]:
+    """The parts of a state by name: the fields of a record, the entries of a tuple, or the state itself."""
+    if is_dataclass(state):
+        return {f"its field {one.name!r}": getattr(state, one.name) for one in fields(state)}
+    names = getattr(state, "_fields", None)  # of a named tuple
+    if names is not None:
+        return {f"its field {name!r}": value for name, value in zip(names, state, strict=True)}
+    if isinstance(state, tuple):
+        return {f"its entry {i}": value for i, value in enumerate(state)}
+    return {"the state": state}
 
 
 def find_effect(world: World[Any], state: Any, control: int, next_state: Any) -> int | None:

@@ -16,7 +16,7 @@ A task around a world of your own is one value:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getattr_static
 from numbers import Integral
 from typing import Any, Protocol
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.support.errors import BadInputError, one_line
-from wfairl.core.worlds.compiled import CompiledWorld
+from wfairl.core.worlds.compiled import DEFAULT_MAX_STATES, CompiledWorld, TooManyNodesError
 from wfairl.core.worlds.graph import explore_world, state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.simulator import MakeSimulator, ModelSimulator, Observation, Simulator, simulate
@@ -38,6 +38,9 @@ FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 CHECKED_STATES = 200
 """States of a scene on which `check_task` tests the laws of a world."""
+
+CHECKED_SIZE = 1_000
+"""States of a scene that `check_task` still explores; it takes the first states of a larger one as they are."""
 
 CHECKED_STEPS = 20
 """Steps of an episode in which `check_task` tests the laws of a simulator."""
@@ -94,6 +97,7 @@ class ModelTask:
             everywhere. Logic is learned under it, and plans without a learned cost are made under it.
         simulator: makes the simulator of an episode, from the world that `scene` gave and a generator of random
             numbers; the model itself unless given.
+        max_states: of a scene; a `TooManyNodesError` says what grows in the states of one that has more.
     """
 
     name: str
@@ -107,6 +111,7 @@ class ModelTask:
     true_cost: FeatureCost | None = None
     nominal_cost: FeatureCost | None = None
     simulator: MakeSimulator = ModelSimulator
+    max_states: int = DEFAULT_MAX_STATES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "propositions", tuple(self.propositions))
@@ -116,7 +121,7 @@ class ModelTask:
     def make_world(self, seed: int) -> World[Any]:
         world = self.scene(seed)
         try:
-            return world if isinstance(world, CompiledWorld) else explore_world(world)
+            return world if isinstance(world, CompiledWorld) else explore_world(world, self.max_states)
         except BrokenLawError as error:
             raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
 
@@ -131,14 +136,6 @@ def slipping_task(task: Task, probability: float) -> ModelTask:
     """
     if not 0 < probability < 1:
         raise BadInputError(f"a control slips with a probability between 0 and 1, not {probability}")
-
-    def scene(seed: int) -> World[Any]:
-        slipping = getattr(task.make_world(seed), "slipping", None)
-        if slipping is None:
-            raise BadInputError(f"the worlds of the task {task.name!r} cannot be made to slip")
-        world: World[Any] = slipping(probability)
-        return world
-
     return ModelTask(
         name=f"{task.name}-slip-{probability:g}",
         title=f"{task.title}, slip {probability:g}",
@@ -146,12 +143,37 @@ def slipping_task(task: Task, probability: float) -> ModelTask:
         propositions=task.propositions,
         rule=task.rule,
         horizon=task.horizon,
-        scene=scene,
+        scene=_SlippingScene(task, probability),
         default_cost=task.default_cost,
         true_cost=task.true_cost,
         nominal_cost=getattr(task, "nominal_cost", None),
         simulator=getattr(task, "simulator", ModelSimulator),
     )
+
+
+@dataclass(frozen=True)
+class _SlippingScene:
+    """The scenes of a task, made to slip."""
+
+    task: Task
+    probability: float
+
+    def __call__(self, seed: int) -> World[Any]:
+        slipping = getattr(self.task.make_world(seed), "slipping", None)
+        if slipping is None:
+            raise BadInputError(f"the worlds of the task {self.task.name!r} cannot be made to slip")
+        world: World[Any] = slipping(self.probability)
+        return world
+
+
+def with_limit(task: Task, max_states: int) -> Task:
+    """The task, whose scenes are explored to at most `max_states` states; one that explores none stays as it is."""
+    if not isinstance(task, ModelTask):
+        return task
+    scene = task.scene
+    if isinstance(scene, _SlippingScene):
+        scene = replace(scene, task=with_limit(scene.task, max_states))
+    return replace(task, max_states=max_states, scene=scene)
 
 
 class NoRuleError(BadInputError):
@@ -188,7 +210,7 @@ def missing_attributes(value: Any) -> list[str]:
 
 
 def check_task(task: Task, seed: int = 0) -> None:
-    """Verify the laws of the contract on one scene; a `BrokenLawError` names the law."""
+    """Verify the laws of the contract on the first states of one scene; a `BrokenLawError` names the law."""
     missing = missing_attributes(task)
     if missing:
         raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")
@@ -196,7 +218,7 @@ def check_task(task: Task, seed: int = 0) -> None:
     if task.rule is not None:
         _check_rule(task, task.rule)
     try:
-        world = task.make_world(seed)
+        world, make_simulator = _small_scene(task, seed)
     except BadInputError:
         raise
     except Exception as error:
@@ -205,12 +227,24 @@ def check_task(task: Task, seed: int = 0) -> None:
         ) from error
     _check_costs(task, world, list(checked_transitions(world, CHECKED_STATES)))
     _check_rendering(task, world)
-    _check_simulator(task, world, seed)
+    _check_simulator(task, world, make_simulator, seed)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
             f" the world of seed {seed} {', '.join(world.propositions)}"
         )
+
+
+def _small_scene(task: Task, seed: int) -> tuple[World[Any], Callable[[int], Simulator]]:
+    """A scene to check, and what makes its simulator; a scene of more than `CHECKED_SIZE` states stays unexplored."""
+    small = with_limit(task, CHECKED_SIZE)
+    try:
+        return small.make_world(seed), small.make_simulator
+    except TooManyNodesError:
+        if not isinstance(task, ModelTask):
+            raise
+        world = task.scene(seed)
+        return world, lambda seed: simulate(world, task.simulator, seed)
 
 
 def _check_rule(task: Task, rule: Automaton) -> None:
@@ -247,10 +281,10 @@ def _check_costs(task: Task, world: World[Any], transitions: Sequence[tuple[Any,
             )
 
 
-def _check_simulator(task: Task, world: World[Any], seed: int) -> None:
+def _check_simulator(task: Task, world: World[Any], make: Callable[[int], Simulator], seed: int) -> None:
     """Check that the simulator of a task takes some controls and reports states and labels of the world."""
     wrong = f"task {task.name!r}: simulator:"
-    simulator = attempt(f"{wrong} it cannot be made", task.make_simulator, seed)
+    simulator = attempt(f"{wrong} it cannot be made", make, seed)
     state, rng = world.initial_state, np.random.default_rng(seed)
     for _ in range(CHECKED_STEPS):
         control = int(rng.choice(np.flatnonzero(available_controls(world, state))))
