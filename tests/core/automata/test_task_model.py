@@ -179,7 +179,7 @@ def test_a_model_that_does_not_close_still_scores(tmp_path):
         (lambda text: text[: len(text) // 2], "line"),
         (lambda text: "[]", "not a task model"),
         (lambda text: '{"word": ["a"], "score": 1}', "not a task model"),
-        (lambda text: text.replace('"version": 4', '"version": 99'), "version 99"),
+        (lambda text: text.replace('"version": 5', '"version": 99'), "version 99"),
         (lambda text: text.replace('"threshold"', '"treshold"'), "threshold"),
         (
             lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'),

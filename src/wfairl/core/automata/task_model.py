@@ -368,5 +368,5 @@ AUTOMATON_KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
 }
 
 TASK_MODEL_FORM = Form(
-    "wfairl-task-model", "a task model", 4, _StoredTaskModel, BrokenTaskModelError, "`wfairl learn-task` writes one"
+    "wfairl-task-model", "a task model", 5, _StoredTaskModel, BrokenTaskModelError, "`wfairl learn-task` writes one"
 )
