@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from oracles_report import numbers_in, player_data, read_page
-from posteriors import model_with, posterior_over
+from posteriors import certain_support, model_with, posterior_over
 from report_blocks import block_html
 
 import experiments.baselines  # noqa: F401 - registers bc
@@ -22,6 +22,7 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, unit_cost
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational import Support
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.pipeline import PipelineConfig
@@ -360,6 +361,17 @@ def test_the_top_of_the_page_counts_demonstrations_that_look_wrong_and_leaves_lo
         ((_, text),) = _doubts(model_with(posterior))
         assert "(2 probably wrong), no failures, this rule is 60% likely" in text
         assert text.endswith(told)
+
+
+@pytest.mark.parametrize(("orders", "is_said"), [((), True), ((("key", "goal"),), False), ((("goal", "key"),), True)])
+@pytest.mark.parametrize("needed", [{}, {"state": 0, "phase": "before goal"}], ids=["at all", "in a state"])
+def test_what_the_world_enforces_is_no_doubt(needed, orders, is_said):
+    goal, labels = visit_in_order("goal"), (frozenset(), frozenset({"key"}), frozenset({"goal"}))
+    doubt = Doubt(Constraint("needed", "key", **needed), 0.08)
+    ((_, text),) = _doubts(
+        model_with(posterior_over(goal, support=certain_support(goal, labels), doubts=(doubt,))), orders
+    )
+    assert ("there may be more: key needed" in text) == is_said
 
 
 def test_what_is_not_certain_is_not_said_to_be():

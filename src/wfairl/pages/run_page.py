@@ -7,7 +7,7 @@ missing, a sentence says so; a run that is unfinished, or whose task is unknown,
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import sqrt
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wfairl import __version__
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
@@ -24,7 +25,8 @@ from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.planning.rollout import UNSATISFIABLE
-from wfairl.core.rational.task_posterior import LEAST_WEIGHT, posterior_of
+from wfairl.core.rational.constraints import Constraint, conjoin
+from wfairl.core.rational.task_posterior import LEAST_WEIGHT, TaskPosterior, posterior_of
 from wfairl.core.runs.evaluation import Evaluation, episode_rng
 from wfairl.core.runs.methods import learned_name
 from wfairl.core.runs.run_directory import CONFIG
@@ -110,16 +112,17 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
 
 def learned_section(run: RunFiles, model: TaskModel) -> Section:
     """The rule, the cost and how sure they are, in sentences; and the automaton."""
-    statements = Statements((*_rule(run, model), *_cost(run), *_doubts(model), *_tests(run)))
+    orders: list[tuple[str, str]] = []
+    if model.summary.closed:
+        orders = enforced_orders(map(run.task.make_world, run.scenes(SEARCHED_SCENES)), run.task.propositions)
+    statements = Statements((*_rule(run, model, orders), *_cost(run), *_doubts(model, orders), *_tests(run)))
     return Section("What it learned", (statements, *([automaton_drawing(model)] if model.summary.closed else [])))
 
 
-def _rule(run: RunFiles, model: TaskModel) -> Iterator[tuple[str, Text]]:
+def _rule(run: RunFiles, model: TaskModel, orders: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Text]]:
     yield "Rule" if run.method.needs_task_model else "Rule it was given", f"{capitalised(model.sentence)}."
-    if model.summary.closed:
-        orders = enforced_orders(map(run.task.make_world, run.scenes(SEARCHED_SCENES)), run.task.propositions)
-        if orders:
-            yield "Not to be learned", f"{capitalised(enforced_sentence(orders))}: nobody has to learn that."
+    if orders:
+        yield "Not to be learned", f"{capitalised(enforced_sentence(orders))}: nobody has to learn that."
 
 
 def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
@@ -130,8 +133,8 @@ def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
         yield "Cost", f"A model of the kind {run.cost.kind}; see below what it charges."
 
 
-def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
-    """How sure the rule is."""
+def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterator[tuple[str, Text]]:
+    """How sure the rule is, without doubts about the orders that the world enforces."""
     posterior = posterior_of(model)
     if posterior is None:
         return
@@ -140,10 +143,20 @@ def _doubts(model: TaskModel) -> Iterator[tuple[str, Text]]:
     shown += f" ({len(posterior.outliers)} probably wrong)" if posterior.outliers else ""
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
     others = "".join(f"; or, with {weight:.0%}: {_in_brief(rule)}" for rule, weight in posterior.other_rules(1))
-    doubt = next((one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT), None)
+    probable = (one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT)
+    doubt = next((one for one in probable if _matters(one.constraint, posterior, orders)), None)
     beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
     sure = f"this rule is {percent(posterior.chosen.weight).text} likely among those considered"
     yield "How sure", f"{shown}, {sure}{others}.{beside}"
+
+
+def _matters(constraint: Constraint, posterior: TaskPosterior, orders: Sequence[tuple[str, str]]) -> bool:
+    """Whether a constraint forbids a word that the chosen rule accepts and that keeps some orders."""
+    labels, rows = posterior.labels, to_table(posterior.chosen.automaton, posterior.labels)
+    table = canonical_table(rows)
+    for first, second in orders:
+        table = canonical_table(conjoin(table, Constraint("never", second, until=first), labels))
+    return canonical_table(conjoin(table, constraint, labels, rows)).tobytes() != table.tobytes()
 
 
 def _in_brief(rule: str) -> str:
