@@ -23,7 +23,8 @@ STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
 SECONDS_TO_RAISE_AGAIN = 0.01
 
-ADVICE = "continue `train` and `run` with --resume, an experiment with the same command"
+RESUMED = ("run", "train")
+"""The commands that go on where they stopped, with --resume."""
 
 OBJECTS_TO_COLLECT = 50_000
 """New objects before Python looks for garbage: the imports of a command make many objects and no garbage."""
@@ -63,7 +64,7 @@ def run_command(application: str = "wfairl.cli.app:app") -> None:
     except BaseException as error:
         code = _code_of_signal(error)
         if code is not None:
-            _end(f"{STOPPED[code]}; {ADVICE}", code)
+            _end(STOPPED[code] + _advice(application), code)
         if isinstance(error, WfairlError):
             _end(str(error), error.exit_code)
         if is_out_of_memory(error):
@@ -74,6 +75,15 @@ def run_command(application: str = "wfairl.cli.app:app") -> None:
         if error.filename is None:  # a full disk under standard output, which Python flushes again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         _end(f"{error.filename or 'standard output'}: {error.strerror or error}", BadInputError.exit_code)
+
+
+def _advice(application: str) -> str:
+    """How to go on, for a command that can."""
+    if not application.startswith("wfairl."):
+        return "; the same command continues an experiment"
+    arguments = iter(sys.argv[1:])
+    command = next((one for one in arguments if not (one == "--tasks" and next(arguments, "")) and one[0] != "-"), "")
+    return "; continue it with --resume" if command in RESUMED else ""
 
 
 def _code_of_signal(error: BaseException | None) -> int | None:
