@@ -189,10 +189,10 @@ def train(
 def check_task_model(method: Method, is_given: bool) -> None:
     """Refuse a missing task model, or one that the method has no use for."""
     if method.needs_task_model and not is_given:
-        others = ", ".join(one.name for one in METHODS.values() if not one.needs_task_model)
+        others = " or ".join(one.name for one in METHODS.values() if not one.needs_task_model)
         raise BadInputError(
             f"{method.name} plans with a task model (--task-model), the file that `wfairl learn-task` writes;"
-            f" {others} do without"
+            f" the method {others} (--method) needs none"
         )
     if is_given and not method.needs_task_model:
         raise BadInputError(
