@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from oracles_planning import cheapest_costs_by_enumeration
 from strategies_planning import Problem, TableWorld, draw_costs, problems, rule
 
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import nodes_along
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
@@ -36,6 +37,12 @@ def test_no_sequence_of_controls_is_shorter_than_the_plan(problem: Problem):
     except UnsatisfiableTaskError:
         length = np.inf
     assert length == best or (best == np.inf and length > horizon)
+
+
+def test_what_only_the_rule_forbids_is_not_said_to_be_impossible():
+    world = TableWorld(np.array([[1], [2], [2]]), np.array([[1], [2], [0]]))  # a, then b
+    with pytest.raises(UnsatisfiableTaskError, match=r"\(b can never hold unless the rule is broken, as by 'a'\)"):
+        find_plan(product := build_product(world, all_of(visit_in_order("b"), avoid("a"))), unit_cost(product))
 
 
 def test_unsatisfiable_task_names_the_labels_that_never_come():

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.core.automata.sentences import describe_state
+from wfairl.core.automata.words import format_label
 from wfairl.core.planning.expected_cost import success_probability
 from wfairl.core.planning.path import Path, follow
 from wfairl.core.planning.product import Product
@@ -160,10 +161,17 @@ def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]])
     )
     ever = frozenset().union(*(label for there in labels.values() for label in there))
     never = ", ".join(sorted(automaton.propositions - ever))
+    breaking = [
+        format_label(label)
+        for state, there in labels.items()
+        for label in there
+        if automaton.read(state, label) == DEAD
+    ]
+    unless = f" unless the rule is broken, as by {_some(sorted(set(breaking)))}" if breaking else ""
     return UnsatisfiableTaskError(
         "the task cannot be satisfied in this world: "
         + (f"{waiting}, and no controls produce that there" if waiting else "every way to complete it is blocked")
-        + f"{f' ({never} can never hold)' if never else ''}."
+        + f"{f' ({never} can never hold{unless})' if never else ''}."
         " Plan in another world (another seed), or learn the automaton from words that cover worlds like this one."
     )
 
