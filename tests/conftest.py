@@ -11,10 +11,18 @@ import pytest
 from hypothesis import settings
 
 from wfairl.cli import run_command
+from wfairl.core.worlds import task_registry as registry
 
 settings.register_profile("fast", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=100)  # of `make test-slow`
 settings.load_profile("fast")
+
+
+@pytest.fixture(autouse=True)
+def tasks_end_with_their_test(monkeypatch):
+    """What a test makes known by `--tasks` or `register_task` is forgotten after it."""
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
+    monkeypatch.setattr(registry, "_loaded", {})
 
 
 class Result(NamedTuple):

@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from wfairl.cli.app import app
-from wfairl.core.worlds import task_registry as registry
 
 ROOT = Path(__file__).parents[1]
 TESTED_ELSEWHERE = {"words-and-event-logs.md"}  # it needs the file that it tells the reader to write
@@ -24,7 +23,6 @@ DOCUMENTS = [
 def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))  # what a snippet adds ends with it
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
         exec(compile(snippet, document.name, "exec"), names)
@@ -36,8 +34,6 @@ def test_the_commands_of_the_worked_example_run(tmp_path, monkeypatch):
     document = (ROOT / "docs" / "your-own-world.md").read_text()
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
-    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document, re.DOTALL)[:3]:  # they write the logs
         exec(compile(snippet, "your-own-world.md", "exec"), names)

@@ -31,7 +31,6 @@ from wfairl.core.costs.cost_model import COST_MODELS, CostModel
 from wfairl.core.demonstrations.learners import LEARNERS, TaskLearner
 from wfairl.core.planning.planner import Planner, Solution
 from wfairl.core.runs.methods import METHODS, Method
-from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Rendered
 from wfairl.core.worlds.simulator import Simulator
 from wfairl.core.worlds.world import outcomes_of
@@ -71,9 +70,8 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "examples"))
-    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, FORMATS, EXPERIMENTS):
+    for one in (METHODS, COST_MODELS, LEARNERS, FORMATS, EXPERIMENTS):
         monkeypatch.setattr(one, "_entries", dict(one._entries))
-    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -91,8 +91,6 @@ def refused(wfairl, monkeypatch, tmp_path):
     """Runs a command in an empty folder, and sees that it is refused in one line that says why."""
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
-    monkeypatch.setattr(registry, "_loaded", {})
 
     def run(*arguments, message):
         code, out, err = wfairl(*arguments)

@@ -25,10 +25,8 @@ def places(tmp_path_factory):
 
 
 @pytest.fixture(params=FILES)
-def own(request, wfairl, places, monkeypatch):
-    """A world's name, its folder, and the command line with its tasks; what is known before is known after."""
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
-    monkeypatch.setattr(registry, "_loaded", {})
+def own(request, wfairl, places):
+    """A world's name, its folder, and the command line with its tasks."""
 
     def command(*arguments):
         result = wfairl("--tasks", FILES[request.param], *arguments)
@@ -138,9 +136,7 @@ TASK = ModelTask("courier-of-logs", "fetch", Courier.propositions, visit_in_orde
 """
 
 
-def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_path, monkeypatch):
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
-    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
+def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_path):
     tasks, log, demos = tmp_path / "courier.py", tmp_path / "log.jsonl", tmp_path / "demos.safetensors"
     tasks.write_text(COURIER)
     states = [[2, 2], [3, 2], [3, 3], [4, 3], [4, 2], [4, 1], [4, 0]]
@@ -158,14 +154,13 @@ def test_a_log_with_surprises_is_imported_and_its_slip_estimated(wfairl, tmp_pat
     assert document["surprises"] == []
 
 
-def test_a_plan_names_the_states_of_a_world_that_slips_whatever_they_are(wfairl, tmp_path, monkeypatch):
+def test_a_plan_names_the_states_of_a_world_that_slips_whatever_they_are(wfairl, tmp_path):
     """Records, as people write them, and the integers of the frozen lake."""
     (tmp_path / "wet.py").write_text(WET)
     for file, task, places in (
         (tmp_path / "wet.py", "wet", {f"Place(x={x})" for x in range(4)}),
         (EXAMPLES / "frozen_lake.py", "frozen-errands", {str(cell) for cell in range(64)}),
     ):
-        monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
         command = ("--tasks", file, "plan", task)
         (printed, shown) = (wfairl(*command, *option) for option in ((), ("--json",)))
         assert (printed.returncode, shown.returncode) == (0, 0), printed.stderr

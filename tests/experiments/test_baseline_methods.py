@@ -20,7 +20,6 @@ from wfairl.core.planning import roll_out
 from wfairl.core.runs.methods import find_method, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import find_task
 
 CORRIDOR = Path(__file__).parents[2] / "examples" / "own_world.py"
@@ -137,10 +136,8 @@ def test_without_the_extra_gail_says_what_to_install_and_the_rest_works(dataset,
 
 
 @pytest.fixture
-def command(wfairl, monkeypatch):
+def command(wfairl):
     """The command line with the baselines; its options are those of the methods known when it is imported."""
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
-    monkeypatch.setattr(registry, "_loaded", {})
     importlib.reload(train_command)
 
     def run(*arguments, refused=None):

@@ -13,7 +13,6 @@ from PIL import Image
 from wfairl.core.demonstrations import load
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.path import follow
-from wfairl.core.worlds import task_registry as registry
 
 FLOOR = Path(__file__).parents[2] / "examples" / "own_floor.py"
 FIRST = 1_000_000
@@ -22,12 +21,6 @@ FIRST = 1_000_000
 @pytest.fixture(scope="module")
 def serve():
     return runpy.run_path(str(FLOOR))["TASK"]
-
-
-@pytest.fixture(autouse=True)
-def only_known_here(monkeypatch):
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
-    monkeypatch.setattr(registry, "_loaded", {})
 
 
 def recorded(task, seed, noise=0.01):

@@ -37,10 +37,8 @@ TASK_FILE = """
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    """What a test makes known is forgotten after it."""
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
+    """Tasks of installed packages are looked for again."""
     monkeypatch.setattr(registry, "_installed", [])
-    monkeypatch.setattr(registry, "_loaded", {})
 
 
 @pytest.fixture
