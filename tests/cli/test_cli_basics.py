@@ -147,8 +147,8 @@ def test_a_full_disk_under_the_output_is_said_in_one_line():
     ("command", "place", "advice"),
     [
         (("evaluate", "doorkey", "--json"), "evaluate.evaluate", ""),
-        (("run", "doorkey"), "run.find_task", "; continue it with --resume"),
-        (("--tasks", "colorsys", "run", "doorkey"), "run.find_task", "; continue it with --resume"),
+        (("run", "doorkey"), "run.check_run_directory", "; continue it with --resume"),
+        (("--tasks", "colorsys", "run", "doorkey"), "run.check_run_directory", "; continue it with --resume"),
         (("plan", "doorkey"), "plan.find_task", ""),
     ],
 )
