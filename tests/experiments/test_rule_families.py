@@ -176,6 +176,15 @@ def test_truth_and_chosen_automaton_have_the_same_posterior_where_they_are_the_s
     assert compared["gap"] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
+def test_the_search_goes_on_from_what_explains_the_demonstrations_that_it_left_out():
+    problem = make_problem("again-after", 15)
+    dataset = collect(problem.task, 32, 0, TEMPERATURE, 13, n_jobs=1)
+    explained = explain(problem, dataset)
+    cost = unit_cost if explained.cost is None else explained.cost
+    assert compare_with_truth(problem, dataset, explained, cost)["gap"] < 1  # it was 47
+
+
 def test_cell_tells_what_became_of_every_plan():
     outcome = learn("never", 2, demonstrations=8, scenes=8)
     row = outcome.rows[0]

@@ -7,6 +7,9 @@ best automaton that is not yet expanded: it evaluates all automata that are one 
 `BEAM_WIDTH` best ones are all expanded. An automaton that is longer than its parent without explaining more is not
 promising: it is kept as an alternative and not expanded.
 
+The best automaton may leave demonstrations out, as if they followed no task, because the automata that explain them too
+fell out of the beam before they were whole. So the search goes on among those that explain them, and then among all.
+
 Most automata are refuted without planning, because they do not accept the demonstrations. Others are given up as soon
 as they cannot reach the beam any more, whatever the scenes that are not yet planned give: that bound is exact, but
 where worlds slip (`Evidence.tighten`). Automata that read the labels of the scenes alike are evaluated once. Nothing
@@ -19,11 +22,15 @@ from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfairl.core.automata.minimisation import Table, canonical_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.moves import constrained, neighbours, starts
 from wfairl.core.rational.prior import log_prior
+from wfairl.core.rational.tables import read_word
 from wfairl.core.support.parallel import map_in_threads
 
 BEAM_WIDTH, WINDOW = 8, 30.0
@@ -54,14 +61,25 @@ class Candidate:
 
 def search(evaluator: "Evaluator") -> list[Candidate]:
     """All automata that were evaluated completely, the best first."""
-    labels = evaluator.evidence.labels
     evaluator.evaluate_all(starts(evaluator.propositions, *evaluator.evidence.always_read))
     expanded: set[CompactAutomaton] = set()
+    _expand(evaluator, expanded)
+    best, scenes = evaluator.candidates[:1], evaluator.evidence.observations.scenes
+    left_out = [scene.word for one in best for scene in scenes if not _ends(one.table, scene.word)]
+    if left_out:
+        _expand(evaluator, expanded, left_out)
+        _expand(evaluator, expanded)
+    return evaluator.candidates
+
+
+def _expand(evaluator: "Evaluator", expanded: set[CompactAutomaton], words: Sequence[NDArray[np.int32]] = ()) -> None:
+    """Expand the best automata, of those that explain some words, until all in the beam are expanded."""
+    labels = evaluator.evidence.labels
     while True:
-        beam = _beam(evaluator.candidates)
+        beam = _beam(one for one in evaluator.candidates if all(_ends(one.table, word) for word in words))
         best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
         if best is None:
-            return evaluator.candidates
+            return
         expanded.add(best.automaton)
         needed = beam[-1].log_posterior if len(beam) == BEAM_WIDTH else beam[0].log_posterior - WINDOW
         reads = evaluator.evidence.reads(best.automaton._replace(constraints=()).to_table(labels))
@@ -70,9 +88,14 @@ def search(evaluator: "Evaluator") -> list[Candidate]:
         evaluator.evaluate_all(chain(moves, constraints), needed, best)
 
 
+def _ends(table: Table, word: NDArray[np.int32]) -> bool:
+    """Whether an automaton accepts a word exactly at its end."""
+    return read_word(table, word) == len(word)
+
+
 def _beam(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The best promising candidates that are not too far behind the best."""
-    ranked = [candidate for candidate in candidates if candidate.promising][:BEAM_WIDTH]
+    ranked = list(islice((candidate for candidate in candidates if candidate.promising), BEAM_WIDTH))
     return [one for one in ranked if one.log_posterior >= ranked[0].log_posterior - WINDOW]
 
 
