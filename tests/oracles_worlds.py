@@ -57,13 +57,8 @@ def fingerprint(env):
 
 
 def features_by_hand(env, arrives_at):
-    """The names of what is in front of the agent, under it and in its hands, and of the floor it arrives on."""
-    ahead, under, hands = env.grid.get(*env.front_pos), env.grid.get(*env.agent_pos), env.carrying
-    names = {f"{'empty' if ahead is None else ahead.type} ahead", f"on {'empty' if under is None else under.type}"}
-    if ahead is not None and ahead.type == "door":
-        shown = ("open", "closed", "locked")[ahead.encode()[2]]  # an open door shows no lock
-        names |= {f"{state} door ahead" for state in ("open", "locked") if state == shown}
-    names.add(f"{'nothing' if hands is None else hands.type} in hand")
+    """The names of what is in the agent's hands, and of the floor it arrives on."""
+    names = {f"{'nothing' if env.carrying is None else env.carrying.type} in hand"}
     floor = env.grid.get(*arrives_at)
     if floor is not None and floor.type == "floor":
         names.add(f"to {floor.color} floor")
