@@ -31,8 +31,9 @@ FEW = 1e-3
 HARDLY_ANY = 1e-4
 """A policy in which so small a part of the controls has changed is the best, unless a look ahead tells otherwise."""
 
-MOST_STAYING = 1 - 1e-9
-"""The probability to stay is divided out up to this one: a policy that is not yet the best may stay for ever."""
+LEAST_LEAVING = 1e-9
+"""The probability to stay is divided out as if a node were left at least with this one: a policy that is not yet the
+best may stay for ever."""
 
 ROUNDING = 1e-14
 """A policy keeps its control unless another one is better by more than this part of the cost-to-go. A change of twice
@@ -95,7 +96,7 @@ def split_lotteries(
 
 
 class PolicyRows(NamedTuple):
-    """The lotteries of a policy: V(s) = base(s) + stays(s) V(s) + sum over entries of s of probability times V(target).
+    """The lotteries of a policy: V(s) = base(s) + sum over entries of s of probability times V(target).
 
     A node has as many entries as effects that lead elsewhere; entries that its control does not need have probability
     0. So the loop over a policy reads memory in order, and little of it.
@@ -103,7 +104,6 @@ class PolicyRows(NamedTuple):
 
     lottery: NDArray[np.int64]  # of the control that is taken, shape [positions]
     base: Floats  # shape [positions]
-    stays: Floats  # 0 where the probability to stay is divided out, shape [positions]
     first: Ranks  # the entries of a position are those from first[position] to the next, shape [positions + 1]
     target: Nodes  # shape [entries]
     probability: Floats  # shape [entries]
@@ -112,8 +112,7 @@ class PolicyRows(NamedTuple):
     def room_for(cls, target: Nodes) -> "PolicyRows":
         """Room for any policy; the targets are those of `_Sweeps`."""
         nodes, first = len(target), first_entries(target)
-        floats = np.empty(nodes), np.empty(nodes)
-        return cls(np.empty(nodes, np.int64), *floats, first, np.empty(first[-1], np.int32), np.empty(first[-1]))
+        return cls(np.empty(nodes, np.int64), np.empty(nodes), first, np.empty(first[-1], np.int32), np.empty(first[-1]))
 
 
 @njit(cache=True, nogil=True)
@@ -264,20 +263,19 @@ def _write_row(
             count += 1
     for entry in range(count, end):
         rows.target[entry], rows.probability[entry] = node, 0.0
-    scale = 1 / (1 - stays) if stays <= MOST_STAYING else 1.0
+    scale = 1 / max(1 - stays, LEAST_LEAVING)
     for entry in range(first, count):
         rows.probability[entry] *= scale
     rows.base[node], rows.lottery[node] = base * scale, lottery
-    rows.stays[node] = stays if stays > MOST_STAYING else 0.0
 
 
 @inner
 def _follow_rows(rows: PolicyRows, V: Floats) -> float:
     """One sweep over a policy; the largest change."""
-    _, base, stays, first, target, probability = rows
+    _, base, first, target, probability = rows
     largest, entry, one = 0.0, np.uint64(0), np.uint64(1)
     for node in range(len(base)):
-        q, end = base[node] + stays[node] * V[node], np.uint64(first[node + 1])
+        q, end = base[node], np.uint64(first[node + 1])
         while entry < end:
             q += probability[entry] * V[np.uint32(target[entry])]
             entry += one
