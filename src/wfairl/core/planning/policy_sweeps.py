@@ -112,7 +112,8 @@ class PolicyRows(NamedTuple):
     def room_for(cls, target: Nodes) -> "PolicyRows":
         """Room for any policy; the targets are those of `_Sweeps`."""
         nodes, first = len(target), first_entries(target)
-        return cls(np.empty(nodes, np.int64), np.empty(nodes), first, np.empty(first[-1], np.int32), np.empty(first[-1]))
+        entries = np.empty(first[-1], np.int32), np.empty(first[-1])
+        return cls(np.empty(nodes, np.int64), np.empty(nodes), first, *entries)
 
 
 @njit(cache=True, nogil=True)
