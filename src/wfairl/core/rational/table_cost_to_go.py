@@ -256,10 +256,8 @@ def expected_table_cost_to_go(
     values = np.full(count + 2, failure + 2 * highest)
     values[count], values[count + 1] = 0.0, failure
     first = first_entries(target)
-    rows = PolicyRows(
-        np.empty(count, np.int64), np.empty(count), np.empty(count), first,
-        np.empty(first[-1], np.int32), np.empty(first[-1]),
-    )  # fmt: skip
+    entries = np.empty(first[-1], np.int32), np.empty(first[-1])
+    rows = PolicyRows(np.empty(count, np.int64), np.empty(count), first, *entries)
     sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
     for i in range(count):
         V[order[i]] = values[i]
