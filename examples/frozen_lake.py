@@ -10,7 +10,7 @@ with a table of transitions, such as those of Gymnasium, needs only its proposit
 from gymnasium.envs.toy_text import FrozenLakeEnv
 
 from wfairl import ModelTask, all_of, avoid, visit_in_order
-from wfairl.core.worlds import GymnasiumWorld
+from wfairl.recordings import GymnasiumWorld
 
 LAKE = FrozenLakeEnv(map_name="8x8")
 CELLS = "".join(cell.decode() for row in LAKE.desc for cell in row)

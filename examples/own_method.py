@@ -11,7 +11,7 @@ from pathlib import Path
 from own_world import TASK
 
 from wfairl import PlannedPolicy, TaskModel, find_learner, unit_cost
-from wfairl.core.runs import Method, RunConfig, Trained, check_free, register_method, seen_tests, write_config
+from wfairl.runs import Method, RunConfig, Trained, check_free, register_method, seen_tests, write_config
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from experiments.harness import Cell, Options, Outcome, Results
 from experiments.method_comparison.paper import FULL, PAPER
 from experiments.method_comparison.tables import ComparisonTables
 from experiments.method_comparison.training import train_and_test
-from wfairl.core.runs.methods import CHOSEN
+from wfairl.runs.methods import CHOSEN
 
 
 def row(scene, value=0.5, success=True, cost=20.0, acting="greedy", chosen=True, tested="doorkey"):

@@ -30,10 +30,10 @@ from wfairl import (
 from wfairl.core.costs.cost_model import COST_MODELS, CostModel
 from wfairl.core.demonstrations.learners import LEARNERS, TaskLearner
 from wfairl.core.planning.planner import Planner, Solution
-from wfairl.core.runs.methods import METHODS, Method
 from wfairl.core.worlds.rendering import Rendered
 from wfairl.core.worlds.simulator import Simulator
 from wfairl.core.worlds.world import outcomes_of
+from wfairl.runs.methods import METHODS, Method
 from wfairl.specifications.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

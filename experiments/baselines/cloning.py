@@ -44,7 +44,6 @@ from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.costs.training import EpochMetrics
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
@@ -52,6 +51,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.networks.adam import Adam
 from wfairl.networks.epochs import Checkpoint, DivergedError, half_cosine, one_torch_thread, run_epochs
+from wfairl.runs.methods import TrainingRequest
 
 METHOD = "bc"
 

@@ -9,9 +9,9 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wfairl.core.planning.policies import Policy
-from wfairl.core.runs.methods import Method, Trained, TrainingRequest, register_method
 from wfairl.core.support.errors import MissingExtraError
 from wfairl.core.worlds.task import Task
+from wfairl.runs.methods import Method, Trained, TrainingRequest, register_method
 
 if TYPE_CHECKING:
     from experiments.baselines.network_policy import ModelSelection, NetworkRun

@@ -27,8 +27,12 @@ from experiments.baselines.network import GridEncoder, GridNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.costs.training import METRICS
 from wfairl.core.planning.agent import Status
-from wfairl.core.runs.methods import TrainingRequest
-from wfairl.core.runs.run_directory import (
+from wfairl.core.support.documents import parse, write_lines
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+from wfairl.core.worlds.world import World
+from wfairl.runs.methods import TrainingRequest
+from wfairl.runs.run_directory import (
     BrokenRunError,
     RunConfig,
     check_free,
@@ -37,10 +41,6 @@ from wfairl.core.runs.run_directory import (
     unfinished,
     write_config,
 )
-from wfairl.core.support.documents import parse, write_lines
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
-from wfairl.core.worlds.world import World
 
 FORMAT, VERSION = "wfairl-policy", 1
 POLICY = "policy.safetensors"

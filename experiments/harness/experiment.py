@@ -129,8 +129,8 @@ def run_experiment(
     """
     from experiments.harness.computing import compute_cells  # here, because torch and pandas are slow to import
     from experiments.harness.results import Results
-    from wfairl.core.runs.run_directory import CONFIG
     from wfairl.processes.workers import worker_setup
+    from wfairl.runs.run_directory import CONFIG
 
     check_directory(directory)
     if (directory / CONFIG).exists():

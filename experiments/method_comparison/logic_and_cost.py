@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from experiments.method_comparison.paper import LITTLE_TRAINED, SMALL_BUDGETS
 from experiments.method_comparison.protocol import Curve, DataSet, Entry, MethodComparison, Protocol
-from wfairl.core.runs.methods import GREEDY
+from wfairl.runs.methods import GREEDY
 
 OFFICES = tuple(
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")

@@ -23,8 +23,8 @@ from wfairl.core.costs.cost_model import find_cost_model
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
-from wfairl.core.runs.methods import find_method
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.methods import find_method
 
 
 @dataclass(frozen=True)

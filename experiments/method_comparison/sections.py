@@ -9,9 +9,6 @@ from experiments.harness.results import Results, Sections
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.planning import Policy, expert_policy
-from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.methods import find_method, load_policy
-from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import AutomatonDrawing, Facts, automaton_drawing, prose
@@ -21,6 +18,9 @@ from wfairl.pages.page import Block
 from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.preference import NoPreferenceError, check_preference
 from wfairl.pages.text import number
+from wfairl.runs.evaluation import episode_rng
+from wfairl.runs.methods import find_method, load_policy
+from wfairl.runs.run_directory import Run, load_run
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""

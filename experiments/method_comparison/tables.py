@@ -15,10 +15,10 @@ from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES, policy_title
-from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import PageTable, TableCell
 from wfairl.pages.text import Text, capitalised, counted, number, with_error
+from wfairl.runs.methods import CHOSEN
 
 SEPARATOR = " / "
 """Between the figures of a cell."""

@@ -14,10 +14,10 @@ from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
-from wfairl.core.runs import Evaluation, evaluate
-from wfairl.core.runs.evaluation import EVALUATION, write_evaluations
-from wfairl.core.runs.methods import TrainingRequest, find_method, learned_name
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs import Evaluation, evaluate
+from wfairl.runs.evaluation import EVALUATION, write_evaluations
+from wfairl.runs.methods import TrainingRequest, find_method, learned_name
 
 DEMONSTRATIONS, TASK_MODEL = "demonstrations.safetensors", "task.json"
 

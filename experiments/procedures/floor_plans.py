@@ -27,8 +27,6 @@ from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.plan import Plan, find_plan
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.runs.methods import train
-from wfairl.core.runs.run_directory import load_run
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import rule_of
 from wfairl.floors.floor_plan import FloorPlan, resample
@@ -45,6 +43,8 @@ from wfairl.floors.workshop import (
     workshop_roadmap,
 )
 from wfairl.recordings.log import read_recordings
+from wfairl.runs.methods import train
+from wfairl.runs.run_directory import load_run
 
 PLANNED_ON = 1000
 """Samples of the roadmap of new scenes."""

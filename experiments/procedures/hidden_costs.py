@@ -25,14 +25,14 @@ from wfairl.core.planning import ExactPlanner, PlannedPolicy, roll_out
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
 from wfairl.core.planning.product import Product
 from wfairl.core.rational import CautiousPolicy
-from wfairl.core.runs.evaluation import episode_rng
-from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
+from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.world import MiniGridWorld
+from wfairl.runs.evaluation import episode_rng
 
 SUCCESSES, FAILURES, TEMPERATURE, MOST_SCENES = 32, 128, 0.5, 32
 EXPENSIVE = 3.0

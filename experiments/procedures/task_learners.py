@@ -20,9 +20,9 @@ from wfairl.core.planning import PlannedPolicy, Policy, expert_policy
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.product import check_initial_state
 from wfairl.core.rational.caution import CautiousPolicy
-from wfairl.core.runs.evaluation import evaluate
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.evaluation import evaluate
 
 OFFICES = [
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")

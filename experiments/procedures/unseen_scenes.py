@@ -8,8 +8,8 @@ import pandas as pd
 
 from experiments.harness import PageTable, Results, table_of
 from wfairl.core.planning import Policy, expert_policy
-from wfairl.core.runs.evaluation import Evaluation, evaluate
 from wfairl.core.worlds.task import Task
+from wfairl.runs.evaluation import Evaluation, evaluate
 
 FIRST_TEST_SCENE, TEST_SCENES, FEWER_SCENES = 5000, 64, 8
 """The scenes of tests, from a seed on: all of them, and those of a quick look."""

@@ -31,10 +31,10 @@ from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational import CautiousPolicy, RationalLearner, RationalSettings, posterior_of
 from wfairl.core.rational.caution import LARGEST_DOUBT
+from wfairl.core.rational.logic_with_cost import Explanation, learn_logic_and_cost
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.rational_learner import evidence_of
-from wfairl.core.runs.logic_with_cost import Explanation, learn_logic_and_cost
 from wfairl.core.support.errors import BadInputError
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
 

@@ -31,14 +31,14 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.planning.product import build_product
     from wfairl.core.planning.rollout import roll_out
     from wfairl.core.rational.caution import CautiousPolicy
-    from wfairl.core.runs.evaluation import evaluate
-    from wfairl.core.runs.methods import load_policy, train
     from wfairl.core.worlds.graph import GraphWorld
     from wfairl.core.worlds.rendering import Places, Rendering
     from wfairl.core.worlds.task import ModelTask, Task, check_task
     from wfairl.core.worlds.task_registry import find_task, register_task
     from wfairl.core.worlds.world import World
     from wfairl.core.worlds.world_laws import check_world
+    from wfairl.runs.evaluation import evaluate
+    from wfairl.runs.methods import load_policy, train
 
 __version__ = "0.2.0"
 
@@ -100,11 +100,11 @@ _MODULES = {
     "unit_cost": "core.planning.cost",
     "Dataset": "core.demonstrations.demonstration",
     "collect": "core.demonstrations.collection",
-    "train": "core.runs.methods",
-    "load_policy": "core.runs.methods",
+    "train": "runs.methods",
+    "load_policy": "runs.methods",
     "PlannedPolicy": "core.planning.policies",
     "roll_out": "core.planning.rollout",
-    "evaluate": "core.runs.evaluation",
+    "evaluate": "runs.evaluation",
 }
 
 __getattr__, __dir__ = load_lazily(__name__, _MODULES)

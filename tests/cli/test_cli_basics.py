@@ -22,8 +22,8 @@ from wfairl.cli.evaluate import summary
 from wfairl.core.demonstrations import load
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
-from wfairl.core.runs.evaluation import evaluate
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.evaluation import evaluate
 
 
 def test_the_installed_command_runs():

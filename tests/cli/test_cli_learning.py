@@ -16,8 +16,8 @@ from typer.models import OptionInfo
 
 from wfairl.cli import train
 from wfairl.core.demonstrations import collect, save
-from wfairl.core.runs.methods import find_method
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.methods import find_method
 
 
 @pytest.fixture(scope="module")

@@ -118,5 +118,5 @@ def test_learning_from_words_on_the_command_line_loads_nothing_of_costs_runs_and
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     loaded = ended.stdout.split()
     assert "wfairl.events.declare" in loaded, ended.stderr
-    rooms = ("wfairl.core.costs.", "wfairl.core.runs.", "wfairl.core.rational.search", "wfairl.core.rational.evidence")
+    rooms = ("wfairl.core.costs.", "wfairl.runs.", "wfairl.core.rational.search", "wfairl.core.rational.evidence")
     assert not [name for name in loaded if name.startswith(rooms)]

@@ -14,10 +14,10 @@ from experiments.baselines.network_policy import load_network_run, mean_log_prob
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.runs.methods import TrainingRequest
-from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import find_task
+from wfairl.runs.methods import TrainingRequest
+from wfairl.runs.run_directory import RunExistsError
 
 TASK = find_task("doorkey")
 SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, radius=3)

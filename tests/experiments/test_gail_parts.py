@@ -28,11 +28,11 @@ from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.rollout import roll_out
-from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import HANDS
 from wfairl.minigrid.tasks import DOORKEY, PAPER_TASKS
+from wfairl.runs.evaluation import episode_return
 
 SIZE = 5
 ENCODER = GridEncoder(SIZE // 2)

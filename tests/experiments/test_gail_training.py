@@ -19,12 +19,12 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.policies import expert_policy
-from wfairl.core.runs import evaluate
-from wfairl.core.runs.methods import TrainingRequest
-from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.tasks import DOORKEY
+from wfairl.runs import evaluate
+from wfairl.runs.methods import TrainingRequest
+from wfairl.runs.run_directory import RunExistsError
 
 pytest.importorskip("stable_baselines3")
 

@@ -14,11 +14,11 @@ from experiments.harness.tables import to_markdown, to_texts
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from experiments.method_comparison.protocol import Entry
 from experiments.method_comparison.tables import standard_error, summarise, trials_of
-from wfairl.core.runs.methods import CHOSEN, METHODS
-from wfairl.core.runs.planning_methods import NoAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.page import Page, Section, page_html
 from wfairl.pages.published import PAPER_TASKS
+from wfairl.runs.methods import CHOSEN, METHODS
+from wfairl.runs.planning_methods import NoAutomaton
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 

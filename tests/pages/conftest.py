@@ -2,8 +2,8 @@
 
 import pytest
 
-from wfairl.core.runs.pipeline import PipelineConfig, run_pipeline
 from wfairl.pages.run_page import write_run_report
+from wfairl.runs.pipeline import PipelineConfig, run_pipeline
 
 
 @pytest.fixture(scope="session")

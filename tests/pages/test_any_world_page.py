@@ -12,10 +12,6 @@ from wfairl.core.costs.cost_model import load_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import expert_policy
-from wfairl.core.runs import evaluate
-from wfairl.core.runs.evaluation import save_evaluations
-from wfairl.core.runs.methods import find_method, train
-from wfairl.core.runs.run_directory import COST
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import register_task
 from wfairl.pages import run_training
@@ -23,6 +19,10 @@ from wfairl.pages.cost_tables import cost_tables
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import run_page, write_run_report
+from wfairl.runs import evaluate
+from wfairl.runs.evaluation import save_evaluations
+from wfairl.runs.methods import find_method, train
+from wfairl.runs.run_directory import COST
 
 NASTY = ("<script>alert(1)</script>", "a & b <i>")
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import bootstrap
 
 from wfairl.core.planning import RandomPolicy, expert_policy
-from wfairl.core.runs import evaluate
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.policy_comparison import compare_costs, compare_returns, mean_with_interval
+from wfairl.runs import evaluate
 
 
 def test_intervals_are_those_of_scipys_bootstrap():

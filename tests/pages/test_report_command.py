@@ -7,8 +7,8 @@ import shutil
 import pytest
 from oracles_report import read_page
 
-from wfairl.core.runs.evaluation import read_evaluations, write_evaluations
-from wfairl.core.runs.pipeline import PipelineConfig, run_pipeline
+from wfairl.runs.evaluation import read_evaluations, write_evaluations
+from wfairl.runs.pipeline import PipelineConfig, run_pipeline
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,6 @@ from wfairl.core.planning import PlannedPolicy, unit_cost
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational import Support
 from wfairl.core.rational.constraints import Constraint, Doubt
-from wfairl.core.runs.evaluation import evaluate, read_evaluations, write_evaluations
-from wfairl.core.runs.methods import find_method, train
-from wfairl.core.runs.pipeline import PipelineConfig
-from wfairl.core.runs.run_directory import BrokenRunError, read_config, write_config
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
@@ -34,6 +30,10 @@ from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
 from wfairl.pages.run_page import _doubts, _tests, rule_section, run_page, write_run_report
+from wfairl.runs.evaluation import evaluate, read_evaluations, write_evaluations
+from wfairl.runs.methods import find_method, train
+from wfairl.runs.pipeline import PipelineConfig
+from wfairl.runs.run_directory import BrokenRunError, read_config, write_config
 
 
 @pytest.fixture(scope="module")

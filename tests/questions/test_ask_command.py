@@ -8,8 +8,8 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs import CostSettings
 from wfairl.core.demonstrations import collect, save
 from wfairl.core.planning.path import follow
+from wfairl.core.rational.logic_with_cost import learn_cost
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.runs.logic_with_cost import learn_cost
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions import cost_question

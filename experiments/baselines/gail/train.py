@@ -44,13 +44,13 @@ from experiments.baselines.validation import (
 )
 from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool, compile_scenes
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.methods import TrainingRequest
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.task import Task
 from wfairl.networks.adam import Adam
 from wfairl.networks.epochs import DivergedError, Tensors, copied, one_torch_thread
+from wfairl.runs.methods import TrainingRequest
 
 METHOD = "gail"
 

@@ -14,11 +14,11 @@ from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
-from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
 
 DEFAULT_TEMPERATURE = 0.5
 
@@ -121,7 +121,7 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")
-    from wfairl.core.runs.run_directory import read_config  # it is slow to import
+    from wfairl.runs.run_directory import read_config  # it is slow to import
 
     trained_for = read_config(Path(policy)).task
     if trained_for != task:
@@ -141,7 +141,7 @@ def _save(evaluation: Evaluation, others: Sequence[Evaluation], directory: Path,
 
     References beside it are saved if they are those of `wfairl run`, whatever its temperature.
     """
-    from wfairl.core.runs.methods import acting_mode, learned_name, method_of
+    from wfairl.runs.methods import acting_mode, learned_name, method_of
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
@@ -154,7 +154,7 @@ def _learned_cost(policy: str) -> Cost | None:
     """The learned cost of a run, by which the references beside it are judged too; None for a reference."""
     if policy in REFERENCES:
         return None
-    from wfairl.core.runs.methods import method_of
+    from wfairl.runs.methods import method_of
 
     return method_of(Path(policy))[1].learned_cost(Path(policy))
 
@@ -166,7 +166,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.core.runs.methods import check_unseen, load_policy  # it is slow to import
+        from wfairl.runs.methods import check_unseen, load_policy  # it is slow to import
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)

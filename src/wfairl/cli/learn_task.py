@@ -187,7 +187,7 @@ def learn_from_worlds(
         with_cost = isinstance(learner, RationalLearner) and task.default_cost == "auto" and not large
     if not with_cost:
         return learner.learn(dataset, task, n_jobs=jobs)
-    from wfairl.core.runs.logic_with_cost import learn_logic_and_cost  # here, because it is slow to import
+    from wfairl.core.rational.logic_with_cost import learn_logic_and_cost  # here, because it is slow to import
 
     return learn_logic_and_cost(dataset, task, learner=learner, n_jobs=jobs).model
 

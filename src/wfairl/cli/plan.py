@@ -124,8 +124,8 @@ def model_and_cost(task: Task, task_model: Path | None, run: Path | None) -> tup
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
         return model, nominal_cost(task)
-    from wfairl.core.runs.methods import method_of
-    from wfairl.core.runs.run_directory import TASK_MODEL
+    from wfairl.runs.methods import method_of
+    from wfairl.runs.run_directory import TASK_MODEL
 
     _, method = method_of(run)
     cost = method.learned_cost(run)
@@ -144,7 +144,7 @@ def _naming_both_tasks(task: str, run: Path | None) -> Iterator[None]:
     except BadInputError as error:
         if run is None:
             raise
-        from wfairl.core.runs.run_directory import read_config
+        from wfairl.runs.run_directory import read_config
 
         trained_for = read_config(run).task
         if trained_for == task:

@@ -13,12 +13,12 @@ from wfairl.cli.settings import settings_of, with_settings
 from wfairl.cli.train import check_run_directory, learned_cost_tables, print_trained, trained_document
 from wfairl.core.demonstrations import Dataset, load, merge
 from wfairl.core.demonstrations.learners import RATIONAL
-from wfairl.core.runs.methods import find_method
-from wfairl.core.runs.pipeline import METHOD, PipelineConfig, run_pipeline
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.run_page import write_run_report
 from wfairl.questions.answer_files import answers_beside, read_answers
+from wfairl.runs.methods import find_method
+from wfairl.runs.pipeline import METHOD, PipelineConfig, run_pipeline
 
 OWN = settings_of(PipelineConfig)
 OF_METHOD = {name: one for name, one in settings_of(find_method(METHOD).settings_type()).items() if name not in OWN}

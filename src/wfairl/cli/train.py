@@ -14,12 +14,12 @@ from wfairl.cli.options import AsJson, Jobs, Resume
 from wfairl.cli.settings import settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import load, merge
-from wfairl.core.runs.methods import METHODS, Method, Trained, check_task_model, find_method
-from wfairl.core.runs.methods import train as train_method
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import World
 from wfairl.questions.answer_files import answers_beside
+from wfairl.runs.methods import METHODS, Method, Trained, check_task_model, find_method
+from wfairl.runs.methods import train as train_method
 
 if TYPE_CHECKING:
     from wfairl.pages.cost_tables import NamedTable
@@ -104,8 +104,8 @@ def learned_cost_tables(method: Method, world: World[Any], directory: Path) -> "
     if not method.learns_cost:
         return ()
     from wfairl.core.costs.cost_model import load_cost
-    from wfairl.core.runs.run_directory import COST  # here, because it is slow to import
     from wfairl.pages.cost_tables import cost_tables
+    from wfairl.runs.run_directory import COST  # here, because it is slow to import
 
     return cost_tables(load_cost(directory / COST), world)
 

@@ -72,7 +72,7 @@ def _prices(run: Path | None, kinds: int) -> NDArray[np.float64]:
     if run is None:
         return np.ones(kinds)
     from wfairl.core.costs.feature_costs import PricesCost  # here, because it is slow to import
-    from wfairl.core.runs.run_directory import load_run
+    from wfairl.runs.run_directory import load_run
 
     cost = load_run(run).cost
     if not isinstance(cost, PricesCost):

@@ -23,12 +23,12 @@ from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
-from wfairl.core.runs.evaluation import Episode
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import AutomatonDrawing
 from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of, state_text
+from wfairl.runs.evaluation import Episode
 
 ATLAS_COLUMNS = 16
 DIGITS = 6

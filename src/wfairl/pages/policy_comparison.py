@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.runs.evaluation import Evaluation
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.evaluation import Evaluation
 
 RESAMPLES = 2_000
 TAILS = (2.5, 97.5)

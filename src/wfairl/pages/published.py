@@ -1,8 +1,8 @@
 """The figures of the paper's Table II, to put beside those of a run that repeats it."""
 
 from wfairl.core.demonstrations.learners import SPECTRAL
-from wfairl.core.runs.methods import learned_name
 from wfairl.pages.run_files import RunFiles
+from wfairl.runs.methods import learned_name
 
 PAPER_TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 """T1, T2 and T3."""

@@ -14,10 +14,15 @@ from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, training_te
 from wfairl.core.costs.training import METRICS
 from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
-from wfairl.core.runs.evaluation import Evaluation, read_evaluations
-from wfairl.core.runs.methods import Method, find_method
-from wfairl.core.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
-from wfairl.core.runs.run_directory import (
+from wfairl.core.support.bounds import Whole
+from wfairl.core.support.documents import plain, read_lines
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task, loaded_sources
+from wfairl.runs.evaluation import Evaluation, read_evaluations
+from wfairl.runs.methods import Method, find_method
+from wfairl.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
+from wfairl.runs.run_directory import (
     CONFIG,
     COST,
     TASK_MODEL,
@@ -26,11 +31,6 @@ from wfairl.core.runs.run_directory import (
     read_config,
     unfinished,
 )
-from wfairl.core.support.bounds import Whole
-from wfairl.core.support.documents import plain, read_lines
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task, loaded_sources
 
 _LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
 """The metrics of an epoch or an iteration of any method."""

@@ -27,9 +27,6 @@ from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational.constraints import Constraint, conjoin
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, TaskPosterior, posterior_of
-from wfairl.core.runs.evaluation import Evaluation, episode_rng
-from wfairl.core.runs.methods import learned_name
-from wfairl.core.runs.run_directory import CONFIG
 from wfairl.core.support.documents import plain_settings
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
@@ -44,6 +41,9 @@ from wfairl.pages.run_files import RunFiles, read_run_files, repeating_command
 from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
 from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number, percent
+from wfairl.runs.evaluation import Evaluation, episode_rng
+from wfairl.runs.methods import learned_name
+from wfairl.runs.run_directory import CONFIG
 
 REPORT = "report.html"
 

@@ -205,7 +205,7 @@ def _most_worth(
 def _about_cost(model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[int], jobs: int) -> CostQuestion | None:
     """The question about the cost, where the task's own choice of a cost has a posterior that can be had at once."""
     from wfairl.core.costs import CostSettings, SampledCost  # here, because it is slow to import
-    from wfairl.core.runs.logic_with_cost import learn_cost
+    from wfairl.core.rational.logic_with_cost import learn_cost
     from wfairl.questions.cost_question import find_cost_question
 
     world = task.make_world(seeds[0])

@@ -1,8 +1,9 @@
-"""Demonstrations from elsewhere: a user's own logs, and Minari's data sets."""
+"""What comes from elsewhere: a user's own logs, Minari's data sets, and Gymnasium's tables as worlds."""
 
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
+    "GymnasiumWorld": "gymnasium_table",
     "estimate_slip": "slip_estimate",
     "export_minari": "minari_exchange",
     "import_minari": "minari_exchange",

@@ -79,7 +79,7 @@ class SessionSnapshot:
         """The learned cost; without one, the task's nominal cost."""
         if self.run is None:
             return nominal_cost(self.spec.task)
-        from wfairl.core.runs.run_directory import load_run  # it is slow to import
+        from wfairl.runs.run_directory import load_run  # it is slow to import
 
         return load_run(self.run).cost
 
@@ -288,8 +288,8 @@ def learn_session_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evide
     """
     from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
     from wfairl.core.costs.feature_costs import SampledCost
-    from wfairl.core.runs.methods import TrainingRequest, find_method  # it is slow to import
-    from wfairl.core.runs.run_directory import load_run
+    from wfairl.runs.methods import TrainingRequest, find_method  # it is slow to import
+    from wfairl.runs.run_directory import load_run
 
     new = directory.parent.with_name(f".{directory.parent.name}.{directory.name}")  # outside: it may be deleted
     shutil.rmtree(new, ignore_errors=True)

@@ -60,7 +60,7 @@ import sys
 from pathlib import Path
 from wfairl.core.costs import PricesCost, load_cost, save_cost
 from wfairl.core.costs.training import read_checkpoint, train_cost, write_checkpoint
-from wfairl.core.runs.pipeline import run_pipeline
+from wfairl.runs.pipeline import run_pipeline
 model = PricesCost(3)
 save_cost(model, Path("cost.safetensors"))
 load_cost(Path("cost.safetensors"))

@@ -16,6 +16,7 @@ _MODULES = {
     "RuleEvidence": "rational_learner",
     "Support": "task_posterior",
     "TaskPosterior": "task_posterior",
+    "learn_logic_and_cost": "logic_with_cost",
     "learn_posterior": "rational_learner",
     "posterior_of": "task_posterior",
     "weigh_rules": "rational_learner",

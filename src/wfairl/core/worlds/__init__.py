@@ -5,7 +5,6 @@ from wfairl.core.support.imports import load_lazily
 _MODULES = {
     "BrokenLawError": "world",
     "GraphWorld": "graph",
-    "GymnasiumWorld": "gymnasium_table",
     "ModelSimulator": "simulator",
     "ModelTask": "task",
     "Observation": "simulator",

@@ -6,7 +6,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect, find_learner
-from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
+from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.worlds import find_task
 
 

@@ -1,7 +1,7 @@
 """A run on disk: `config.json`, `metrics.jsonl`, `checkpoint/`, and at the end what was learned.
 
 `config.json` is a `RunConfig` whatever the method. Runs that learn a cost hold `task.json`, and end with
-`cost.safetensors`; those of other methods (see `wfairl.core.runs.methods`) have files of their own.
+`cost.safetensors`; those of other methods (see `wfairl.runs.methods`) have files of their own.
 
 Every file is written atomically, and nothing read from one can run code.
 """

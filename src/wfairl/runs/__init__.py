@@ -11,7 +11,6 @@ _MODULES = {
     "Trained": "methods",
     "check_free": "run_directory",
     "evaluate": "evaluation",
-    "learn_logic_and_cost": "logic_with_cost",
     "load_run": "run_directory",
     "register_method": "methods",
     "seen_tests": "run_directory",

@@ -17,11 +17,11 @@ from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import feature_cost, path_cost, true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
-from wfairl.core.runs import evaluate
-from wfairl.core.runs.evaluation import BrokenEvaluationError, Episode, Evaluation, episode_return
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask, find_task
 from wfairl.minigrid import AgentAt, AgentOn, Carrying, MiniGridTask
+from wfairl.runs import evaluate
+from wfairl.runs.evaluation import BrokenEvaluationError, Episode, Evaluation, episode_return
 
 TEST_SEEDS = range(5000, 5064)
 PAPER = {

@@ -11,11 +11,11 @@ from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import roll_out
-from wfairl.core.runs.methods import METHODS, check_unseen, load_policy, train
-from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.methods import METHODS, check_unseen, load_policy, train
+from wfairl.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 
 TASK = find_task("doorkey")
 SMALL = {

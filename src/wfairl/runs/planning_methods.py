@@ -16,10 +16,13 @@ from wfairl.core.costs.training import TrainingResult
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.logic_with_cost import prepare_training
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.runs.logic_with_cost import prepare_training
-from wfairl.core.runs.methods import Method, Trained, TrainingRequest, acting_mode
-from wfairl.core.runs.run_directory import (
+from wfairl.core.support.documents import plain_settings
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task, rule_of
+from wfairl.runs.methods import Method, Trained, TrainingRequest, acting_mode
+from wfairl.runs.run_directory import (
     COST,
     TASK_MODEL,
     RunConfig,
@@ -28,9 +31,6 @@ from wfairl.core.runs.run_directory import (
     seen_tests,
     write_config,
 )
-from wfairl.core.support.documents import plain_settings
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import Task, rule_of
 
 
 class PlanningMethod(Method):

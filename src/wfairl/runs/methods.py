@@ -16,13 +16,13 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import Policy
-from wfairl.core.runs.run_directory import RunConfig, read_config
 from wfairl.core.support.documents import plain, plain_settings
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.run_directory import RunConfig, read_config
 
 CHOSEN, GREEDY = "chosen", "greedy"
 """How a policy acts: at the temperature that its method has chosen, or greedily."""
@@ -140,8 +140,8 @@ class Method(ABC):
 METHODS: Registry[Method] = Registry(
     "method",
     {
-        "wfa-irl": "wfairl.core.runs.planning_methods:WFA_IRL",
-        "no-automaton": "wfairl.core.runs.planning_methods:NO_AUTOMATON",
+        "wfa-irl": "wfairl.runs.planning_methods:WFA_IRL",
+        "no-automaton": "wfairl.runs.planning_methods:NO_AUTOMATON",
     },
     "Others are registered by a file or a module, such as bc and gail by `wfairl --tasks experiments.baselines COMMAND`"
     " or `import experiments.baselines`",

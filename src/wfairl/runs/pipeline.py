@@ -13,16 +13,16 @@ from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAININ
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.product import states_alone
-from wfairl.core.runs.evaluation import Evaluation, evaluate, save_evaluations
-from wfairl.core.runs.logic_with_cost import learn_logic_and_cost
-from wfairl.core.runs.methods import Trained, TrainingRequest, acting_mode, find_method, learned_name
-from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, check_resumable
+from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
+from wfairl.runs.methods import Trained, TrainingRequest, acting_mode, find_method, learned_name
+from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable
 
 EXPERIMENT, DEMONSTRATIONS = "experiment.json", "demonstrations.safetensors"
 
