@@ -3,19 +3,10 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "Cell": "cell",
-    "DataFolder": "cell",
-    "Experiment": "experiment",
-    "Options": "experiment",
-    "Outcome": "cell",
-    "Results": "results",
-    "PageTable": "tables",
-    "mean_and_spread": "tables",
-    "pivot": "tables",
-    "register_experiment": "experiment",
-    "run_experiment": "experiment",
-    "table_of": "tables",
+    "cell": ("Cell", "DataFolder", "Outcome"),
+    "experiment": ("Experiment", "Options", "register_experiment", "run_experiment"),
+    "results": ("Results",),
+    "tables": ("PageTable", "mean_and_spread", "pivot", "table_of"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

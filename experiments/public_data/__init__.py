@@ -3,11 +3,8 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "PublicSource": "source",
-    "SourceFile": "source",
-    "TrajectorySet": "trajectories",
-    "from_routes": "trajectories",
+    "source": ("PublicSource", "SourceFile"),
+    "trajectories": ("TrajectorySet", "from_routes"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

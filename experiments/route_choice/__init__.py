@@ -3,17 +3,9 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "ChoiceModel": "choice_models",
-    "Choices": "choices",
-    "CostFamily": "estimation",
-    "ExactChoice": "choice_models",
-    "Information": "choice_models",
-    "Likelihood": "choice_models",
-    "SoftChoice": "choice_models",
-    "fit": "estimation",
-    "flat_estimate": "estimation",
-    "parameters_of": "estimation",
+    "choice_models": ("ChoiceModel", "ExactChoice", "Information", "Likelihood", "SoftChoice"),
+    "choices": ("Choices",),
+    "estimation": ("CostFamily", "fit", "flat_estimate", "parameters_of"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -76,38 +76,28 @@ __all__ = [
 ]
 
 _MODULES = {
-    "World": "core.worlds.world",
-    "check_world": "core.worlds.world_laws",
-    "GraphWorld": "core.worlds.graph",
-    "Rendering": "core.worlds.rendering",
-    "Places": "core.worlds.rendering",
-    "Task": "core.worlds.task",
-    "ModelTask": "core.worlds.task",
-    "check_task": "core.worlds.task",
-    "find_task": "core.worlds.task_registry",
-    "register_task": "core.worlds.task_registry",
-    "visit_in_order": "core.automata.rules",
-    "visit_all": "core.automata.rules",
-    "avoid": "core.automata.rules",
-    "before": "core.automata.rules",
-    "all_of": "core.automata.rules",
-    "then": "core.automata.rules",
-    "TaskModel": "core.automata.task_model",
-    "find_learner": "core.demonstrations.learners",
-    "CautiousPolicy": "core.rational.caution",
-    "build_product": "core.planning.product",
-    "find_plan": "core.planning.plan",
-    "unit_cost": "core.planning.cost",
-    "Dataset": "core.demonstrations.demonstration",
-    "collect": "core.demonstrations.collection",
-    "train": "runs.methods",
-    "load_policy": "runs.methods",
-    "PlannedPolicy": "core.planning.policies",
-    "roll_out": "core.planning.rollout",
-    "evaluate": "runs.evaluation",
+    "core.worlds.world": ("World",),
+    "core.worlds.world_laws": ("check_world",),
+    "core.worlds.graph": ("GraphWorld",),
+    "core.worlds.rendering": ("Places", "Rendering"),
+    "core.worlds.task": ("ModelTask", "Task", "check_task"),
+    "core.worlds.task_registry": ("find_task", "register_task"),
+    "core.automata.rules": ("all_of", "avoid", "before", "then", "visit_all", "visit_in_order"),
+    "core.automata.task_model": ("TaskModel",),
+    "core.demonstrations.learners": ("find_learner",),
+    "core.rational.caution": ("CautiousPolicy",),
+    "core.planning.product": ("build_product",),
+    "core.planning.plan": ("find_plan",),
+    "core.planning.cost": ("unit_cost",),
+    "core.demonstrations.demonstration": ("Dataset",),
+    "core.demonstrations.collection": ("collect",),
+    "runs.methods": ("load_policy", "train"),
+    "core.planning.policies": ("PlannedPolicy",),
+    "core.planning.rollout": ("roll_out",),
+    "runs.evaluation": ("evaluate",),
 }
 
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, _ = load_lazily(__name__, _MODULES)
 
 for _noun, _entries in OFFERS.items():
     offer(_noun, _entries)

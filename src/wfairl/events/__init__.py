@@ -3,18 +3,14 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "Aligner": "alignment",
-    "DeclareLearner": "declare",
-    "conform": "conformance",
-    "conform_frame": "conformance",
-    "learn_process": "conformance",
-    "MergingLearner": "merging",
-    "OrderLearner": "order_learner",
-    "ShortestLearner": "shortest",
-    "LogColumns": "event_logs",
-    "read_event_log": "event_logs",
-    "read_jsonl": "scored_words",
+    "alignment": ("Aligner",),
+    "conformance": ("conform", "conform_frame", "learn_process"),
+    "declare": ("DeclareLearner",),
+    "event_logs": ("LogColumns", "read_event_log"),
+    "merging": ("MergingLearner",),
+    "order_learner": ("OrderLearner",),
+    "scored_words": ("read_jsonl",),
+    "shortest": ("ShortestLearner",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,16 +3,10 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "FloorPlan": "floor_plan",
-    "FloorScene": "roadmap",
-    "RefinedPath": "refining",
-    "Roadmap": "roadmap",
-    "circle": "shapes",
-    "draw_roadmap": "roadmap",
-    "polygon": "shapes",
-    "rectangle": "shapes",
-    "refine_path": "refining",
+    "floor_plan": ("FloorPlan",),
+    "refining": ("RefinedPath", "refine_path"),
+    "roadmap": ("FloorScene", "Roadmap", "draw_roadmap"),
+    "shapes": ("circle", "polygon", "rectangle"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,17 +3,10 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "AgentAt": "propositions",
-    "AgentOn": "propositions",
-    "AwayFromDoor": "propositions",
-    "Carrying": "propositions",
-    "DoorOpen": "propositions",
-    "Facing": "propositions",
-    "MiniGridTask": "tasks",
-    "MiniGridWorld": "world",
-    "Proposition": "propositions",
-    "UnknownPhysicsError": "physics",
+    "physics": ("UnknownPhysicsError",),
+    "propositions": ("AgentAt", "AgentOn", "AwayFromDoor", "Carrying", "DoorOpen", "Facing", "Proposition"),
+    "tasks": ("MiniGridTask",),
+    "world": ("MiniGridWorld",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -9,11 +9,8 @@ if find_spec("torch") is None:
     raise MissingExtraError("PyTorch", "networks")
 
 _MODULES = {
-    "CostNetwork": "cost_network",
-    "LocalCost": "grid_costs",
-    "NodeInputs": "cost_network",
-    "PaperCost": "grid_costs",
+    "cost_network": ("CostNetwork", "NodeInputs"),
+    "grid_costs": ("LocalCost", "PaperCost"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,13 +3,9 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "HoldsBefore": "corrections",
-    "add_answer": "question",
-    "correction_of_document": "corrections",
-    "enforce_laws": "corrections",
-    "find_question": "question",
-    "propose_scene": "scene_proposal",
+    "corrections": ("HoldsBefore", "correction_of_document", "enforce_laws"),
+    "question": ("add_answer", "find_question"),
+    "scene_proposal": ("propose_scene",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,12 +3,10 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "GymnasiumWorld": "gymnasium_table",
-    "estimate_slip": "slip_estimate",
-    "export_minari": "minari_exchange",
-    "import_minari": "minari_exchange",
-    "read_log": "log",
+    "gymnasium_table": ("GymnasiumWorld",),
+    "log": ("read_log",),
+    "minari_exchange": ("export_minari", "import_minari"),
+    "slip_estimate": ("estimate_slip",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

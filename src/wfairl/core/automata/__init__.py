@@ -3,22 +3,12 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "ACCEPTED": "automaton",
-    "Automaton": "automaton",
-    "DEAD": "automaton",
-    "Edge": "guarded",
-    "FiniteAutomaton": "finite",
-    "Guard": "automaton",
-    "GuardedAutomaton": "guarded",
-    "TaskModel": "task_model",
-    "all_of": "rules",
-    "avoid": "rules",
-    "before": "rules",
-    "compress": "words",
-    "then": "rules",
-    "visit_all": "rules",
-    "visit_in_order": "rules",
+    "automaton": ("ACCEPTED", "DEAD", "Automaton", "Guard"),
+    "finite": ("FiniteAutomaton",),
+    "guarded": ("Edge", "GuardedAutomaton"),
+    "rules": ("all_of", "avoid", "before", "then", "visit_all", "visit_in_order"),
+    "task_model": ("TaskModel",),
+    "words": ("compress",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

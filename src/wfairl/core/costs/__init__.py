@@ -3,19 +3,12 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "CostModel": "cost_model",
-    "CostSettings": "settings",
-    "PricesCost": "feature_costs",
-    "SampledCost": "feature_costs",
-    "TrainingResult": "training",
-    "TrainingScene": "scene",
-    "load_cost": "cost_model",
-    "prepare_scenes": "scene",
-    "register_cost_model": "cost_model",
-    "save_cost": "cost_model",
-    "trace_paths": "gradient",
-    "train_cost": "training",
+    "cost_model": ("CostModel", "load_cost", "register_cost_model", "save_cost"),
+    "feature_costs": ("PricesCost", "SampledCost"),
+    "gradient": ("trace_paths",),
+    "scene": ("TrainingScene", "prepare_scenes"),
+    "settings": ("CostSettings",),
+    "training": ("TrainingResult", "train_cost"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

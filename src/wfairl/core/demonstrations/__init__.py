@@ -3,22 +3,11 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "Answer": "answers",
-    "Dataset": "demonstration",
-    "Demonstration": "demonstration",
-    "FIRST_TRAINING_SEED": "collection",
-    "LearnedTask": "learners",
-    "Reading": "learners",
-    "TaskLearner": "learners",
-    "WordLearner": "learners",
-    "collect": "collection",
-    "find_learner": "learners",
-    "load": "storage",
-    "merge": "demonstration",
-    "register_learner": "learners",
-    "replay": "demonstration",
-    "save": "storage",
+    "answers": ("Answer",),
+    "collection": ("FIRST_TRAINING_SEED", "collect"),
+    "demonstration": ("Dataset", "Demonstration", "merge", "replay"),
+    "learners": ("LearnedTask", "Reading", "TaskLearner", "WordLearner", "find_learner", "register_learner"),
+    "storage": ("load", "save"),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,9 +3,8 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "SpectralLearner": "spectral_learner",
-    "SpectralTaskLearner": "task_learner",
+    "spectral_learner": ("SpectralLearner",),
+    "task_learner": ("SpectralTaskLearner",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -1,26 +1,29 @@
 """Imports that come when a name is first used, or that leave a slow part out, so that importing stays fast."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 
-def load_lazily(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package.
+def load_lazily(
+    package: str, modules: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package.
 
     Args:
         package: its name.
-        modules: the module below the package that defines each name.
+        modules: the names that it takes from each module below it.
     """
+    module_of = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> Any:
-        if name not in modules:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        return getattr(import_module(f"{package}.{module_of[name]}"), name)
 
-    return load, lambda: sorted(modules)
+    return load, lambda: sorted(module_of), sorted(module_of)
 
 
 def import_without(hidden: str, name: str) -> ModuleType:

@@ -3,28 +3,15 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "BrokenLawError": "world",
-    "GraphWorld": "graph",
-    "ModelSimulator": "simulator",
-    "ModelTask": "task",
-    "Observation": "simulator",
-    "Places": "rendering",
-    "Rendering": "rendering",
-    "Simulator": "simulator",
-    "slipping_task": "task",
-    "Task": "task",
-    "Tiles": "rendering",
-    "TooManyNodesError": "compiled",
-    "TransitionTable": "transitions",
-    "World": "world",
-    "all_tasks": "task_registry",
-    "check_task": "task",
-    "check_world": "world_laws",
-    "explore_world": "graph",
-    "find_task": "task_registry",
-    "load_tasks": "task_registry",
-    "register_task": "task_registry",
+    "compiled": ("TooManyNodesError",),
+    "graph": ("GraphWorld", "explore_world"),
+    "rendering": ("Places", "Rendering", "Tiles"),
+    "simulator": ("ModelSimulator", "Observation", "Simulator"),
+    "task": ("ModelTask", "Task", "check_task", "slipping_task"),
+    "task_registry": ("all_tasks", "find_task", "load_tasks", "register_task"),
+    "transitions": ("TransitionTable",),
+    "world": ("BrokenLawError", "World"),
+    "world_laws": ("check_world",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -3,8 +3,7 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
-    "FocusedPlanner": "planner",
+    "planner": ("FocusedPlanner",),
 }
 
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+__getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)
