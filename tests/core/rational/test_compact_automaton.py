@@ -6,6 +6,7 @@ from strategies_logic import NAMES, random_automaton, random_table
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.minimisation import canonical_table, to_table
+from wfairl.core.rational import moves
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.errands import errands
@@ -61,11 +62,13 @@ def test_simplifying_twice_changes_nothing():
         assert simplify(automaton.edges) == automaton
 
 
-def test_moves_give_simple_automata_within_the_limits():
+def test_moves_give_simple_automata_within_the_limits(monkeypatch):
+    monkeypatch.setattr(moves, "MAX_STATES", 5)
+    monkeypatch.setattr(moves, "MAX_LITERALS", 2)
     rng = np.random.default_rng(4)
     for _ in range(5):
         automaton = random_automaton(rng, NAMES[:3])
-        for other in neighbours(automaton, NAMES[:3], LABELS, everywhere(automaton), max_states=5, max_literals=2):
+        for other in neighbours(automaton, NAMES[:3], LABELS, everywhere(automaton)):
             assert simplify(other.edges)._replace(constraints=other.constraints) == other
             assert other.states <= (MOST_STATES_OF_ERRANDS if errands(other) else 5)
             assert all(len(edge.guard.true | edge.guard.false) <= 2 for edge in other.edges)
@@ -83,9 +86,7 @@ def test_errands_in_any_order_are_one_move_from_one_of_them():
         ],
     )
     wanted = canonical_table(both.to_table(LABELS)).tobytes()
-    found = {
-        canonical_table(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)
-    }
+    found = {canonical_table(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one))}
     assert wanted in found
 
 
@@ -98,7 +99,7 @@ def test_a_case_of_each_kind_is_one_move_from_a_detour_and_from_an_obligation():
     )
     oblige = simplify([CompactEdge(0, guard("b"), ACCEPTED), CompactEdge(0, guard("c"), ACCEPTED)])
     oblige = oblige._replace(constraints=(Constraint("needed", "a", after="c"),))
-    found = [list(neighbours(detour, NAMES[:3], LABELS, everywhere(detour), 6, 2)), list(constrained(oblige, ()))]
+    found = [list(neighbours(detour, NAMES[:3], LABELS, everywhere(detour))), list(constrained(oblige, ()))]
     for automata in found:
         assert wanted in {canonical_table(one.to_table(LABELS)).tobytes() for one in automata}
 

@@ -4,6 +4,8 @@ An edge is dropped, added, changed or sent elsewhere, or two states are merged. 
 
     insert     one or two events must happen first, or after an edge
     either     one of two or three events must happen first, or after an edge
+    fuse       two events in a row become one: both hold at the same time
+    again      what an edge waits for must end, and perhaps happen again
     conjoin    another event must happen too, in any order with the others
     recount    some of several events must happen, in any order: another number of them, of one more (`errands`)
     detour     there is an alternative path
@@ -48,8 +50,6 @@ def neighbours(
     propositions: Sequence[str],
     labels: tuple[Label, ...],
     reads: NDArray[np.bool_],
-    max_states: int = MAX_STATES,
-    max_literals: int = MAX_LITERALS,
 ) -> Iterator[CompactAutomaton]:
     """Every automaton one move away; some more than once.
 
@@ -63,26 +63,26 @@ def neighbours(
     """
     guards = [Guard(frozenset({p})) for p in propositions]
     moves: list[Iterable[Edges]] = []
-    if automaton.states <= max_states:
+    if automaton.states <= MAX_STATES:
         moves += [
             (_replaced(automaton, i) for i in range(len(automaton.edges))),
-            _change_guard(automaton, propositions, max_literals),
+            _change_guard(automaton, propositions),
             _retarget(automaton),
             _merge(automaton),
-            _fuse(automaton, max_literals),
+            _fuse(automaton),
             _add_edge(automaton, guards, labels),
         ]
-    if automaton.states < max_states:
+    if automaton.states < MAX_STATES:
         moves += [
             _insert(automaton, [(guard,) for guard in guards]),
-            _again(automaton, max_states),
-            _conjoin(automaton, guards, max_states),
+            _again(automaton),
+            _conjoin(automaton, guards),
             _either(automaton, guards, labels, reads),
             _detour(automaton, guards, labels, reads),
             _split(automaton, guards),
         ]
-    moves.append(_recount(automaton, guards, max_states))
-    if automaton.states + 2 <= max_states:
+    moves.append(_recount(automaton, guards, MAX_STATES))
+    if automaton.states + 2 <= MAX_STATES:
         visits = reads.sum(axis=0)
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
         moves.append(_insert(automaton, permutations(often, 2)))
@@ -136,7 +136,7 @@ def _as_event(automaton: CompactAutomaton, ban: Constraint) -> Iterator[Edges]:
                 yield [*_replaced(automaton, i, first), *beside]
 
 
-def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
+def _again(automaton: CompactAutomaton) -> Iterator[Edges]:
     """What an edge waits for must end before the task goes on; or end, and happen again."""
     new = automaton.states
     for i, edge in enumerate(automaton.edges):
@@ -144,7 +144,7 @@ def _again(automaton: CompactAutomaton, max_states: int) -> Iterator[Edges]:
             begun = _replaced(automaton, i, edge._replace(target=new))
             ended = Guard(edge.guard.false, edge.guard.true)
             yield [*begun, CompactEdge(new, ended, edge.target)]
-            if new + 2 <= max_states:
+            if new + 2 <= MAX_STATES:
                 yield [*begun, CompactEdge(new, ended, new + 1), CompactEdge(new + 1, edge.guard, edge.target)]
 
 
@@ -181,7 +181,7 @@ def _renamed(automaton: CompactAutomaton, old: int, new: int) -> Edges:
     return [CompactEdge(number.get(s, s), guard, number.get(t, t)) for s, guard, t in automaton.edges]
 
 
-def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_literals: int) -> Iterator[Edges]:
+def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str]) -> Iterator[Edges]:
     """A literal more, less, or replaced by a positive one; and the edge for any state instead of one."""
     for i, edge in enumerate(automaton.edges):
         true, false = edge.guard.true, edge.guard.false
@@ -192,7 +192,7 @@ def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_
                 if literals > 1:
                     changed.append(Guard(true - {p}, false - {p}))
             else:
-                if literals < max_literals:
+                if literals < MAX_LITERALS:
                     changed += [Guard(true | {p}, false), Guard(true, false | {p})]
                 changed += [Guard(true - {old} | {p}, false - {old}) for old in sorted(true | false)]
             for guard in changed:
@@ -218,25 +218,25 @@ def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
             yield _renamed(automaton, other, state)
 
 
-def _fuse(automaton: CompactAutomaton, max_literals: int) -> Iterator[Edges]:
+def _fuse(automaton: CompactAutomaton) -> Iterator[Edges]:
     """Two events in a row become one: both must hold at the same time. Other edges may then wait for the opposite."""
     for i, first in enumerate(automaton.edges):
         for second in automaton.edges:
             true, false = first.guard.true | second.guard.true, first.guard.false | second.guard.false
-            can_hold = true.isdisjoint(false) and len(true) + len(false) <= max_literals
+            can_hold = true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS
             if first.target == second.source and first.target >= 0 and second.target != DEAD and can_hold:
                 fused = _replaced(automaton, i, CompactEdge(first.source, Guard(true, false), second.target))
                 yield fused
                 if len(first.guard.literals) == 1:
-                    yield _unless(fused, i, first.guard, max_literals)
+                    yield _unless(fused, i, first.guard)
 
 
-def _unless(edges: Edges, i: int, guard: Guard, max_literals: int = MAX_LITERALS) -> Edges:
+def _unless(edges: Edges, i: int, guard: Guard) -> Edges:
     """The edges with the rivals of edge i, in its state, only where a guard of one literal does not hold."""
     changed = []
     for k, edge in enumerate(edges):
         true, false = edge.guard.true | guard.false, edge.guard.false | guard.true
-        can_hold = true.isdisjoint(false) and len(true) + len(false) <= max_literals
+        can_hold = true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS
         is_rival = k != i and edge.source == edges[i].source and edge.target != DEAD
         changed.append(edge._replace(guard=Guard(true, false)) if is_rival and can_hold else edge)
     return changed
@@ -304,7 +304,7 @@ def _choices(happens: NDArray[np.bool_]) -> Iterator[tuple[int, ...]]:
             yield three
 
 
-def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
+def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard]) -> Iterator[Edges]:
     """Another event must happen too before a target is entered, in any order with those that must happen so far.
 
     The states before the target are doubled. In the originals the event has not happened yet, and the edges into the
@@ -312,7 +312,7 @@ def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
     """
     for target in (*range(1, automaton.states), ACCEPTED):
         before = _states_before(automaton, target)
-        if automaton.states + len(before) > max_states:
+        if automaton.states + len(before) > MAX_STATES:
             continue
         copy = {state: automaton.states + i for i, state in enumerate(before)}
         for guard in guards:
