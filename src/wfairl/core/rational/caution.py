@@ -11,16 +11,16 @@ that also keeps the most probable of the reasons that reject it, and in the end 
     cost of the plan + price * doubt
 
 The price of a failure is in units of the mean cost of a step. The agent also tries to repeat a demonstrated word: what
-was demonstrated is right whatever the task is. Every demonstration ends at one step, whatever the task is, and so
-should a plan: it ends at the same step for all that it keeps. A plan that passes the end of the most probable automaton
-before all else is done counts as failed. The task may also ask what nobody foresees. That probability is the same for
-all plans: it adds to the doubt that is stated, and it is not weighed.
+was demonstrated is right whatever the task is. A plan ends where the most probable automaton accepts. If something else
+that is asked is not done by then, the plan counts as failed. The task may also ask what nobody foresees. That
+probability is the same for all plans: it adds to the doubt that is stated, and it is not weighed.
 
 An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
 satisfied in the scene is not the task, and a constraint that no probable automaton can keep there is no doubt. A plan
-that ends within the horizon is preferred to any that does not. If even the best plan is too doubtful, the agent refuses
-to act and gives the reasons. In a world too large to enumerate no doubt is weighed: the agent plans for the most
-probable automaton.
+that ends within the horizon is preferred to any that does not. If even the doubt of the best plan is above
+`LARGEST_DOUBT`, the agent refuses to act and gives the reasons. Otherwise it acts on an automaton that prefers the word
+of the best plan (`Choice.automaton`). In a world too large to enumerate no doubt is weighed: the agent plans for the
+most probable automaton.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
 from wfairl.core.worlds.world import World
 
-DEFAULT_PRICE = 1500.0
+PRICE_OF_DOUBT = 1500.0
 """Price of a failure, in mean costs of a step."""
 
 LARGEST_DOUBT = 0.12
@@ -57,7 +57,7 @@ LARGEST_DOUBT = 0.12
 LEAST_PROBABILITY_OF_REASON = 0.05
 """Probability from which on a refusal names a doubt as a reason; it always names the most probable one."""
 
-LEAST_WEIGHT = 0.05
+PROBABLE_WEIGHT = 0.05
 """Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
 
 NEGLIGIBLE_PRICE = 0.5
@@ -66,13 +66,13 @@ NEGLIGIBLE_PRICE = 0.5
 MOST_KEPT = 24
 """How many doubts a plan is made to satisfy, one after the other."""
 
-LEAST_KEPT = 0.002
+LEAST_ENFORCED = 0.002
 """Probability from which on the agent keeps what its plan keeps."""
 
 MOST_STATES, MOST_JOINT_STATES, MOST_NODES = 1_000_000, 300, 10_000_000
 """Limits: states of a world in which doubts are weighed, states of a joint automaton, and nodes of their product."""
 
-MOST_STEPS = 100_000
+LONGEST_PLAN = 100_000
 """No plan is longer."""
 
 DRAWN_PLANS, MOST_SLIPPING_STEPS = 32, 2_000
@@ -126,7 +126,7 @@ class CautiousPolicy:
     model: TaskModel
     cost: Cost
     temperature: float
-    price: float = DEFAULT_PRICE
+    price: float = PRICE_OF_DOUBT
     horizon: int | None = None
     largest_doubt: float = LARGEST_DOUBT
 
@@ -158,7 +158,7 @@ class CautiousPolicy:
         arrays, best = to_arrays(product, self.cost, numbers), None
         price = self.price * float(arrays.costs.mean())
         for first, one in enumerate(posterior.alternatives):
-            if best is None and (not first or one.weight > LEAST_WEIGHT):
+            if best is None and (not first or one.weight > PROBABLE_WEIGHT):
                 scene = _Scene(arrays, _hypotheses(posterior, tuple(numbers.labels), first))
                 best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
         if best is None:  # there is no plan, or the product is too large to weigh doubts
@@ -207,7 +207,7 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
         Reason(one.weight / left, one.text, intersection(chosen, table), (table,))
         for one, table in zip(automata[1:], tables[1:], strict=True)
     ]
-    probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > LEAST_WEIGHT * left]
+    probable = [table for one, table in zip(automata, tables, strict=True) if one.weight > PROBABLE_WEIGHT * left]
     most_probable = to_table(posterior.chosen.automaton, labels)
     for doubt in posterior.doubts:
         constraint = doubt.constraint
@@ -245,7 +245,7 @@ class _Scene:
             return None
         solved, rng = plan_table(self._world, table), np.random.default_rng(0)
         if self._world.chances is None:
-            found = solved.act(0.0, MOST_STEPS, rng)
+            found = solved.act(0.0, LONGEST_PLAN, rng)
             return None if found is None else _Plan(float(found.costs.sum()), (found.word,), table)
         words = solved.draw_words(DRAWN_PLANS, MOST_SLIPPING_STEPS, rng)
         return _Plan(solved.start_cost, words, table) if words else None
@@ -273,9 +273,8 @@ class _Scene:
         if self._world.chances is None:
             return preferring_word(table, words[0])
         reasons = self.hypotheses.reasons
-        kept = [
-            one for one in reasons if one.probability > LEAST_KEPT and all(read_word(one.table, word) for word in words)
-        ]
+        probable = (one for one in reasons if one.probability > LEAST_ENFORCED)
+        kept = [one for one in probable if all(read_word(one.table, word) for word in words)]
         for one in kept[:MOST_KEPT]:
             joint = intersection(table, one.table)
             if len(joint) > MOST_JOINT_STATES or len(joint) * len(self._world.successors) > MOST_NODES:
