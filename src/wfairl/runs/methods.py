@@ -171,6 +171,8 @@ def train(
 ) -> Trained:
     """Learn a policy from demonstrations by a method, in a directory; see `TrainingRequest`.
 
+    The task is found by the name in the data set: `register_task` makes one of your own known.
+
     Raises:
         BadInputError: the method is unknown, or has no such settings, or needs a task model, or has no use for one.
         RunExistsError: a run exists, and `resume` is off; or another process works there.

@@ -124,8 +124,7 @@ def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
 def intersect(one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = False) -> GuardedAutomaton:
     """The automaton that accepts what both accept.
 
-    With `waits`, `one` waits for `other`: a label by which `one` would accept before `other` does not change the state
-    of `one`.
+    With `waits`, `one` stays in its state at a label by which it would accept while `other` does not accept yet.
 
     The states are the pairs that can be reached, breadth first. The edges of a pair stand in lexicographic order. So
     the first edge that holds joins the first edge of `one` that holds and the first edge of `other` that holds.

@@ -118,7 +118,7 @@ class LearnerRecord(Protocol):
 
 @runtime_checkable
 class RuleInSentences(Protocol):
-    """A record whose sentences say more than the automaton does: what words keep is theirs to tell."""
+    """A record of constraints in sentences (`events`), which decide on words where they say more than the automaton."""
 
     def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each word keeps the rule, shape [words]."""

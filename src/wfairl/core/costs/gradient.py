@@ -12,7 +12,8 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 
     d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
 
-`step_losses` gives its negative, since the loss is -log pi; `Paths.weights` does the rest.
+`step_losses` gives its negative, since the loss is -log pi; `Paths.weights` does the rest. Prices and networks are
+learned so. The default cost (`posterior`) needs no gradient: it adds up terms along the same paths (`Paths.sums`).
 """
 
 from abc import ABC, abstractmethod

@@ -4,8 +4,9 @@
     solution.control_cost_to_go(state, automaton_state)      Q of every control, or None outside the solved part
     solution.plan()                                          a cheapest path to acceptance
 
-A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. `ExactPlanner` solves
-the whole product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own.
+A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. A cost is a function of
+a product: of a whole one (`build_product`) or of single states (`states_alone`). `ExactPlanner` solves the whole
+product. `AutoPlanner`, the default, asks a world too large to enumerate for a planner of its own.
 
 To add a planner by name, call `PLANNERS.register(name, factory)`: `wfairl plan --planner NAME` finds it. A policy takes
 a planner as an argument, `PlannedPolicy(..., planner)`. The policy of a run plans with `AutoPlanner`. Training has a

@@ -2,7 +2,8 @@
 
 A compact automaton has n states and a tuple of edges (source, guard, target). The source is a state, or `ANY` for an
 edge that every state has. The target is a state, `ACCEPTED` or `DEAD`. A label is read by the first edge whose guard
-holds, in the order: edges of `ANY` to `DEAD` (always forbidden), edges of the state itself, other edges of `ANY`.
+holds, in the order: edges of `ANY` to `DEAD` (always forbidden), edges of the state itself, other edges of `ANY`. If
+none holds, the state stays.
 """
 
 from collections.abc import Iterable, Iterator

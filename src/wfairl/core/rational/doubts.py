@@ -19,8 +19,8 @@ share its odds. Two may be needed, one after the other. A may allow orders that 
 fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
-the others fall: as many refuted ones as there are ordered pairs halve them. They fall also with the number of
-demonstrations (`TELLING`). Those of obligations fall in the same way with refuted obligations.
+the others fall: times pairs / (pairs + refuted), of the ordered pairs of propositions. They fall also with the number
+of demonstrations (`TELLING`). Those of obligations fall in the same way with refuted obligations.
 
 A pair of a state and a label is untested if no demonstration reads the label in the state, and if another target would
 explain the observations about as well:

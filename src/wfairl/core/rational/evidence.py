@@ -216,7 +216,7 @@ class Evidence:
         )
 
     def highest_log_probability(self) -> float:
-        """What log P(observations | A) cannot exceed, whatever A is, by the equation above; 0 where worlds slip."""
+        """What log P(observations | A) cannot exceed for any A of the equation above; 0 where worlds slip."""
         if self._slipping is not None:
             return 0.0
         follows = [

@@ -306,7 +306,7 @@ def _fill_evidence(
             highest = scenes.highest[scenes.state_first[i] : scenes.state_first[i + 1]]
             search_nodes(room.automaton, world, highest, V, room.queue, room.is_queued)
             if scenes.unit[i] and not _are_reached(V, room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]):
-                # to this automaton a loop in which the label stays the same is none
+                # `highest` leaves out loops in which the label stays the same; this automaton needs one
                 search_nodes(room.automaton, world, room.everywhere, V, room.queue, room.is_queued)
         _fill_log_likelihoods(room, scenes, slipping, i, temperatures)
         for k in range(grid):

@@ -2,11 +2,12 @@
 
     A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
 
-starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes or the posterior no
-longer rises. An automaton that forbids what is only expensive would never change: no demonstration tells what the
-forbidden costs. So the cost is also learned under the automaton without its bans, and where that explains the
-demonstrations about as well, the automaton is learned again under that cost. The result lists explanations that are
-about as likely, such as a place that is forbidden and one that is only expensive.
+starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes, or the cost
+explains hardly more (`LEAST_LOSS_SAVED`), or for `MOST_TURNS` turns; the automaton of highest posterior counts. One
+that forbids what is only expensive would never change: no demonstration tells what the forbidden costs. So the cost is
+also learned under the automaton without its edges to `DEAD`, and where that explains the demonstrations about as well,
+the automaton is learned again under that cost. The result lists explanations that are about as likely, such as a place
+that is forbidden and one that is only expensive.
 """
 
 from dataclasses import dataclass, replace

@@ -6,9 +6,9 @@ so it does of a path that a person judged in an answer. Labels are numbers into 
 Thousands of automata are planned for in each world. So `observe` explores as little of it as will do:
 
 - A world of up to `SMALL_WORLD` states is explored completely.
-- A larger one is explored until the end. The end is a proposition that demonstrations have at their last step and never
-  before: no demonstration goes on after it. In MiniGrid these are a few per cent of the reachable states. One state
-  stands for all that lie behind the end, and its transitions have the empty label.
+- A larger one is explored until the end: a proposition that at least half of the demonstrations have at their last step
+  and none before. In MiniGrid these are a few per cent of the reachable states. One state stands for all that lie
+  behind the end, and its transitions have the empty label.
 - A world too large to enumerate explores itself, around the demonstration (`OwnPlanning.explore_paths`).
 """
 

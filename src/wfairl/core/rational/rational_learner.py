@@ -9,7 +9,7 @@ The search gives automata with their log posterior (`search`). From these the le
     weight(A)        = posterior(A) / sum of the posteriors of the best automata                    `Alternative`
     temperature      = the eta under which the demonstrations are most likely, given the best automaton
     outlier_i        = P(demonstration i follows no task | the best automaton)
-    support          = how well the demonstrations support each part of the best automaton          `Support`
+    support          = where the best automaton is tested by no demonstration                       `Support`
 
 An automaton that explains the demonstrations no better than controls drawn at random is no explanation, however short
 it is. If there is no other, the learner says so (`NothingExplainedError`).

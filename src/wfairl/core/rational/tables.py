@@ -1,9 +1,4 @@
-"""An automaton as a table over the labels of some worlds: the form in which automata are evaluated and compared.
-
-    table[q, a] = state after label a in state q, or `DEAD`, or `ACCEPTED`;    [states, labels] of int32
-
-State 0 is the initial one. Acceptance is an entry and no state: what happens after it does not count.
-"""
+"""Tables of automata (`automata.minimisation`) over the labels of some worlds: how they are read and joined."""
 
 from functools import lru_cache
 

@@ -1,7 +1,7 @@
 """TaskPosterior: what a rational learner knows of a task beyond the most probable automaton.
 
-The record names the other probable automata with their weights, and measures how well the demonstrations support each
-pair of a state and a label. A task model holds it as its `record`: `posterior_of` gives it back.
+The record names the other probable automata with their weights, what else the task may ask (`doubts`), and the pairs
+of a state and a label that no demonstration tests. A task model holds it as its `record`: `posterior_of` gives it back.
 """
 
 from collections.abc import Mapping, Sequence

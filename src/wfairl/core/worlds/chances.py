@@ -110,5 +110,5 @@ def _slip_lotteries(available: NDArray[np.bool_], probability: float) -> list[Lo
 
 
 def surprise(state: int) -> int:
-    """The number in place of an effect where the model does not foresee the state that it led to; and back."""
+    """The number in place of an effect that led to a state which the model does not foresee; and from it the state."""
     return -1 - state

@@ -59,6 +59,8 @@ class Task(Protocol):
         horizon: number of steps in which an episode must succeed.
         default_cost: the kind of cost model that suits its worlds.
         true_cost: cost of a transition for the expert, by its features; None for 1 everywhere.
+
+    It may also have a `nominal_cost`, see `ModelTask`.
     """
 
     @property

@@ -19,6 +19,7 @@ type checker cannot see. A world may also offer
     is_available(state, control)     False where a control cannot be chosen; in every reachable state one can be.
                                      Without it, every control can be chosen everywhere
     rendering                        how it looks, a `Rendering`: images of states, the place of the agent in them
+    slips                            False for a world that answers `outcomes` of one outcome each
     feature_names                    the names of the features
     instruction                      the goal of a scene in words; None if the task has one goal for all scenes
 """
