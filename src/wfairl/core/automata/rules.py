@@ -22,7 +22,7 @@ MOST_IN_ANY_ORDER = 10
 
 
 def visit_in_order(*propositions: str) -> GuardedAutomaton:
-    """The propositions come true one after the other; one that follows itself ends before it comes true again."""
+    """The propositions come true one after the other; one that is named twice in a row must end in between."""
     _check(propositions, "visit_in_order")
     rows: list[tuple[Edge, ...]] = []
     for visits in _without_repeats(propositions):
@@ -96,7 +96,7 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
 
 
 def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The task of producing any label, of these propositions, that can be the last one of a rule."""
+    """The end of a rule without what comes before it: any label by which the rule can come to accept."""
     guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
     weakest = [
         guard

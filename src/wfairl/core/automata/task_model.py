@@ -215,7 +215,7 @@ class TaskModel:
         return [float(value) for value in values]
 
     def predict(self, words: Sequence[Word]) -> list[bool]:
-        """Whether each word succeeds, by the majority of the words on its side of the rule."""
+        """Whether each word succeeds: as most of the accepted words did in learning, or most of the rejected ones."""
         accepted = [value >= self.threshold - SCORE_ROUNDING for value in self.values(words)]
         if self.summary.accepted is None or self.summary.accepted_successes is None:
             return accepted

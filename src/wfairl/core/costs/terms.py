@@ -180,7 +180,7 @@ class KnownPaths:
         pairs: step * width + control of each path, in order; shape [paths].
         sums: of each path, steps first and then terms; shape [paths, 1 + terms].
         is_useful: whether a path is not forgotten, shape [paths].
-        place: of each useful path among those of the last decisions.
+        place: where each useful path is among the paths that `decisions` gave last.
     """
 
     def __init__(

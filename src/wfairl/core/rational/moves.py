@@ -81,7 +81,7 @@ def neighbours(
             _detour(automaton, guards, labels, reads),
             _split(automaton, guards),
         ]
-    moves.append(_recount(automaton, guards, MAX_STATES))
+    moves.append(_recount(automaton, guards, inserts=automaton.states >= MAX_STATES))  # else `_insert` does it
     if automaton.states + 2 <= MAX_STATES:
         visits = reads.sum(axis=0)
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
@@ -120,7 +120,7 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
     """What is needed is an event more of a stage, in any order with the others, or a stage of its own."""
-    yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], 0)
+    yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], inserts=True)
 
 
 def _as_event(automaton: CompactAutomaton, ban: Constraint) -> Iterator[Edges]:
@@ -328,8 +328,8 @@ def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard]) -> Iterator[E
             yield [*edges, *(CompactEdge(state, guard, copy[state]) for state in before)]
 
 
-def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
-    """Stages become whole; one has an event more, needed or not; or another number of its events is needed."""
+def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], inserts: bool) -> Iterator[Edges]:
+    """Stages become whole; one has an event more, needed or not; another number is needed; or a stage is inserted."""
     exact = errands(automaton)
     stages = nearest_errands(automaton) if exact is None else exact
     forbidden = [edge for edge in automaton.edges if edge.source == ANY and edge.target == DEAD]
@@ -338,7 +338,7 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: i
             if whole:
                 yield list(automaton_of(whole, forbidden).edges)
     variants: list[list[Errand]] = []
-    if automaton.states >= max_states:  # in others, `_insert` does it after each edge
+    if inserts:
         variants += [[*stages[:i], Errand((guard,), 1), *stages[i:]] for i in range(len(stages)) for guard in guards]
     for i, stage in enumerate(stages):
         events, needed = stage.guards, stage.needed
