@@ -26,7 +26,6 @@ EXPERIMENTS: "Registry[Experiment]" = Registry(
         "shanghai": "experiments.public_data.shanghai:SHANGHAI_EXPERIMENT",
         "sobti": "experiments.public_data.sobti:SOBTI_EXPERIMENT",
         "captaincook": "experiments.public_data.captaincook:CAPTAINCOOK_EXPERIMENT",
-        "task-learners": "experiments.procedures.task_learners:TASK_LEARNERS_EXPERIMENT",
         "rational-inference": "experiments.procedures.rational_inference:RATIONAL_INFERENCE_EXPERIMENT",
         "hidden-cost": "experiments.procedures.hidden_costs:HIDDEN_COST_EXPERIMENT",
         "learned-cost": "experiments.procedures.learned_costs:LEARNED_COST_EXPERIMENT",

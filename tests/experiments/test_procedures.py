@@ -9,13 +9,13 @@ import pytest
 from experiments.harness import Options
 from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_texts
+from experiments.method_comparison.training import first_successes
 from experiments.procedures import (
     active_questions,
     priced_worlds,
     process_discovery,
     rational_inference,
     slipping_worlds,
-    task_learners,
 )
 from experiments.procedures.unseen_scenes import mean_table, measure_policy
 from experiments.rule_families.rules import cheapest, judge
@@ -87,10 +87,9 @@ def test_means_are_over_the_rows_of_a_line():
 
 def test_a_number_of_demonstrations_is_the_beginning_of_a_larger_one():
     everything = collect(find_task("office-coffee"), 4, 3, 0.5, 0, n_jobs=1)
-    for learner, failures in (("rational", 0), ("spectral", 3)):
-        shown = task_learners.some(everything, 2, learner).demonstrations
-        assert shown[:2] == everything.demonstrations[:2]
-        assert [one.is_success for one in shown] == [True] * 2 + [False] * failures
+    shown = first_successes(everything, 2).demonstrations
+    assert shown[:2] == everything.demonstrations[:2]
+    assert [one.is_success for one in shown] == [True] * 2 + [False] * 3
 
 
 def test_the_rule_of_disss_task_does_not_differ_from_itself():
