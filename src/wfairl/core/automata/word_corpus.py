@@ -24,9 +24,6 @@ UNKNOWN_SYMBOL = -1
 NO_PARENT = -1
 """The parent of the root of a prefix tree, which is the empty word."""
 
-TABLE_GAIN = 16
-"""Keys are numbered by a table, not by sorting, if it has at most this many entries per key."""
-
 TOO_DEEP = -1
 """The node of a prefix that is longer than the tree is deep."""
 
@@ -117,10 +114,7 @@ def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None
 def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None = None) -> Corpus:
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    try:  # twice as fast, and enough for most alphabets
-        symbols = np.frombuffer(bytes(map(index.__getitem__, chain.from_iterable(words))), np.uint8).astype(np.int32)
-    except ValueError:  # a number that does not fit a byte
-        symbols = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), np.int32, int(offsets[-1]))
+    symbols = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), np.int32, int(offsets[-1]))
     return Corpus(symbols, offsets, np.ones(len(words)) if weights is None else np.asarray(weights, np.float64))
 
 
@@ -135,7 +129,7 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
     depth = 0
     while len(alive) and depth != max_depth:
         keys = nodes * base + (corpus.symbols[corpus.offsets[alive] + depth] + 1)
-        distinct, inverse = _number_keys(keys, bound=levels[-1] * base)
+        distinct, inverse = np.unique(keys, return_inverse=True)
         parents.append(distinct // base)
         symbols.append(distinct % base - 1)
         nodes = levels[-1] + inverse
@@ -153,16 +147,6 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
     )
 
 
-def _number_keys(keys: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct keys, rising, and the place of each key among them; keys are in 0 .. bound - 1."""
-    if bound > TABLE_GAIN * len(keys):
-        distinct, places = np.unique(keys, return_inverse=True)
-        return distinct, places
-    present = np.zeros(bound, bool)  # a table instead of sorting
-    present[keys] = True
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
-
-
 def indices_by_symbol(symbols: NDArray[Any], labels: int) -> list[NDArray[np.int64]]:
     """For each symbol 0 .. labels - 1, where it occurs, rising."""
     order = np.argsort(symbols, kind="stable")
@@ -172,19 +156,7 @@ def indices_by_symbol(symbols: NDArray[Any], labels: int) -> list[NDArray[np.int
 def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
     """The distinct words with their total weights, and how often each occurs, shape [distinct]."""
     _, first, inverse, counts = np.unique(
-        _word_keys(corpus), return_index=True, return_inverse=True, return_counts=True
+        build_prefix_tree(corpus).ends, return_index=True, return_inverse=True, return_counts=True
     )
     totals = np.bincount(inverse, corpus.weights, len(first)).astype(np.float64)
     return corpus.take(first.astype(np.int64), totals), counts.astype(np.int64)
-
-
-def _word_keys(corpus: Corpus) -> NDArray[np.int64]:
-    """A number for each word, equal for equal words alone; shape [words]."""
-    base, longest = int(corpus.symbols.max(initial=0)) + 3, int(corpus.lengths.max(initial=0))
-    if base**longest >= 2**63:
-        return build_prefix_tree(corpus).ends
-    keys = np.zeros(len(corpus), np.int64)  # short words over few labels are numbers with one digit per symbol
-    for position in range(longest):
-        alive = np.flatnonzero(corpus.lengths > position)
-        keys[alive] = keys[alive] * base + corpus.symbols[corpus.offsets[alive] + position] + 2
-    return keys

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.core.support.compiling import inner, njit
+from wfairl.core.support.compiling import njit
 
 NO_NODE = -4
 """A pair of states that has not been reached."""
@@ -35,14 +35,10 @@ def explore_pairs(
     pairs = np.empty(min(states * automaton_states, max_nodes + controls + 1), np.int64)
     pairs[0] = start
     node_of[start] = 0
-    count, node, room = 1, 0, 1024
-    successors = np.empty((room, controls), np.int32)
-    labels = np.empty((room, controls), np.uint16)
+    count, node = 1, 0
+    successors = np.empty((len(pairs), controls), np.int32)  # only what is written takes memory
+    labels = np.empty((len(pairs), controls), np.uint16)
     while node < count <= max_nodes:
-        if node == room:
-            room *= 2
-            successors = _with_room(successors, room)
-            labels = _with_room(labels, room)
         state, automaton_state = pairs[node] // automaton_states, pairs[node] % automaton_states
         for control in range(controls):
             next_state = graph.successors[state, control]
@@ -66,12 +62,3 @@ def explore_pairs(
             successors[node, control] = node_of[pair]
         node += 1
     return pairs[:count].copy(), successors[:node].copy(), labels[:node].copy(), count
-
-
-@inner
-def _with_room(table: NDArray[np.generic], room: int) -> NDArray[np.generic]:
-    larger = np.empty((room, table.shape[1]), table.dtype)
-    for row in range(len(table)):  # to compile an assignment of slices takes a second
-        for column in range(table.shape[1]):
-            larger[row, column] = table[row, column]
-    return larger
