@@ -218,8 +218,8 @@ def _search(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, width
             first, source, transition, costs, V, near_rank, near_cost, far_rank, far_cost, scanned, near, far, threshold
         )
         if scanned < near:
-            near_rank, near_cost = _grown(near_rank), _grown(near_cost)
-            far_rank, far_cost = _grown(far_rank), _grown(far_cost)
+            near_rank, near_cost = doubled(near_rank), doubled(near_cost)
+            far_rank, far_cost = doubled(far_rank), doubled(far_cost)
             continue
         # A far pile that is scanned again and again for few nodes needs a wider step.
         if far > 8 * near:
@@ -279,11 +279,12 @@ def _split(
 
 
 @inner
-def _grown(pile: NDArray[np.generic]) -> NDArray[np.generic]:
-    grown = np.empty(2 * len(pile), pile.dtype)
-    for i in range(len(pile)):  # to compile an assignment of slices takes a second
-        grown[i] = pile[i]
-    return grown
+def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """An array of shape [n] with zeros behind it, shape [2 n]."""
+    larger = np.zeros(2 * array.size, array.dtype)
+    for i in range(array.size):  # to compile an assignment of slices takes a second
+        larger[i] = array[i]
+    return larger
 
 
 @njit(cache=True, nogil=True, exact=True)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.planning.shortest_path import WIDTH, find_cost_to_go
+from wfairl.core.planning.shortest_path import WIDTH, doubled, find_cost_to_go
 from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import ORIGIN, abstract_transitions, make_buffers
@@ -110,15 +110,6 @@ def explore_pattern(
             return number_of, sources, targets, prices, 0
         node += 1
     return number_of, sources[:filled], targets[:filled], prices[:filled], count
-
-
-@njit(cache=True, nogil=True)
-def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """An array of shape [n] with zeros behind it, shape [2 n]."""
-    larger = np.zeros(2 * array.size, array.dtype)
-    for i in range(array.size):  # to compile an assignment of slices takes a second
-        larger[i] = array[i]
-    return larger
 
 
 @njit(cache=True, nogil=True)

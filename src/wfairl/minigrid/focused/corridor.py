@@ -19,6 +19,7 @@ from numba import types
 from numba.typed import Dict
 from numpy.typing import NDArray
 
+from wfairl.core.planning.shortest_path import doubled
 from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import abstract_transitions, make_buffers
@@ -28,7 +29,6 @@ from wfairl.minigrid.focused.abstraction import (
     Abstraction,
     AbstractStates,
     costs_to_acceptance,
-    doubled,
     sort_by_target,
 )
 from wfairl.minigrid.focused.pattern import (
