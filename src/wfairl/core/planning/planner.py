@@ -34,7 +34,10 @@ class Solution(Protocol):
     """The result of a planner."""
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
-        """Q of every control, inf for one that leads nowhere, shape [controls]; None outside the solution."""
+        """Q of every control, inf for one that leads nowhere, shape [controls]; None outside the solution.
+
+        Where the world slips, Q is expected over the effects of the control: see `Product.expected`.
+        """
 
     def plan(self) -> Plan:
         """A cheapest path from the start to acceptance, or an `UnsatisfiableTaskError` that says why there is none."""
