@@ -8,7 +8,7 @@ _MODULES = {
     "gradient": ("trace_paths",),
     "scene": ("TrainingScene", "prepare_scenes"),
     "settings": ("CostSettings",),
-    "training": ("TrainingResult", "train_cost"),
+    "training": ("EpochMetrics", "TrainingResult", "train_cost"),
 }
 
 __getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -32,7 +32,11 @@ def _load(name: str, module: str) -> Task:
 
 
 _tasks: Registry[Task] = Registry(
-    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/your-own-world.md", _load
+    "task",
+    {},
+    "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND, or in Python register_task(TASK); see"
+    " docs/your-own-world.md",
+    _load,
 )
 _installed: list[str] = []
 """The entry points that have been followed."""
