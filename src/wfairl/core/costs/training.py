@@ -90,7 +90,7 @@ class TrainingResult:
         model: the cost of the chosen epoch.
         epoch: the chosen epoch; 0 is the cost before any training.
         history: one entry per epoch, from 0.
-        lines, warnings: for people, see `Trained`.
+        lines, warnings: for people, what was learned as names and texts, and why not to trust it.
     """
 
     model: CostModel
