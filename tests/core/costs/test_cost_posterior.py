@@ -15,6 +15,7 @@ from wfairl.core.costs.posterior import (
     ANOTHER_TERM,
     MEAN,
     SPREAD,
+    _are_settled,
     _Chain,
     _walk,
     log_likelihood_of,
@@ -256,7 +257,9 @@ def test_paths_that_are_the_best_nowhere_near_the_samples_change_no_likelihood_o
     paths.search([np.zeros(len(terms)), *np.expm1(rng.choice([-1.0, 1.0], (8, len(terms))))])
     known = len(paths.decisions().sums.T)
     chain = _Chain(terms, paths, TEMPERATURE, rng)
-    chain.run(0.25)
+    for _ in range(2):
+        chain.run(paths.decisions())
+    paths.forget(chain.is_used)
     useful, everything = paths.decisions(), paths.decisions(everything=True)
     assert len(useful.sums.T) < 0.7 * known
     assert len(everything.sums.T) == known
@@ -268,6 +271,12 @@ def test_paths_that_are_the_best_nowhere_near_the_samples_change_no_likelihood_o
     assert log_likelihood_of(paths.decisions(), found, TEMPERATURE) == pytest.approx(
         log_likelihood_of(paths.decisions(everything=True), found, TEMPERATURE)
     )
+
+
+def test_a_chain_is_settled_once_the_means_of_its_parts_agree():
+    assert _are_settled(np.array([[1.0, 5.0], [1.01, 5.1], [1.0, 4.95]]))
+    assert not _are_settled(np.array([[1.0, 5.0], [1.01, 6.0], [1.0, 4.95]]))
+    assert not _are_settled(np.ones((2, 2)))
 
 
 def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():

@@ -62,8 +62,8 @@ LEAST_STEPS, MOST_STEPS, WORK, WORK_OF_PAIR = 8_000, 80_000, 240_000_000, 16
 """Of the last chain. Few demonstrations leave much open, and a step is fast: its work is that of a path for each path
 and of some more for each pair of a step and a control."""
 
-SHORT = 0.125
-"""Steps of the other chains, as a share."""
+PARTS, SETTLED = 8, 0.02
+"""Parts of the last chain, and the relative error of all mean costs below which it ends; other chains are a part."""
 
 NEARLY = 5.0
 """By how many nats a state may miss being taken for its paths to be kept."""
@@ -96,11 +96,10 @@ def sample_costs(
     paths.search([np.zeros(len(terms)), *np.expm1(SPREAD * signs)])
     chain = _Chain(terms, paths, temperature, rng)
     for _ in range(MOST_ROUNDS if len(terms) else 0):
-        chain.run(SHORT)
+        chain.run(paths.decisions())
         if chain.search() < KNOWN_NATS:
             break
-    chain.run(1.0)
-    states, log_likelihoods = (one[len(one) // 5 :] for one in (chain.states, chain.log_likelihoods))
+    states, log_likelihoods = chain.settle()
     kept = np.linspace(0, len(states) - 1, KEPT).astype(int)
     constant, weight = terms.to_features(np.expm1(states[:, :-1]).mean(axis=0, keepdims=True))
     return {
@@ -131,22 +130,37 @@ class _Chain:
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)
 
-    def run(self, share: float) -> None:
-        """Go on for a share of a whole chain, and forget the paths that are the best nowhere near."""
-        decisions, kinds = self.paths.decisions(), np.ascontiguousarray(self.terms.kinds.T)
+    def run(self, decisions: Decisions) -> None:
+        """Go on for a part of a whole chain."""
+        kinds = np.ascontiguousarray(self.terms.kinds.T)
         work = decisions.sums.shape[1] + WORK_OF_PAIR * decisions.counts.size
-        steps = int(share * min(max(WORK // work, LEAST_STEPS), MOST_STEPS))
+        steps = min(max(WORK // work, LEAST_STEPS), MOST_STEPS) // PARTS
         before, self.states, self.log_likelihoods = self.states, np.empty((steps, len(kinds) + 1)), np.empty(steps)
         prior = self.log_odds, self.log_prior, self.temperature, self.spread
         Q, now = np.full((2, *decisions.counts.shape), np.inf), np.stack([before[-1], before[-1]])
         paths = decisions.sums.shape[1]
-        room, is_used = (np.empty(max(paths, kinds.shape[1])), np.empty(Q[0].size)), np.zeros(paths, np.bool_)
-        filled = is_used, self.states, self.log_likelihoods
+        room, self.is_used = (np.empty(max(paths, kinds.shape[1])), np.empty(Q[0].size)), np.zeros(paths, np.bool_)
+        filled = self.is_used, self.states, self.log_likelihoods
         _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, *room, *filled)
-        self.paths.forget(is_used)
+
+    def settle(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Go on until the mean costs are known well, at most for a whole chain; both arrays but for a first share."""
+        parts = list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
+        means, decisions = list[NDArray[np.float64]](), self.paths.decisions()
+        while len(parts) < PARTS and not _are_settled(np.array(means)):
+            self.run(decisions)
+            parts.append((self.states, self.log_likelihoods))
+            means.append(np.exp(self.states[:, :-1]).mean(axis=0))
+        states, log_likelihoods = map(np.concatenate, zip(*parts, strict=True))
+        return states[len(states) // 5 :], log_likelihoods[len(states) // 5 :]
 
     def search(self) -> float:
-        """Add the paths at samples of the last run; the largest change of their log likelihoods."""
+        """Forget the paths that are the best nowhere near the states of the last run, and add those at samples of it.
+
+        Returns:
+            The largest change of the samples' log likelihoods.
+        """
+        self.paths.forget(self.is_used)
         number = self.rng.choice(np.arange(len(self.states) // 2, len(self.states)), SEARCHES)
         samples, before = self.states[number], self.log_likelihoods[number]
         self.paths.search(list(np.expm1(samples[:, :-1])))
@@ -185,6 +199,14 @@ class _Chain:
         """Of the decisions, under each state."""
         temperatures = self.temperature * np.exp(states[:, -1])
         return np.array([log_likelihood_of(decisions, *one) for one in zip(states[:, :-1], temperatures, strict=True)])
+
+
+def _are_settled(means: NDArray[np.float64]) -> bool:
+    """Whether the standard errors of mean costs are small, by the means of parts of a chain, shape [parts, terms]."""
+    if len(means) < 3:
+        return False
+    errors = means.std(axis=0, ddof=1) / math.sqrt(len(means))
+    return bool((errors < SETTLED * means.mean(axis=0)).all())
 
 
 def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temperature: float) -> float:
