@@ -57,11 +57,11 @@ def fingerprint(env):
 
 
 def features_by_hand(env, arrives_at):
-    """The names of what is in the agent's hands, and of the floor it arrives on."""
+    """The names of what is in the agent's hands, and of the floor or door it arrives on."""
     names = {f"{'nothing' if env.carrying is None else env.carrying.type} in hand"}
-    floor = env.grid.get(*arrives_at)
-    if floor is not None and floor.type == "floor":
-        names.add(f"to {floor.color} floor")
+    ground = env.grid.get(*arrives_at)
+    if ground is not None and ground.type in ("floor", "door"):
+        names.add(f"to {ground.color} floor" if ground.type == "floor" else "to door")
     return names
 
 

@@ -314,7 +314,7 @@ def test_a_state_is_rendered_as_the_real_environment_renders_it(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_features_are_what_the_real_agent_carries_and_the_floor_it_arrives_on(seed):
+def test_features_are_what_the_real_agent_carries_and_the_floor_or_door_it_arrives_on(seed):
     env = random_scene(seed, things=9)
     world = MiniGridWorld.from_environment(env)
     for state, control in random_walk(env, world, 60, np.random.default_rng(seed)):

@@ -1,8 +1,9 @@
 """The situation of a state: what is under the agent and ahead of it, the floors there, and what the agent carries.
 
 A local cost depends on the situation of a transition and its control alone. So do its features, which are indicators:
-what the agent carries before the transition, and the colour of the floor on which it ends. They say what happens. What
-is only seen from there goes with each step onto coloured floor, and few demonstrations do not tell them apart.
+what the agent carries before the transition, and the coloured floor or the door on which it ends. They say what
+happens; what is only seen from there goes with each step onto coloured floor, and few demonstrations would not tell
+these apart.
 """
 
 from functools import cache
@@ -17,7 +18,10 @@ from wfairl.minigrid.physics import CELL_TYPES, COLORS, FLOORS, HANDS, NOTHING, 
 SITUATION_SIZES = (len(CELL_TYPES), len(FLOORS), len(FLOORS), len(CELL_TYPES), len(HANDS))
 """A situation is (under, floor under, floor ahead, ahead, hand) in one number: see `np.ravel_multi_index`."""
 
-FEATURE_NAMES = (*(f"{name} in hand" for name in HANDS), *(f"to {color} floor" for color in COLORS))
+GROUNDS = (*(f"{color} floor" for color in COLORS), "door")
+"""What a transition may end on other than plain cells."""
+
+FEATURE_NAMES = (*(f"{name} in hand" for name in HANDS), *(f"to {ground}" for ground in GROUNDS))
 
 PASSABLE = (physics.EMPTY, physics.FLOOR, physics.GOAL, physics.LAVA, physics.OPEN_DOOR)
 """What can be ahead of an agent that moves forward, as indices into `CELL_TYPES`."""
@@ -71,15 +75,19 @@ def transition_features(
     situations = find_situations(layout.table, np.ascontiguousarray(states))
     rows, controls = np.divmod(transitions, len(physics.CONTROLS))
     kinds = _kinds()[(controls == physics.FORWARD).astype(int), situations[rows]]
-    occurs = np.bincount(kinds, minlength=len(HANDS) * len(FLOORS)) > 0
-    hand, floor = np.divmod(np.flatnonzero(occurs), len(FLOORS))
-    features = np.hstack([hand[:, None] == np.arange(len(HANDS)), floor[:, None] == 1 + np.arange(len(COLORS))])
+    occurs = np.bincount(kinds, minlength=len(HANDS) * (1 + len(GROUNDS))) > 0
+    hand, ground = np.divmod(np.flatnonzero(occurs), 1 + len(GROUNDS))
+    features = np.hstack([hand[:, None] == np.arange(len(HANDS)), ground[:, None] == 1 + np.arange(len(GROUNDS))])
     return (np.cumsum(occurs) - 1)[kinds].astype(np.int32), features.astype(np.float64)
 
 
 @cache
 def _kinds() -> NDArray[np.int64]:
-    """hand * floors + floor that a transition ends on, of any control and of `FORWARD`; shape [2, situations]."""
+    """hand * (1 + grounds) + what a transition ends on, of any control and of `FORWARD`; shape [2, situations]."""
     under, floor_under, floor_ahead, ahead, hand = np.indices(SITUATION_SIZES).reshape(5, -1)
     moves = np.isin(ahead, PASSABLE) & ~np.isin(under, (physics.GOAL, physics.LAVA))
-    return hand * len(FLOORS) + np.stack([floor_under, np.where(moves, floor_ahead, floor_under)])
+    here, there = (
+        np.where(cell == physics.OPEN_DOOR, len(GROUNDS), floor)
+        for cell, floor in ((under, floor_under), (ahead, floor_ahead))
+    )
+    return hand * (1 + len(GROUNDS)) + np.stack([here, np.where(moves, there, here)])
