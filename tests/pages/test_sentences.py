@@ -27,6 +27,10 @@ from wfairl.specifications.formats.ltlf import from_ltlf
 TASKS = [task for task in all_tasks() if not task.name.startswith("babyai")]
 A, B, C, P = "abcp"
 KEY, VAULT = Guard(frozenset({"key"})), Guard(frozenset({"vault"}))
+BASE_WITHOUT_LOW = GuardedAutomaton(
+    ((Edge(Guard(frozenset({"dam"})), 1),), (Edge(Guard(frozenset({"base"}), frozenset({"low"})), 2),), ()),
+    np.array([False, False, True]),
+)
 TWO_KEYS = GuardedAutomaton(
     (*((Edge(VAULT, DEAD), Edge(KEY, n)) for n in (1, 2)), (Edge(VAULT, 3),), ()), np.array([False, False, False, True])
 )
@@ -115,6 +119,7 @@ def test_any_automaton_is_said_on_the_labels_that_occur(seed, data):
         (all_of(visit_in_order(A), before(A, B)), "a; never b before a"),
         (HOME_WITHOUT_OPEN, "home without open, and later key"),
         (TWO_KEYS, "key, and later key, and later vault; never vault before its turn"),
+        (BASE_WITHOUT_LOW, "dam, and later base without low"),
     ],
 )
 def test_sentences_are_plain(rule, sentence):

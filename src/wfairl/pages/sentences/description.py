@@ -169,7 +169,8 @@ def _agree(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
 def _variants(stages: tuple[Stage, ...], specials: Sequence[str], names: Sequence[str], early: bool) -> Iterator[Goal]:
     """The goal with each way to join its stages, and each way in which names that are no stage may matter."""
     early = early and len(stages) > 1
-    roles = [[None, *((a, b, early) for b in names if b != a)] for a in specials]
+    debts = [name for name in names if name not in stages[-1].names]
+    roles = [[None, *((a, b, early) for b in debts if b != a)] for a in specials]
     for joins in product((False, True), repeat=len(stages) - 1):
         joined = (stages[0], *(one._replace(later=later) for one, later in zip(stages[1:], joins, strict=True)))
         for chosen in product(*roles):
