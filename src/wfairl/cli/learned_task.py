@@ -190,20 +190,13 @@ def _format_labels(labels: Iterable[Label], quote: str = "'") -> str:
 
 def _document_of_words(task: LearnedTask, held_out: HeldOut | None) -> dict[str, Any]:
     """A task learned from words, as JSON."""
-    model, summary, rule = task.model, task.model.summary, learned_rule_of(task.model)
+    rule = learned_rule_of(task.model)
     return {
-        **_common_document(model),
-        "rank": summary.rank,
-        "rows": summary.rows,
-        "cols": summary.cols,
-        "deviation": summary.deviation,
-        "condition": summary.condition,
-        "sentences": list(model.sentences),
+        **_common_document(task.model),
+        "sentences": list(task.model.sentences),
         "bits": task.bits,
         "memorised": task.memorised,
         "notes": list(task.notes),
-        "accepted": summary.accepted,
-        "accepted_successes": summary.accepted_successes,
         "outliers": None if rule is None else rule.outliers,
         "false_alarms": None if rule is None else rule.false_alarms,
         "held_out_words": 0 if held_out is None else held_out.words,
@@ -219,9 +212,6 @@ def _document_of_posterior(model: TaskModel, dataset: Dataset) -> dict[str, Any]
     alternatives = () if posterior is None else posterior.alternatives
     return {
         **_common_document(model),
-        "rank": None,
-        "rows": None,
-        "cols": None,
         "rule": model.sentence,
         "edges": None if posterior is None else posterior.chosen.text,
         "temperature": None if posterior is None else posterior.temperature,
@@ -239,13 +229,5 @@ def _document_of_posterior(model: TaskModel, dataset: Dataset) -> dict[str, Any]
 
 
 def _common_document(model: TaskModel) -> dict[str, Any]:
-    summary = model.summary
-    return {
-        "learner": model.learner,
-        "loss": summary.loss,
-        "alphabet": [sorted(label) for label in model.alphabet],
-        "states": summary.states,
-        "closed": summary.closed,
-        "words": summary.words,
-        "successes": summary.successes,
-    }
+    alphabet = [sorted(label) for label in model.alphabet]
+    return {"learner": model.learner, "alphabet": alphabet, **asdict(model.summary)}

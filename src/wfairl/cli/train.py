@@ -1,7 +1,6 @@
 """`wfairl train`."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +21,7 @@ from wfairl.runs.methods import METHODS, Method, Trained, check_task_model, find
 from wfairl.runs.methods import train as train_method
 
 if TYPE_CHECKING:
-    from wfairl.pages.cost_tables import NamedTable
+    from wfairl.pages.cost_table import NamedTable
 
 MOST_ROWS = 15
 """Of a table of the learned cost; --json has all of them."""
@@ -73,11 +72,11 @@ def train_command(
     )
     for warning in trained.warnings:
         warn(warning)
-    tables = learned_cost_tables(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
+    cost = learned_cost(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
     if as_json:
-        print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, tables)})
+        print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, cost)})
     else:
-        print_trained(trained, tables, output)
+        print_trained(trained, cost, output)
 
 
 _METHOD_LINES = (f"        {method.name:<14}{method.summary}" for method in METHODS.values())
@@ -99,36 +98,32 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         )
 
 
-def learned_cost_tables(method: Method, world: World[Any], directory: Path) -> "tuple[NamedTable, ...]":
-    """The learned cost of a run in tables, for a world of its task; none for a network, or if no cost was learned."""
+def learned_cost(method: Method, world: World[Any], directory: Path) -> "NamedTable | None":
+    """The learned cost of a run as a table, for a world of its task; None for a network, or if no cost was learned."""
     if not method.learns_cost:
-        return ()
+        return None
     from wfairl.core.costs.cost_model import load_cost
-    from wfairl.pages.cost_tables import cost_tables
+    from wfairl.pages.cost_table import cost_table
     from wfairl.runs.run_directory import COST  # here, because it is slow to import
 
-    return cost_tables(load_cost(directory / COST), world)
+    return cost_table(load_cost(directory / COST), world)
 
 
-def trained_document(trained: Trained, tables: "Sequence[NamedTable]") -> dict[str, Any]:
+def trained_document(trained: Trained, cost: "NamedTable | None") -> dict[str, Any]:
     """The result of a training as JSON."""
-    named = {table.name.replace(" ", "_"): table.to_document() for table in tables}
+    named = {} if cost is None else {cost.name.replace(" ", "_"): cost.to_document()}
     return {**trained.facts, **named, "warnings": list(trained.warnings)}
 
 
-def print_trained(trained: Trained, tables: "Sequence[NamedTable]", directory: Path) -> None:
-    """Print a summary of a training, and the learned cost in the simplest table, unless it is 1 everywhere."""
+def print_trained(trained: Trained, cost: "NamedTable | None", directory: Path) -> None:
+    """Print a summary of a training, and the learned cost, unless it is 1 everywhere."""
     out.print(facts_table([*trained.lines, ("written to", str(directory))]))
-    if tables and trained.facts.get("epoch"):
-        out.print(_cost_table(tables[0]))
-
-
-def _cost_table(named: "NamedTable") -> Table:
-    table = Table(
-        named.of, caption=None if len(named.rows) <= MOST_ROWS else f"{len(named.rows) - MOST_ROWS} more: --json"
-    )
-    for name in named.columns:
+    if cost is None or not trained.facts.get("epoch"):
+        return
+    more = len(cost.rows) - MOST_ROWS
+    table = Table("feature", caption=f"{more} more: --json" if more > 0 else None)
+    for name in cost.columns:
         table.add_column(name, justify="right")
-    for name, values in list(zip(named.rows, named.values.tolist(), strict=True))[:MOST_ROWS]:
+    for name, values in list(zip(cost.rows, cost.values.tolist(), strict=True))[:MOST_ROWS]:
         table.add_row(name, *("" if math.isnan(value) else f"{value:.3f}" for value in values))
-    return table
+    out.print(table)

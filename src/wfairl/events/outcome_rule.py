@@ -22,7 +22,7 @@ from wfairl.events.constraints import EventConstraint
 from wfairl.events.description_length import flag_bits
 from wfairl.events.held_out import is_better
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
-from wfairl.events.outcome_terms import Cases, Description, shortest_terms
+from wfairl.events.outcome_terms import Cases, Description, number_of, shortest_terms, without_literal
 from wfairl.events.outcome_tree import tree_terms
 
 FOLDS = 5
@@ -74,10 +74,9 @@ def _learned(found: Description, candidates: Candidates, cases: Cases) -> Learne
     bits = _side_bits(terms, target)
 
     def supported(i: int, k: int) -> SupportedConstraint:
-        literal, shorter = terms[i][k], terms[i][:k] + terms[i][k + 1 :]
-        without = [*terms[:i], *([shorter] if shorter or len(terms) == 1 else []), *terms[i + 1 :]]
-        evidence = max(_side_bits(without, target) - bits, 0.0) * math.log(2)
-        constraint, kept = candidates.constraint(literal if literal >= 0 else ~literal), literal >= 0
+        literal = terms[i][k]
+        evidence = max(_side_bits(without_literal([*terms], i, k), target) - bits, 0.0) * math.log(2)
+        constraint, kept = candidates.constraint(number_of(literal)), literal >= 0
         if not kept and constraint.template.name == "existence":
             constraint, kept = EventConstraint.of("absence", *constraint.propositions), True
         broken = target.total - target.among(target.satisfying((literal,)) & target.flags)

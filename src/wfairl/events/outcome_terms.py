@@ -134,7 +134,7 @@ class _Search:
             if not bits < best - LEAST_GAIN:
                 break
             best, terms = bits, changed
-        return best, sorted(tuple(sorted(term, key=_number)) for term in terms)
+        return best, sorted(tuple(sorted(term, key=number_of)) for term in terms)
 
     def changes(self, terms: list[Term]) -> Iterator[tuple[float, list[Term]]]:
         """The rule with one literal more, less or exchanged, with a conjunction more, and with one less."""
@@ -147,7 +147,7 @@ class _Search:
             if others:
                 yield self.bits(others), others
             for k in range(len(term)):
-                fewer = _without(terms, i, k)
+                fewer = without_literal(terms, i, k)
                 yield self.bits(fewer), fewer
                 yield self.with_best(others, term[:k] + term[k + 1 :])
 
@@ -208,12 +208,12 @@ class _Search:
         return np.where((right > 0) & (wrong * covered <= right * others), bits, np.inf)
 
 
-def _without(terms: list[Term], i: int, k: int) -> list[Term]:
+def without_literal(terms: list[Term], i: int, k: int) -> list[Term]:
     """The conjunctions without a literal of one of them, and without that one if nothing is left of it."""
     shorter = terms[i][:k] + terms[i][k + 1 :]
     return [*terms[:i], *([shorter] if shorter or len(terms) == 1 else []), *terms[i + 1 :]]
 
 
-def _number(literal: int) -> int:
+def number_of(literal: int) -> int:
     """The number of the candidate that a literal is about."""
     return literal if literal >= 0 else ~literal

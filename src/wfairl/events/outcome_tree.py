@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.events.candidates import Bits, count
 from wfairl.events.description_length import flag_bits
-from wfairl.events.outcome_terms import FIRST_OF_TWO, Cases, Description, Term
+from wfairl.events.outcome_terms import FIRST_OF_TWO, Cases, Description, Term, number_of
 
 PRICE = 0.5
 """Of a bit of the tree, in bits of outcomes: chosen on generated logs and public ones."""
@@ -111,7 +111,7 @@ def simplified(terms: list[Term], cases: Cases) -> list[Term]:
                 shorter = fewer
         is_needed = not np.array_equal(cases.covered(others), whole)
         terms = [*others, shorter] if is_needed else others
-    return sorted({tuple(sorted(_in_fewer_bits(term, cases), key=_number)) for term in terms})
+    return sorted({tuple(sorted(_in_fewer_bits(term, cases), key=number_of)) for term in terms})
 
 
 def _in_fewer_bits(term: Term, cases: Cases) -> Term:
@@ -128,8 +128,3 @@ def _in_fewer_bits(term: Term, cases: Cases) -> Term:
         if bits[best] < cases.bits_of([(literal,)]):
             term = (*rest, best if best < len(cases.rows) else ~(best - len(cases.rows)))
     return term
-
-
-def _number(literal: int) -> int:
-    """The number of the candidate that a literal is about."""
-    return literal if literal >= 0 else ~literal

@@ -14,7 +14,7 @@ from wfairl.pages.blocks import Column, Facts, PageTable, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import draw_lines
 from wfairl.pages.cost_maps import draw_cost_maps
-from wfairl.pages.cost_tables import cost_tables
+from wfairl.pages.cost_table import cost_table
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.run_files import RunFiles
@@ -142,15 +142,13 @@ def _cost_facts(run: RunFiles, model: CostModel) -> tuple[Block, ...]:
 
 
 def cost_blocks(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
-    """The learned weights by name, and what transitions cost; none for a network."""
-    return tuple(
-        PageTable(
-            (Column(named.of), *(Column(name, "right") for name in named.columns)),
-            tuple(
-                (name, *("" if math.isnan(value) else number(value) for value in values))
-                for name, values in zip(named.rows, named.values.tolist(), strict=True)
-            ),
-            f"{capitalised(named.name)}. {named.meaning}",
-        )
-        for named in cost_tables(cost, run.task.make_world(run.scenes(1)[0]))
+    """The learned weights by name; none for a network."""
+    named = cost_table(cost, run.task.make_world(run.scenes(1)[0]))
+    if named is None:
+        return ()
+    columns = (Column("feature"), *(Column(name, "right") for name in named.columns))
+    rows = tuple(
+        (name, *("" if math.isnan(value) else number(value) for value in values))
+        for name, values in zip(named.rows, named.values.tolist(), strict=True)
     )
+    return (PageTable(columns, rows, f"{capitalised(named.name)}. {named.meaning}"),)
