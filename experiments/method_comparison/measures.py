@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wfairl.core.automata.automaton import DEAD, Automaton, Label
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.events.dfa import Dfa, minimal, to_finite
 
 FIRST_PROBE_SEED = 6_000
 """The scenes of probe trajectories: not used for training, validation or test."""
@@ -55,12 +55,7 @@ def agreement(one: Automaton, other: Automaton, probes: Sequence[Sequence[Label]
 
 def least_states(rule: Automaton, labels: Sequence[Label]) -> int:
     """The fewest live states of an automaton over an alphabet that accepts for the first time where a rule does."""
-    dead, done = rule.states, rule.states + 1
-    after = np.array([rule.column(label) for label in labels], np.int32).reshape(len(labels), rule.states).T
-    after = np.where(after == DEAD, dead, np.where(rule.accepting[after], done, after))
-    ends = np.array([[dead], [done]], np.int32).repeat(len(labels), axis=1)
-    table = Dfa(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
-    return to_finite(minimal(table), tuple(labels)).states
+    return len(canonical_table(to_table(rule, labels))) + 1  # the one that accepts has no row
 
 
 @cache

@@ -19,8 +19,8 @@ import numpy as np
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table, measure_policy, scenes
-from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
-from wfairl.core.automata.minimisation import canonical_table
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, Demonstration
@@ -129,13 +129,7 @@ WAYS: dict[str, Callable[..., Dataset]] = {"answers": answered, "chosen scenes":
 
 def reads(automaton: Automaton) -> bytes:
     """The automaton over the labels of the office, in canonical form."""
-    columns = np.stack([automaton.column(label) for label in LABELS], axis=1)
-    ends = (columns >= 0) & automaton.accepting[columns]
-    order = [0, *(state for state in range(1, len(columns)) if not automaton.accepting[state])]
-    number = np.full(len(columns), ACCEPTED, np.int32)
-    number[order] = np.arange(len(order))
-    table = np.where(ends, ACCEPTED, np.where(columns >= 0, number[columns], columns))
-    return canonical_table(np.ascontiguousarray(table[order].astype(np.int32))).tobytes()
+    return canonical_table(to_table(automaton, LABELS)).tobytes()
 
 
 def sections(results: Results) -> Sections:

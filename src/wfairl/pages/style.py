@@ -16,8 +16,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
-COLUMN, PAGE = 3.4, 7.0
-"""Widths in inches: of a column of a two-column page, and of the page."""
+PAGE = 7.0
+"""The width of a printed page in inches."""
 
 POINTS = 72.0
 """In an inch."""
@@ -128,8 +128,8 @@ def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None
     axes.set_ylim(height, 0)
 
 
-def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float = TEXT) -> None:
-    """Two spines, small ticks, axis names, and a title at the left."""
+def plain_axes(axes: Any, x: str, y: str, size: float = TEXT) -> None:
+    """Two spines, small ticks, and axis names."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -138,11 +138,10 @@ def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "", size: float
     axes.tick_params(labelsize=size - 1, labelfontfamily=FONT, width=0.6, length=2.5, color=GREY, labelcolor=INK, pad=2)
     axes.set_xlabel(x, size=size, family=FONT, color=INK, labelpad=2)
     axes.set_ylabel(y, size=size, family=FONT, color=INK, labelpad=3)
-    axes.set_title(title, size=size, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
 
 
-def text_width(text: str, size: float = NOTE, weight: str = "normal") -> float:
+def text_width(text: str, size: float = NOTE) -> float:
     """The width of a text in inches."""
-    font = FontProperties(family=FONT, size=size, weight=weight)
+    font = FontProperties(family=FONT, size=size)
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
     return float(width) / POINTS
