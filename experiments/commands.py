@@ -54,9 +54,6 @@ def run_command(
     data_sets: Annotated[str | None, typer.Option(help="Only these data sets, such as D1.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these methods, comma-separated.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
-    cost: Annotated[
-        str | None, typer.Option(help="Cost model of the methods that learn one. Default: the task's own.")
-    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of cells to compute in parallel, one per core.")] = 2,
     executor: Annotated[
         str, typer.Option(help="Where to compute: local processes, or dask://HOST:PORT; see docs/paper.md.")
@@ -73,7 +70,7 @@ def run_command(
         for source in load:
             load_tasks(source)
     directory = Path("runs", f"{name}-quick" if quick else name) if output is None else output
-    options = Options(quick, data, _names(tasks), _names(data_sets), _names(methods), seeds, cost)
+    options = Options(quick, data, _names(tasks), _names(data_sets), _names(methods), seeds)
     results = run_experiment(EXPERIMENTS.find(name), options, directory, jobs, executor)
 
     from experiments.harness.results import REPORT

@@ -51,7 +51,6 @@ class Options:
     data_sets: tuple[str, ...] | None = None
     methods: tuple[str, ...] | None = None
     seeds: int | None = None
-    cost: str | None = None
 
     @property
     def given(self) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from experiments.method_comparison.training import (
     learn_automaton,
     train_and_test,
 )
-from wfairl.core.costs.cost_model import find_cost_model
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
@@ -214,17 +213,11 @@ class MethodComparison:
     played: tuple[str, ...] | None = None
 
     def protocol(self, options: Options) -> Protocol:
-        """What to compute: the options may ask for less, or for another cost model of the methods that learn one."""
+        """What to compute: the options may ask for less."""
         base, full = self.quick if options.quick else self.full, self.full
         tasks = self._chosen("task", options.tasks, dict.fromkeys(base.tasks), dict.fromkeys(full.tasks))
         data_sets = self._chosen("data set", options.data_sets, base.data_sets, full.data_sets)
         entries = self._chosen("method", options.methods, base.entries, full.entries)
-        if options.cost is not None:
-            find_cost_model(options.cost)  # an unknown one is refused now rather than in every cell
-            entries = {
-                entry: one.changed(cost=options.cost) if find_method(one.method).learns_cost else one
-                for entry, one in entries.items()
-            }
         seeds = base.seeds if options.seeds is None else options.seeds
         return replace(base, tasks=tuple(tasks), data_sets=data_sets, entries=entries, seeds=seeds)
 
@@ -249,5 +242,5 @@ class MethodComparison:
             cells=lambda options: list(self.protocol(options).cells()),
             sections=lambda results: sections_of(self, results),
             quick=self.quick_note,
-            options=("tasks", "data_sets", "methods", "seeds", "cost"),
+            options=("tasks", "data_sets", "methods", "seeds"),
         )

@@ -62,7 +62,7 @@ def test_a_quick_look_says_what_it_leaves_out_and_its_cells_are_taken_up_by_the_
             "--tasks a,b --seeds 2",
             "Not the full experiment: --tasks a,b --seeds 2.",
         ),
-        (Options(quick=True, cost="linear"), "--quick --cost linear", "Not the full experiment: --cost linear."),
+        (Options(quick=True, methods=("bc",)), "--quick --methods bc", "Not the full experiment: --methods bc."),
     ],
 )
 def test_options_are_told_as_they_are_typed(options, arguments, notice):

@@ -81,12 +81,6 @@ def test_settings_of_one_method_leave_the_cells_of_others_alone():
         assert (one.path == other.path) == (one.settings["method"] != "bc")
 
 
-def test_another_cost_model_changes_the_cells_that_learn_a_cost_and_no_others():
-    changed = PAPER.protocol(Options(cost="paper"))
-    for one, other in zip(FULL.cells(), changed.cells(), strict=True):
-        assert (one.path == other.path) == (one.settings["method"] not in ("wfa-irl", "rational", "no-automaton"))
-
-
 def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
     class Seedless(NoAutomaton):
         name = "seedless"
@@ -107,7 +101,6 @@ def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
         ({"tasks": ("nowhere",)}, "has no task 'nowhere'; it has doorkey"),
         ({"methods": ("luck",)}, "has no method 'luck'"),
         ({"data_sets": ("D3",)}, "has no data set 'D3'"),
-        ({"cost": "magic"}, "unknown cost model 'magic'"),
     ],
 )
 def test_what_an_experiment_does_not_have_is_refused(wrong, told):

@@ -62,7 +62,7 @@ def evaluate_command(
 
     MiniGrid tasks run in the real Gymnasium environment. The table shows the mean return and the mean cost of an
     episode: the task's true cost, and the learned cost if there is one. --beside compares two policies scene by scene:
-    the mean difference with its 95 % bootstrap interval, and the probability that the first does better in a scene.
+    the mean difference with its 95 % bootstrap interval.
 
     Examples:
 
