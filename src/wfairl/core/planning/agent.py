@@ -44,7 +44,6 @@ class Agent:
     automaton_state: int  # after the labels observed, `DEAD` once the automaton died
     status: Status
     control_cost_to_go: NDArray[np.float64]  # Q in the present state, inf once the task is lost; shape [controls]
-    replans: int  # how often it left the solution and planned again
 
     def __init__(
         self,
@@ -60,7 +59,6 @@ class Agent:
     def start(self, world: World[Any], solution: Solution | None = None) -> None:
         """Plan for a world, unless a solution is at hand, and begin in its initial state; raises as a planner does."""
         self.world = world
-        self.replans = 0
         self.automaton_state, self.status = 0, Status.RUNNING
         self.solution = self.planner.solve(world, self.automaton, self.cost) if solution is None else solution
         self._move_to(world.initial_state)
@@ -99,7 +97,6 @@ class Agent:
         self._state = state
         Q = self.solution.control_cost_to_go(state, self.automaton_state)
         if Q is None:
-            self.replans += 1
             self.solution = self.planner.solve(self.world, self.automaton, self.cost, (state, self.automaton_state))
             Q = self.solution.control_cost_to_go(state, self.automaton_state)
             assert Q is not None  # it is the planner's start
