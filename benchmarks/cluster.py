@@ -111,7 +111,7 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
     (directory / "data").mkdir()
     (directory / "data" / "demonstrations").write_bytes(bytes(DATA))
     data = DataFolder(directory / "data", ("demonstrations",))
-    cells = [Cell(f"run {i}", sleep, {"seconds": one}, data=data, seconds=one) for i, one in enumerate(seconds)]
+    cells = [Cell(f"run {i}", sleep, {"seconds": one}, data=data) for i, one in enumerate(seconds)]
     first = [Cell(f"first {i}", sleep, {"seconds": 1.0}) for i in range(workers)]
     with open_workers(executor, workers, worker_setup()) as opened:
         compute_cells(first, directory, opened)

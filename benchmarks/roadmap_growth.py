@@ -42,7 +42,7 @@ def measure(floor: FloorPlan, samples: int) -> dict[str, Any]:
     product = build_product(scene, WORKSHOP.rule)
     plan = find_plan(product, prices(product))
     times.append(time.process_time())
-    refine_path(scene.source, roadmap.configurations[list(plan.path.states)], PRICES)
+    refine_path(scene.source, roadmap.places[list(plan.path.states)], PRICES)
     times.append(time.process_time())
     tracemalloc.start()
     product = build_product(scene, WORKSHOP.rule)

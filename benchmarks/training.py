@@ -32,7 +32,7 @@ from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_view import GridView, view_states
-from wfairl.networks.cost_network import OUTPUTS
+from wfairl.networks.cost_network import costs_of
 from wfairl.networks.epochs import one_torch_thread
 from wfairl.networks.grid_costs import PaperCost
 
@@ -182,7 +182,7 @@ def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
     repeated = [part.repeat_interleave(controls, dim=0) for part in embedded]
     control = model.control(torch.arange(controls).repeat(len(nodes)))
     raw = model.head.from_hidden(model.dense(torch.cat([*repeated, control], dim=1)))
-    return OUTPUTS[model.activation](raw, model.floor).reshape(len(nodes), controls)
+    return costs_of(raw).reshape(len(nodes), controls)
 
 
 def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> Tensor:
@@ -190,7 +190,7 @@ def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> 
     embeddings = (model.convolution, model.position, model.direction, model.carried, model.control)
     inputs = (*gather(view, nodes), torch.from_numpy(controls))
     hidden = model.dense(torch.cat([embed(one) for embed, one in zip(embeddings, inputs, strict=True)], dim=1))
-    return OUTPUTS[model.activation](model.head.from_hidden(hidden), model.floor).sum()
+    return costs_of(model.head.from_hidden(hidden)).sum()
 
 
 def gather(view: GridView, nodes: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

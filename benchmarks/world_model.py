@@ -76,7 +76,7 @@ def states_along(
     physics.unpack(layout, start, fields)
     for t in range(controls.size):
         changed = physics.apply_control(layout, fields, controls[t])
-        physics.pack(layout, fields, states[t + 1])
+        physics.pack_fields(layout, fields, states[t + 1])
         labels[t] = label_mask(layout, atoms, fields, controls[t] if changed else physics.NOTHING)
     return states, labels
 
