@@ -52,27 +52,40 @@ GROUPS = {
 
 
 def cells(options: Options) -> list[Cell]:
-    """Families (--tasks: names or groups) x rules (--seeds: how many) x demonstrations (--data-sets).
+    """Rules (--tasks) x demonstrations (--data-sets).
 
-    A data set is a number of demonstrations, or `4+3`: three answers after four demonstrations.
+    A task is a family or a group, with as many rules of each family as --seeds says; `all:12` is rule 12 alone. A data
+    set is a number of demonstrations: `4+3` is three answers after four demonstrations, `4@9` four of collection 9.
     """
-    families = [family for name in options.tasks or ("tuning",) for family in GROUPS.get(name, [name])]
-    unknown = [name for name in families if name not in FAMILIES]
-    if unknown:
-        raise BadInputError(f"there is no family {unknown[0]}; there are {', '.join((*FAMILIES, *GROUPS))}")
     scenes = {"scenes": 16 if options.quick else SCENES}
     return [
         Cell(f"{family} {rule} {data}", learn, {**scenes, "family": family, "rule": rule, "demonstrations": data})
-        for rule in range(options.seeds or (2 if options.quick else RULES))
-        for family in families
+        for family, rule in _problems(options)
         for data in options.data_sets or DEMONSTRATIONS
     ]
 
 
-def learn(family: str, rule: int, demonstrations: str, scenes: int, collection: int = 0) -> Outcome:
+def _problems(options: Options) -> list[tuple[str, int]]:
+    drawn = range(options.seeds or (2 if options.quick else RULES))
+    listed = []
+    for task in options.tasks or ("tuning",):
+        group, _, number = task.partition(":")
+        families = GROUPS.get(group, [group])
+        if families[0] not in FAMILIES or not (number.isdecimal() or not number):
+            raise BadInputError(
+                f"{task}: neither a family nor a group, nor one of its rules such as {families[0]}:12; "
+                f"there are {', '.join((*FAMILIES, *GROUPS))}"
+            )
+        listed += [(family, rule) for rule in ([int(number)] if number else drawn) for family in families]
+    return listed
+
+
+def learn(family: str, rule: int, demonstrations: str, scenes: int) -> Outcome:
     """What is learned from some demonstrations of one rule, and what becomes of plans in new scenes."""
     problem = make_problem(family, rule)
-    shown, answers = map(int, f"{demonstrations}+0".split("+")[:2])
+    numbers, _, collection_number = demonstrations.partition("@")
+    shown, answers = map(int, f"{numbers}+0".split("+")[:2])
+    collection = int(collection_number or 0)
     collected = collect(problem.task, shown, 0, TEMPERATURE, collection, n_jobs=1).demonstrations
     dataset = Dataset(problem.name, collected)  # without the temperature, which is not known
     begun = time.process_time()

@@ -5,6 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from experiments.harness import Options
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import (
     BATTERY,
@@ -18,7 +19,7 @@ from experiments.rule_families.families import (
     make_problem,
     order_of,
 )
-from experiments.rule_families.learning import TEMPERATURE, compare_with_truth, explain, learn
+from experiments.rule_families.learning import TEMPERATURE, cells, compare_with_truth, explain, learn
 from experiments.rule_families.rules import (
     BROKEN,
     DONE,
@@ -40,6 +41,7 @@ from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.rational import posterior_of
 from wfairl.core.rational.tables import read_word
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import check_task
 
 X = frozenset({"x", "y"})
@@ -186,8 +188,21 @@ def test_the_search_goes_on_from_what_explains_the_demonstrations_that_it_left_o
 
 
 def test_cell_tells_what_became_of_every_plan():
-    outcome = learn("never", 2, demonstrations=8, scenes=8)
+    outcome = learn("never", 2, demonstrations="8", scenes=8)
     row = outcome.rows[0]
     assert len(outcome.facts["plans"]) == 8
     assert row["kept"] + row["refused"] + row["broken"] == pytest.approx(1.0)
     assert all(plan["regret"] >= -1e-9 for plan in outcome.facts["plans"] if plan["is kept"])
+
+
+def test_a_task_names_one_rule_and_a_data_set_one_collection():
+    named = cells(Options(tasks=("never:2", "until"), data_sets=("4", "8@3"), seeds=1))
+    assert [cell.name for cell in named] == ["never 2 4", "never 2 8@3", "until 0 4", "until 0 8@3"]
+    first, other = (learn("never", 2, demonstrations=data, scenes=4).facts for data in ("2", "2@3"))
+    assert first != other
+
+
+@pytest.mark.parametrize("task", ["nowhere", "never:two", "all:-1"])
+def test_a_task_that_is_no_family_is_refused(task):
+    with pytest.raises(BadInputError, match="neither a family nor a group"):
+        cells(Options(tasks=(task,)))
