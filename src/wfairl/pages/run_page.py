@@ -27,7 +27,7 @@ from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational.constraints import Constraint, conjoin
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, TaskPosterior, posterior_of
-from wfairl.core.support.documents import plain_settings
+from wfairl.core.support.documents import plain_fields
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.world import slips
@@ -303,7 +303,7 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
 def reproduction_section(run: RunFiles) -> Section:
     """The command that makes the run again, its configuration, and the installed versions."""
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
-    here, settings = provenance("wfairl report"), _flat(plain_settings(run.config))
+    here, settings = provenance("wfairl report"), _flat(plain_fields(run.config))
     environment = (("run started", f"{started:%d %B %Y}"), *here["versions"].items(), ("machine", here["machine"]))
     about = "This command makes the same run again, on any number of cores:"
     if run.experiment is None:

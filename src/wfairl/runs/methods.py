@@ -16,7 +16,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import Policy
-from wfairl.core.support.documents import plain, plain_settings
+from wfairl.core.support.documents import plain, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import hold
 from wfairl.core.support.registry import Registry
@@ -117,7 +117,7 @@ class Method(ABC):
 
     def default_settings(self) -> dict[str, Any]:
         """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
-        return plain_settings(self.settings_type()())
+        return plain_fields(self.settings_type()())
 
     def make_settings(self, settings: Mapping[str, Any]) -> Any:
         """The settings as a record of `settings_type`; an unknown one, or one out of range, is a `BadInputError`."""

@@ -18,7 +18,7 @@ from wfairl.core.planning.policies import PlannedPolicy
 from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.logic_with_cost import prepare_training
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.support.documents import plain_settings
+from wfairl.core.support.documents import plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.runs.methods import Method, Trained, TrainingRequest, acting_mode
@@ -52,7 +52,7 @@ class PlanningMethod(Method):
             method=self.name,
             task=request.task.name,
             temperature=dataset.temperature,
-            settings=plain_settings(settings),
+            settings=plain_fields(settings),
             seen=seen_tests(dataset),
             origin=dict(request.origin),
         )

@@ -10,7 +10,7 @@ if acceptance can be reached from it; the others are dropped.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from wfairl.core.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.core.automata.word_corpus import Corpus, encode
 from wfairl.core.automata.words import Word, as_read, as_word, format_label
 from wfairl.core.support.bounds import NotNegative
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import Listed, parse_fields, plain_fields
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 DEFAULT_TOLERANCE = 1e-6
@@ -49,22 +49,6 @@ class NoAcceptedWordError(FailedRunError):
     """No word that the automaton can read reaches the threshold."""
 
 
-@dataclass(frozen=True)
-class FiniteDocument:
-    """A `FiniteAutomaton` on disk."""
-
-    kind: Literal["finite"]
-    alphabet: tuple[Label, ...]
-    transitions: tuple[tuple[StateNumber, ...], ...]
-    accepting: tuple[bool, ...]
-    values: tuple[float, ...]
-    last_labels: tuple[Label | None, ...]
-    keep_repeats: bool
-    closed: bool
-    tolerance: NotNegative
-    deviation: NotNegative
-
-
 @dataclass(frozen=True, eq=False)
 class FiniteAutomaton(Automaton):
     """A table over the live states; labels outside the alphabet lead to `DEAD`.
@@ -83,14 +67,14 @@ class FiniteAutomaton(Automaton):
     kind: ClassVar[str] = "finite"  # in files
 
     alphabet: tuple[Label, ...]
-    transitions: NDArray[np.int32]
-    accepting: NDArray[np.bool_]
-    values: NDArray[np.float64]
+    transitions: Annotated[NDArray[np.int32], Listed(tuple[tuple[StateNumber, ...], ...], np.int32)]
+    accepting: Annotated[NDArray[np.bool_], Listed(tuple[bool, ...], bool)]
+    values: Annotated[NDArray[np.float64], Listed(tuple[float, ...], float)]
     last_labels: tuple[Label | None, ...]
     keep_repeats: bool = False
     closed: bool = True
-    tolerance: float = 0.0
-    deviation: float = 0.0
+    tolerance: NotNegative = 0.0
+    deviation: NotNegative = 0.0
     _index: dict[Label, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,29 +110,12 @@ class FiniteAutomaton(Automaton):
         return [Arrow(source, target, format_label(label), label.__eq__) for source, label, target in self.edges()]
 
     def to_document(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "alphabet": [sorted(label) for label in self.alphabet],
-            "transitions": self.transitions.tolist(),
-            "accepting": self.accepting.tolist(),
-            "values": self.values.tolist(),
-            "last_labels": [None if label is None else sorted(label) for label in self.last_labels],
-            "keep_repeats": self.keep_repeats,
-            "closed": self.closed,
-            "tolerance": self.tolerance,
-            "deviation": self.deviation,
-        }
+        return {"kind": self.kind, **plain_fields(self)}
 
     @classmethod
     def from_document(cls, document: Any) -> "FiniteAutomaton":
         """The automaton that `to_document` wrote."""
-        read: FiniteDocument = parse(FiniteDocument, document)
-        arrays = {
-            "transitions": np.array(read.transitions, np.int32).reshape(len(read.accepting), len(read.alphabet)),
-            "accepting": np.array(read.accepting, bool),
-            "values": np.array(read.values, np.float64),
-        }
-        return cls(**{name: arrays.get(name, value) for name, value in vars(read).items() if name != "kind"})
+        return parse_fields(cls, document)
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
         row = zip(self.alphabet, self.transitions[state], strict=True)

@@ -105,6 +105,12 @@ class GuardedAutomaton(Automaton):
         return {"kind": self.kind, "edges": edges, "accepting": self.accepting.tolist()}
 
     @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_plain_validator_function
+
+        return no_info_plain_validator_function(cls.from_document)
+
+    @classmethod
     def from_document(cls, document: Any) -> "GuardedAutomaton":
         """The automaton that `to_document` wrote."""
         read: GuardedDocument = parse(GuardedDocument, document)

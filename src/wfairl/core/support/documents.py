@@ -2,18 +2,22 @@
 
     {"format": "wfairl-run", "version": 3, ..., "digest": "5f70..."}
 
-A schema is a frozen dataclass. A document is checked strictly against its annotations before it is used: `true` and
-`"1"` are no numbers, no field is missing or unknown, numbers are finite. The digest is the SHA-256 of format, version
-and all other fields as canonical JSON (sorted keys, no spaces), so that it depends on values but not on line breaks.
+A schema is a frozen dataclass, most often the record itself. A document is checked strictly against its annotations
+before it is used: `true` and `"1"` are no numbers, no field is missing or unknown, numbers are finite. The digest is
+the SHA-256 of format, version and all other fields as canonical JSON (sorted keys, no spaces), so that it depends on
+values but not on line breaks.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import numpy as np
+from numpy.typing import DTypeLike
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems, write_atomically, write_json
@@ -104,6 +108,27 @@ def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
         raise BadInputError(f"{place}: {first['msg']}" if place else first["msg"]) from None
 
 
+def parse_fields(record: type[Content], document: Mapping[str, Any]) -> Content:
+    """A record from what `plain_fields` gave, perhaps with its `kind` beside; every field must be there."""
+    given = {name: value for name, value in document.items() if name != "kind"}
+    missing = [one.name for one in fields(cast(Any, record)) if one.init and one.name not in given]
+    if missing:
+        raise BadInputError(f"{missing[0]}: Field required")
+    return cast(Content, parse(record, given))
+
+
+class Listed:
+    """In the annotation of an array in a record: how a document lists its numbers, and their type in the array."""
+
+    def __init__(self, lists: Any, dtype: DTypeLike) -> None:
+        self.lists, self.dtype = lists, dtype
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(lambda lists: np.array(lists, self.dtype), handler(self.lists))
+
+
 @cache
 def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
     from pydantic import ConfigDict, TypeAdapter
@@ -111,6 +136,28 @@ def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
     # In a tuple, because pydantic accepts no settings for a dataclass itself.
     config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=not finite)
     return TypeAdapter(tuple[schema], config=config)
+
+
+def plain_fields(record: Any) -> dict[str, Any]:
+    """The fields of a record as plain JSON, which `parse_fields` reads back."""
+    return {one.name: plain(getattr(record, one.name)) for one in fields(record) if one.init}
+
+
+def plain(value: Any) -> Any:
+    """A value as plain JSON; sets, such as labels, are sorted."""
+    if hasattr(value, "to_document"):
+        return value.to_document()
+    if is_dataclass(value):
+        return plain_fields(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, frozenset | tuple | list):
+        return [plain(one) for one in (sorted(value) if isinstance(value, frozenset) else value)]
+    return value
 
 
 def canonical(content: Any, *, finite: bool = True) -> str:
@@ -157,13 +204,3 @@ def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def plain(value: Any) -> Any:
-    """A setting as a file has it, with lists where records have tuples."""
-    return list(value) if isinstance(value, tuple) else value
-
-
-def plain_settings(settings: Any) -> dict[str, Any]:
-    """A record of settings as a file has it."""
-    return {name: plain(value) for name, value in asdict(settings).items()}
