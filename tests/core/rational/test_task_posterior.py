@@ -12,6 +12,7 @@ from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
 from wfairl.core.rational import Support, TaskPosterior, posterior_of
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.task_posterior import Rival
+from wfairl.core.support.errors import BadInputError
 
 GOAL = frozenset({"goal"})
 SUPPORT = Support((frozenset(), GOAL), np.array([[False, True]]))
@@ -49,7 +50,7 @@ def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"support": replace(SUPPORT, is_untested=np.zeros((1, 3), bool))}, "one entry for each state and label"),
+        ({"support": replace(SUPPORT, is_untested=np.zeros((2, 2), bool))}, "support of another automaton"),
         ({"doubts": (Doubt(Constraint("never", "lava"), 1.5),)}, "probability"),
         ({"doubts": (Doubt(Constraint("often", "lava"), 0.5),)}, "kind"),
         ({"doubts": (Doubt(Constraint("never", "lava", state=9, phase="before key"), 0.5),)}, "another automaton"),
@@ -65,6 +66,11 @@ def test_a_posterior_that_cannot_be_is_refused(tmp_path, change, message):
     replace(model_with(POSTERIOR), record=replace(POSTERIOR, **change)).save(path)
     with pytest.raises(BrokenTaskModelError, match=message):
         TaskModel.load(path)
+
+
+def test_a_support_has_an_entry_for_each_state_and_label():
+    with pytest.raises(BadInputError, match="one entry for each state and label"):
+        replace(SUPPORT, is_untested=np.zeros((1, 3), bool))
 
 
 def test_a_record_of_an_unknown_kind_is_refused(tmp_path):

@@ -5,7 +5,7 @@ of a state and a label that no demonstration tests. A task model holds it as its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -20,7 +20,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
 from wfairl.core.rational.constraints import Doubt
 from wfairl.core.support.bounds import Count, NotNegative, Part
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import Listed, parse_fields, plain_fields
 from wfairl.core.support.errors import BadInputError
 
 LEAST_WEIGHT = 0.01
@@ -36,7 +36,7 @@ class Alternative:
 
     automaton: GuardedAutomaton  # its last state is its only accepting one
     text: str  # the edges of the automaton in one line; for a sentence, see `TaskPosterior.sentence`
-    weight: float  # its share of the posterior among the alternatives
+    weight: Part  # its share of the posterior among the alternatives
 
     def __post_init__(self) -> None:
         last = self.automaton.states - 1
@@ -49,7 +49,12 @@ class Support:
     """Which pairs of a state and a label of an automaton no demonstration tells about."""
 
     labels: tuple[Label, ...]  # those that occur in the scenes
-    is_untested: NDArray[np.bool_]  # pairs that no demonstration reads or is evidence about, [states, labels]
+    # pairs that no demonstration reads or is evidence about, [states, labels]
+    is_untested: Annotated[NDArray[np.bool_], Listed(tuple[tuple[bool, ...], ...], bool)]
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.labels) for row in self.is_untested):
+            raise BadInputError("a table that has not one entry for each state and label")
 
     @cached_property
     def number(self) -> dict[Label, int]:
@@ -75,20 +80,21 @@ class TaskPosterior:
 
     kind: ClassVar[str] = "rational"
 
-    alternatives: tuple[Alternative, ...]  # the most probable automata with their weights, the chosen one first
+    # the most probable automata with their weights, the chosen one first
+    alternatives: Annotated[tuple[Alternative, ...], MinLen(1)]
     support: Support  # what no demonstration tells about the chosen one
-    temperature: float  # the demonstrators' most likely temperature
+    temperature: NotNegative  # the demonstrators' most likely temperature
     log_posterior: float  # of the chosen automaton, up to a constant
     log_prior: float  # minus the description length of the chosen automaton, in nats
-    automata_generated: int  # how many automata the search generated
-    automata_evaluated: int  # how many of them were planned with
+    automata_generated: Count  # how many automata the search generated
+    automata_evaluated: Count  # how many of them were planned with
     # that a demonstration follows no task, [demonstrations]; failures have 0
-    outlier_probabilities: NDArray[np.float64]
+    outlier_probabilities: Annotated[NDArray[np.float64], Listed(tuple[Part, ...], float)]
     demonstrated_words: tuple[Word, ...] = ()  # the distinct words of the successes that are no outliers
-    answers: int = 0  # how many answers to questions were evidence
+    answers: Count = 0  # how many answers to questions were evidence
     # the corrections that all automata obey, each as a JSON object of `wfairl.questions.corrections`
     laws: tuple[Mapping[str, Any], ...] = ()
-    rounds: int = 0  # how often automaton and cost were learned in turn; 0 if the cost was given
+    rounds: Count = 0  # how often automaton and cost were learned in turn; 0 if the cost was given
     not_told_apart: tuple[Rival, ...] = ()  # rules under other costs that are about as likely
     doubts: tuple[Doubt, ...] = ()  # constraints that the task may have though the chosen automaton does not keep them
     unforeseen: Part = 0.0  # probability that, in a new scene, the task asks what none of all these says
@@ -150,86 +156,21 @@ class TaskPosterior:
         ]
 
     def to_document(self) -> dict[str, Any]:
-        return {
-            **vars(self),
-            "kind": self.kind,
-            "alternatives": [{**vars(one), "automaton": one.automaton.to_document()} for one in self.alternatives],
-            "support": {
-                "labels": [sorted(label) for label in self.labels],
-                "is_untested": self.support.is_untested.tolist(),
-            },
-            "outlier_probabilities": self.outlier_probabilities.tolist(),
-            "demonstrated_words": [[sorted(label) for label in word] for word in self.demonstrated_words],
-            "not_told_apart": [asdict(one) for one in self.not_told_apart],
-            "doubts": [{"constraint": one.constraint._asdict(), "probability": one.probability} for one in self.doubts],
-        }
+        return {**plain_fields(self), "kind": self.kind}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "TaskPosterior":
-        stored: _StoredPosterior = parse(_StoredPosterior, document)
-        support = stored.support
-        alternatives = tuple(
-            Alternative(GuardedAutomaton.from_document(one.automaton), one.text, one.weight)
-            for one in stored.alternatives
-        )
-        chosen = alternatives[0].automaton
-        if automaton is None or chosen.to_document() != automaton.to_document():
+        # Files of earlier versions have no numbers for what is unforeseen and unexplained.
+        read = parse_fields(cls, {"unforeseen": 0.0, "unexplained": 0.0, **document})
+        if automaton is None or read.chosen.automaton.to_document() != automaton.to_document():
             raise BadInputError("the posterior of another automaton")
-        if len(support.is_untested) != chosen.states - 1:
+        states = read.chosen.automaton.states - 1
+        if len(read.support.is_untested) != states:
             raise BadInputError("the support of another automaton")
-        named = (state for one in stored.doubts for state in one.constraint.named_states)
-        if not {*named, ACCEPTED} <= {*range(chosen.states - 1), ACCEPTED}:
+        named = (state for one in read.doubts for state in one.constraint.named_states)
+        if not {*named, ACCEPTED} <= {*range(states), ACCEPTED}:
             raise BadInputError("a doubt about a state of another automaton")
-        fields = {
-            **vars(stored),
-            "alternatives": alternatives,
-            "support": Support(support.labels, np.array(support.is_untested, bool)),
-            "outlier_probabilities": np.array(stored.outlier_probabilities, np.float64),
-        }
-        del fields["kind"]
-        return cls(**fields)
-
-
-@dataclass(frozen=True)
-class _StoredAlternative:
-    automaton: Mapping[str, Any]
-    text: str
-    weight: Part
-
-
-@dataclass(frozen=True)
-class _StoredSupport:
-    """`Support` on disk."""
-
-    labels: tuple[Label, ...]
-    is_untested: tuple[tuple[bool, ...], ...]
-
-    def __post_init__(self) -> None:
-        if any(len(row) != len(self.labels) for row in self.is_untested):
-            raise ValueError("a table that has not one entry for each state and label")
-
-
-@dataclass(frozen=True)
-class _StoredPosterior:
-    """`TaskPosterior` on disk."""
-
-    kind: str
-    alternatives: Annotated[tuple[_StoredAlternative, ...], MinLen(1)]
-    support: _StoredSupport
-    temperature: NotNegative
-    log_posterior: float
-    log_prior: float
-    automata_generated: Count
-    automata_evaluated: Count
-    outlier_probabilities: tuple[Part, ...]
-    demonstrated_words: tuple[tuple[Label, ...], ...]
-    answers: Count
-    laws: tuple[Mapping[str, Any], ...]
-    rounds: Count
-    not_told_apart: tuple[Rival, ...]
-    doubts: tuple[Doubt, ...]
-    unforeseen: Part = 0.0
-    unexplained: NotNegative = 0.0
+        return read
 
 
 def posterior_of(model: TaskModel) -> TaskPosterior | None:
