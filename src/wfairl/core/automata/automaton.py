@@ -129,10 +129,6 @@ class Automaton(ABC):
     def to_document(self) -> dict[str, Any]:
         """The automaton as a JSON object; `from_document` of its class reads it back."""
 
-    @abstractmethod
-    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        """What a state still waits for: the edges to other live states, as text, that no given label takes."""
-
     @property
     def states(self) -> int:
         """The number of states."""
@@ -162,6 +158,11 @@ class Automaton(ABC):
         """The number of labels after which the word is accepted for the first time, None if it never is."""
         states = self.run(word)[1:]
         return next((i for i, q in enumerate(states, start=1) if q != DEAD and self.accepting[q]), None)
+
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
+        """What a state still waits for: the edges to other live states, as text, that no given label takes."""
+        leads_on = (one for one in self.arrows() if one.source == state and one.target not in (DEAD, state))
+        return tuple(one.text for one in leads_on if not any(map(one.takes, labels)))
 
     def column_with_acceptance(self, label: Label) -> NDArray[np.int32]:
         """As `column`, with `ACCEPTED` where the state after the label is accepting; shape [states]."""

@@ -117,11 +117,6 @@ class FiniteAutomaton(Automaton):
         """The automaton that `to_document` wrote."""
         return parse_fields(cls, document)
 
-    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        row = zip(self.alphabet, self.transitions[state], strict=True)
-        leads_on = (label for label, after in row if after not in (DEAD, state))
-        return tuple(format_label(label) for label in leads_on if label not in labels)
-
     def edges(self) -> list[tuple[int, Label, int]]:
         """Source, label and target of each live transition, without loops that read the last label again."""
         return [

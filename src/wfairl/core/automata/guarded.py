@@ -117,10 +117,6 @@ class GuardedAutomaton(Automaton):
         rows = (tuple(Edge(Guard(one.true, one.false), one.target) for one in row) for row in read.edges)
         return cls(tuple(rows), np.array(read.accepting, bool))
 
-    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
-        return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in labels))
-
 
 def is_taken(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
     """Whether an edge is the first of its state whose guard holds."""
