@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_directory, hold
 from wfairl.core.support.registry import Registry
 from wfairl.processes.executors import LOCAL, open_workers
+from wfairl.runs.held_directory import check_directory, hold
 
 if TYPE_CHECKING:
     from experiments.harness.cell import Cell

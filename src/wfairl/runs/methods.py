@@ -18,10 +18,10 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.support.documents import plain, plain_fields
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import hold
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.held_directory import hold
 from wfairl.runs.run_directory import RunConfig, read_config
 
 CHOSEN, GREEDY = "chosen", "greedy"

@@ -17,10 +17,10 @@ from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import hold
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
+from wfairl.runs.held_directory import hold
 from wfairl.runs.methods import Trained, TrainingRequest, acting_mode, find_method, learned_name
 from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable
 

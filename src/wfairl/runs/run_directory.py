@@ -21,7 +21,7 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.bounds import Count, Name
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_directory
+from wfairl.runs.held_directory import check_directory
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.support.files import check_directory, read_text, write_atomically
+from wfairl.core.support.files import read_text, write_atomically
+from wfairl.runs.held_directory import check_directory
 from wfairl.studio.access_control import GOING_ON
 from wfairl.studio.controller import SessionController
 from wfairl.studio.session import JOURNAL, Session

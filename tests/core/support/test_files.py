@@ -1,34 +1,30 @@
-"""Files are whole or absent, and a directory has one writer at a time, however the last one ended."""
+"""Files are whole or absent, however their last writer ended."""
 
-import errno
 import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from wfairl.core.support import files
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import PARTIAL, hold, write_atomically
+from wfairl.core.support.files import write_atomically
 
-HOLDER = """
+WRITER = """
 import os, signal, sys, time
 from pathlib import Path
-from wfairl.core.support.files import hold, write_atomically
+from wfairl.core.support.files import write_atomically
 
 Path.replace = lambda self, target: os.kill(os.getpid(), signal.SIGSTOP)  # just before the rename
-with hold(Path(sys.argv[1])):
-    write_atomically(Path(sys.argv[1]) / "state.json", "half a result")
+write_atomically(Path(sys.argv[1]) / "state.json", "half a result")
 """
 
 
 @pytest.fixture
-def stopped_holder(tmp_path):
-    """A process that holds a directory and is stopped between writing a file and renaming it."""
+def stopped_writer(tmp_path):
+    """A process that is stopped between writing a file and renaming it."""
     directory = tmp_path / "run"
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(directory)])
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(directory)])
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
     yield directory, process
@@ -36,31 +32,8 @@ def stopped_holder(tmp_path):
     process.wait()
 
 
-def test_a_directory_is_held_by_one_process_until_it_ends_in_whatever_way(stopped_holder):
-    directory, process = stopped_holder
-    with pytest.raises(BadInputError, match="another process works in this directory"), hold(directory):
-        pass
-    (left,) = directory.iterdir()
-    assert left.name.endswith(PARTIAL)  # what the other one is writing stays
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    with hold(directory):
-        assert list(directory.iterdir()) == []
-        write_atomically(directory / "state.json", "whole")
-    assert (directory / "state.json").read_text() == "whole"
-
-
-def test_only_what_was_being_written_is_removed(tmp_path):
-    names = (".hidden", "note.partial", ".state.json.abcd1234.partial", "state.json")
-    for name in names:
-        (tmp_path / name).write_text("")
-    with hold(tmp_path):
-        pass
-    assert {path.name for path in tmp_path.iterdir()} == {".hidden", "note.partial", "state.json"}
-
-
-def test_what_a_killed_writer_left_beside_a_file_goes_when_it_is_written_again(stopped_holder):
-    directory, process = stopped_holder
+def test_what_a_killed_writer_left_beside_a_file_goes_when_it_is_written_again(stopped_writer):
+    directory, process = stopped_writer
     write_atomically(directory / "state.json", "whole")
     assert len(list(directory.iterdir())) == 2  # the other one lives
     process.send_signal(signal.SIGKILL)
@@ -75,7 +48,7 @@ def test_what_a_killed_writer_left_beside_a_file_goes_when_it_is_written_again(s
 
 
 def test_a_writer_whose_temporary_file_is_swept_away_before_it_is_locked_takes_another(tmp_path, monkeypatch):
-    lock, swept = files._lock, []
+    lock, swept = files.lock, []
 
     def lock_too_late(descriptor):
         if not swept:
@@ -83,30 +56,7 @@ def test_a_writer_whose_temporary_file_is_swept_away_before_it_is_locked_takes_a
             swept[0].unlink()
         return lock(descriptor)
 
-    monkeypatch.setattr(files, "_lock", lock_too_late)
+    monkeypatch.setattr(files, "lock", lock_too_late)
     write_atomically(tmp_path / "state.json", "whole")
     assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
     assert swept
-
-
-def test_a_disk_without_locks_is_written_to_all_the_same(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.ENOSYS, "no locks here")
-
-    monkeypatch.setattr(files.fcntl, "flock", refuse)
-    with hold(tmp_path / "run"):
-        write_atomically(tmp_path / "run" / "state.json", "whole")
-    assert (tmp_path / "run" / "state.json").read_text() == "whole"
-
-
-def test_a_directory_in_which_nothing_was_written_is_not_left_behind(tmp_path):
-    directory = tmp_path / "run"
-    with pytest.raises(ZeroDivisionError), hold(directory):
-        raise ZeroDivisionError
-    assert not directory.exists()
-
-
-def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path):
-    (tmp_path / "run").write_text("")
-    with pytest.raises(BadInputError, match="give a directory"), hold(tmp_path / "run"):
-        pass

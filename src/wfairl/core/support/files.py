@@ -1,7 +1,4 @@
-"""Atomic writes (to a temporary file, then a rename), readable errors, and locks on directories.
-
-One process at a time holds the directory of a long computation.
-"""
+"""Atomic writes (to a temporary file, then a rename), and readable errors."""
 
 import fcntl
 import glob
@@ -10,8 +7,8 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path.parent.glob(f".{glob.escape(path.name)}.*{PARTIAL}"))
+        sweep(path.parent.glob(f".{glob.escape(path.name)}.*{PARTIAL}"))
         descriptor, temporary = _begin(path)
     except OSError as error:
         raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
@@ -58,13 +55,13 @@ def _begin(path: Path) -> tuple[int, Path]:
     while True:
         temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}{PARTIAL}"
         descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        _lock(descriptor)
+        lock(descriptor)
         if os.fstat(descriptor).st_nlink:
             return descriptor, temporary
         os.close(descriptor)  # another process removed it before it was locked
 
 
-def _sweep(partial: Iterable[Path]) -> None:
+def sweep(partial: Iterable[Path]) -> None:
     """Remove temporary files whose writers have been killed."""
     for path in partial:
         with suppress(OSError), path.open("rb") as stream:
@@ -72,7 +69,7 @@ def _sweep(partial: Iterable[Path]) -> None:
             path.unlink()
 
 
-def _lock(descriptor: int) -> bool:
+def lock(descriptor: int) -> bool:
     """Take the operating system's lock on an open file; False if another process holds it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,36 +78,6 @@ def _lock(descriptor: int) -> bool:
     except OSError:
         pass  # a disk without locks, as some of clusters are: better no lock than no work
     return True
-
-
-@contextmanager
-def hold(directory: Path) -> Iterator[None]:
-    """Be the only process that writes in a directory, which is made if there is none.
-
-    Unfinished files of a killed process are removed. The lock is the operating system's, on the directory itself, and
-    ends with its process.
-
-    Raises:
-        BadInputError: another process holds the directory, or it cannot be created.
-    """
-    check_directory(directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory, os.O_RDONLY)
-    except OSError as error:
-        raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
-    try:
-        if not _lock(descriptor):
-            raise BadInputError(f"{directory}: another process works in this directory; wait for it, or stop it")
-        _sweep(directory.rglob(f".*{PARTIAL}"))
-        try:
-            yield
-        finally:
-            _sweep(directory.rglob(f".*{PARTIAL}"))  # of stopped worker processes
-    finally:
-        os.close(descriptor)
-        with suppress(OSError):
-            directory.rmdir()  # succeeds if it is empty, as after an early error
 
 
 def write_json(path: Path, document: Any) -> None:
@@ -134,12 +101,6 @@ def read_bytes(path: Path) -> bytes:
         raise BadInputError(f"{path}: no such file") from None
     except OSError as error:
         raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def check_directory(path: Path) -> None:
-    """Refuse a file where a directory is needed."""
-    if path.is_file():
-        raise BadInputError(f"{path}: this is a file; give a directory")
 
 
 def read_text(path: Path) -> str:
