@@ -211,6 +211,11 @@ def test_a_task_is_checked_without_exploring_its_worlds():
             with_limit(task, 70).make_world(0)
 
 
+def test_a_task_slips_once():
+    with pytest.raises(BadInputError, match="'ring-slip-0.1' slip already"):
+        slipping_task(slipping_task(RING, 0.1), 0.2)
+
+
 class Plain:
     """A world that hides that it is compiled."""
 

@@ -100,6 +100,7 @@ class ModelTask:
         simulator: makes the simulator of an episode, from the world that `scene` gave and a generator of random
             numbers; the model itself unless given.
         max_states: of a scene; a `TooManyNodesError` says what grows in the states of one that has more.
+        slip: the probability that a control is replaced by another one that is available, in the model.
     """
 
     name: str
@@ -114,6 +115,7 @@ class ModelTask:
     nominal_cost: FeatureCost | None = None
     simulator: MakeSimulator = ModelSimulator
     max_states: int = DEFAULT_MAX_STATES
+    slip: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "propositions", tuple(self.propositions))
@@ -121,11 +123,16 @@ class ModelTask:
         check_horizon(self.name, self.horizon)
 
     def make_world(self, seed: int) -> World[Any]:
-        world = self.scene(seed)
+        world: Any = self.scene(seed)
         try:
-            return world if isinstance(world, CompiledWorld) else explore_world(world, self.max_states)
+            world = world if isinstance(world, CompiledWorld) else explore_world(world, self.max_states)
         except BrokenLawError as error:
             raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
+        if not self.slip:
+            return world
+        if not hasattr(world, "slipping"):
+            raise BadInputError(f"the worlds of the task {self.name!r} cannot be made to slip")
+        return world.slipping(self.slip)
 
     def make_simulator(self, seed: int) -> Simulator:
         return simulate(self.make_world(seed), self.simulator, seed)
@@ -138,6 +145,8 @@ def slipping_task(task: Task, probability: float) -> ModelTask:
     """
     if not 0 < probability < 1:
         raise BadInputError(f"a control slips with a probability between 0 and 1, not {probability}")
+    if getattr(task, "slip", 0.0):
+        raise BadInputError(f"the worlds of the task {task.name!r} slip already")
     return ModelTask(
         name=f"{task.name}-slip-{probability:g}",
         title=f"{task.title}, slip {probability:g}",
@@ -145,37 +154,19 @@ def slipping_task(task: Task, probability: float) -> ModelTask:
         propositions=task.propositions,
         rule=task.rule,
         horizon=task.horizon,
-        scene=_SlippingScene(task, probability),
+        scene=getattr(task, "scene", task.make_world),
         default_cost=task.default_cost,
         true_cost=task.true_cost,
         nominal_cost=getattr(task, "nominal_cost", None),
         simulator=getattr(task, "simulator", ModelSimulator),
+        max_states=getattr(task, "max_states", DEFAULT_MAX_STATES),
+        slip=probability,
     )
-
-
-@dataclass(frozen=True)
-class _SlippingScene:
-    """The scenes of a task, made to slip."""
-
-    task: Task
-    probability: float
-
-    def __call__(self, seed: int) -> World[Any]:
-        slipping = getattr(self.task.make_world(seed), "slipping", None)
-        if slipping is None:
-            raise BadInputError(f"the worlds of the task {self.task.name!r} cannot be made to slip")
-        world: World[Any] = slipping(self.probability)
-        return world
 
 
 def with_limit(task: Task, max_states: int) -> Task:
     """The task, whose scenes are explored to at most `max_states` states; one that explores none stays as it is."""
-    if not isinstance(task, ModelTask):
-        return task
-    scene = task.scene
-    if isinstance(scene, _SlippingScene):
-        scene = replace(scene, task=with_limit(scene.task, max_states))
-    return replace(task, max_states=max_states, scene=scene)
+    return replace(task, max_states=max_states) if isinstance(task, ModelTask) else task
 
 
 class NoRuleError(BadInputError):
