@@ -17,12 +17,12 @@ import numpy as np
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.minimisation import canonical_table, to_table
-from wfairl.core.automata.rules import goal_alone
 from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.planning_methods import goal_alone
 
 FIRST_PROBE_SEED = 6_000
 """The scenes of probe trajectories: not used for training, validation or test."""

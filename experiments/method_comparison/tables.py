@@ -14,10 +14,11 @@ from experiments.harness.results import Results
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
-from wfairl.core.planning.policies import REFERENCES, policy_title
+from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import PageTable, TableCell
 from wfairl.pages.text import Text, capitalised, counted, number, with_error
+from wfairl.runs.evaluation import policy_title
 from wfairl.runs.methods import CHOSEN
 
 SEPARATOR = " / "

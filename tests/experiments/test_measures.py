@@ -12,11 +12,12 @@ from experiments.method_comparison.measures import MEASURES, agreement, least_st
 from experiments.method_comparison.tables import trials_of
 from experiments.method_comparison.training import _rows
 from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton
-from wfairl.core.automata.rules import all_of, avoid, goal_alone, then, visit_all, visit_in_order
+from wfairl.core.automata.rules import all_of, avoid, then, visit_all, visit_in_order
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs import evaluate
+from wfairl.runs.planning_methods import goal_alone
 
 SCENES = range(4000, 4006)
 

@@ -14,11 +14,12 @@ from rich.table import Table
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName
 from wfairl.core.automata.words import Word, format_word
-from wfairl.core.demonstrations.collection import collect, is_part_of_collection
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED, SCENES_PER_COLLECTION, collect
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, kind_of
+from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.processes.executors import open_workers
 from wfairl.processes.workers import map_on, worker_setup
@@ -58,11 +59,25 @@ def demos(
     task = find_task(task_name)
     settings = successes, failures, temperature, seed
     if not overwrite:
-        check_nothing_is_lost(output, lambda there: is_part_of_collection(there, task, *settings))
+        check_nothing_is_lost(output, lambda there: _is_part_of_collection(there, task, *settings))
     with nullcontext() if executor is None else open_workers(executor, jobs, worker_setup()) as workers:
         map_scenes = None if workers is None else partial(map_on, workers)
         dataset = collect(task, *settings, n_jobs=jobs, map_scenes=map_scenes)
     save_and_report(dataset, output, as_json)
+
+
+def _is_part_of_collection(
+    dataset: Dataset, task: Task, successes: int, failures: int, temperature: float, seed: int
+) -> bool:
+    """Whether `collect` with these arguments gives all of a data set, as its settings and scenes tell."""
+    first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION
+    succeeded = sum(one.is_success for one in dataset)
+    return (
+        (dataset.task, dataset.temperature, dataset.answers) == (task.name, temperature, ())
+        and succeeded <= successes
+        and len(dataset) - succeeded <= failures
+        and all(first <= one < first + SCENES_PER_COLLECTION for one in dataset.seeds)
+    )
 
 
 MAX_LISTED = 8

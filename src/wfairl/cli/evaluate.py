@@ -13,11 +13,18 @@ from rich.table import Table
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.policies import REFERENCES, Policy, policy_title
+from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.runs.evaluation import Evaluation, check_test_seeds, evaluate, read_evaluations, save_evaluations
+from wfairl.runs.evaluation import (
+    Evaluation,
+    check_test_seeds,
+    evaluate,
+    policy_title,
+    read_evaluations,
+    save_evaluations,
+)
 from wfairl.runs.held_directory import hold
 
 DEFAULT_TEMPERATURE = 0.5

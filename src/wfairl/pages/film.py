@@ -7,6 +7,7 @@ than the agent changes. A GIF shows a frame for every state, with the way so far
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -68,8 +69,10 @@ def film_path(world: World[Any], path: Path) -> Film:
     """Render the states along a path. Raises `NoRendererError` if the world cannot render its states."""
     rendering = need_rendering(world)
     frames = tuple(np.asarray(rendering.render(state), np.uint8) for state in path.states)
-    traces = None if rendering.places is None else rendering.places.trace(path.states)
-    return Film(path, world.controls, frames, traces)
+    if rendering.places is None:
+        return Film(path, world.controls, frames, None)
+    pixels = [rendering.places.locate(state) for state in path.states]
+    return Film(path, world.controls, frames, tuple(np.array(pair, np.float64) for pair in pairwise(pixels)))
 
 
 def write_image(film: Film, output: FilePath) -> None:

@@ -2,14 +2,13 @@
 
 from collections import Counter
 
-from wfairl.core.planning.policies import policy_title
 from wfairl.pages.blocks import Column, PageTable, prose
 from wfairl.pages.page import Block, Section
 from wfairl.pages.policy_comparison import compare_returns
 from wfairl.pages.published import published_returns
 from wfairl.pages.run_files import RunFiles, command_line
 from wfairl.pages.text import Code, Text, capitalised, number, percent
-from wfairl.runs.evaluation import EVALUATION, Evaluation
+from wfairl.runs.evaluation import EVALUATION, Evaluation, policy_title
 
 NO_NUMBER = "–"  # noqa: RUF001
 """A missing number in a table."""

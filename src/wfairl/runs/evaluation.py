@@ -232,3 +232,12 @@ EVALUATIONS = Form(
     BrokenEvaluationError,
     "`wfairl evaluate` writes them again",
 )
+
+
+def policy_title(policy: str, *tasks: Task) -> str:
+    """What tables call a policy that was tested on some tasks: for the optimal one, with what it minimises."""
+    if policy != "optimal":
+        return policy
+    has_cost = [task.true_cost is not None for task in tasks]
+    criteria = ["least true cost"] * any(has_cost) + ["fewest steps"] * (not all(has_cost))
+    return f"optimal ({', else '.join(criteria)})"

@@ -1,12 +1,15 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wfairl.core.automata.rules import goal_alone
+import numpy as np
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import save_cost
 from wfairl.core.costs.feature_costs import SampledCost
@@ -120,6 +123,17 @@ class NoAutomaton(PlanningMethod):
 
 
 WFA_IRL, NO_AUTOMATON = WfaIrl(), NoAutomaton()
+
+
+def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
+    """The end of a rule without what comes before it: any label by which the rule can come to accept."""
+    guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
+    weakest = [
+        guard
+        for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))
+        if not any(one != guard and one.covers(guard) for one in guards)
+    ]
+    return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))
 
 
 def describe_training(model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut]) -> Trained:

@@ -17,7 +17,7 @@ from strategies_automata import PROPOSITIONS, words
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.rules import all_of, avoid, before, goal_alone, then, visit_all, visit_in_order
+from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
 from wfairl.core.support.errors import BadInputError
 
 names = st.sampled_from(PROPOSITIONS)
@@ -91,21 +91,6 @@ def test_then_reads_the_second_rule_from_where_the_first_was_fulfilled(first, se
 def test_then_refuses_what_is_fulfilled_before_anything_happens():
     with pytest.raises(BadInputError, match="state it with all_of"):
         then(avoid("a"), visit_in_order("b"))
-
-
-@given(st.lists(names, min_size=1, max_size=3, unique=True), words)
-def test_the_goal_alone_is_what_comes_last(visit, word):
-    alone = goal_alone(visit_in_order(*visit), PROPOSITIONS)
-    assert alone.accepts(word) == any(visit[-1] in label for label in word)
-    assert alone.states == 2
-
-
-@given(words)
-def test_the_goal_alone_forgets_what_is_avoided_and_the_order(word):
-    avoiding = goal_alone(all_of(visit_in_order("a", "b"), avoid("c")), PROPOSITIONS)
-    assert avoiding.accepts(word) == any("b" in label for label in word)
-    unordered = goal_alone(visit_all("a", "b"), PROPOSITIONS)
-    assert unordered.accepts(word) == any(label & {"a", "b"} for label in word)
 
 
 @st.composite

@@ -309,7 +309,6 @@ def test_an_explored_world_shows_what_its_source_shows():
     assert rendering.render(1).tolist() == np.full((2, 2, 3), 1).tolist()
     assert rendering.places.locate(1) == (1.0, 0.0)
     assert rendering.places.heading(1) == 90.0
-    assert rendering.places.trace([0, 1])[0].tolist() == [[0, 0], [1, 0]]
     assert rendering.tiles.keys(1).tolist() == [[1]]
     assert rendering.tiles.render(7).tolist() == np.full((2, 2, 3), 7).tolist()
     assert explore_world(TableWorld(*tables)).rendering is None

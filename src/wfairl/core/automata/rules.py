@@ -7,13 +7,12 @@ One label may fulfil several steps: a label with key and door fulfils `visit_in_
 proposition to avoid loses the task, even if it fulfils everything else.
 """
 
-from collections.abc import Collection
 from functools import reduce
 from itertools import combinations, pairwise
 
 import numpy as np
 
-from wfairl.core.automata.automaton import DEAD, Automaton
+from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton, intersect
 from wfairl.core.support.errors import BadInputError
 
@@ -93,17 +92,6 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
     ]
     rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in first.edges[state]) for state in keep]
     return GuardedAutomaton((*rows, *shifted), np.concatenate([np.zeros(len(keep), bool), second.accepting]))
-
-
-def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The end of a rule without what comes before it: any label by which the rule can come to accept."""
-    guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
-    weakest = [
-        guard
-        for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))
-        if not any(one != guard and one.covers(guard) for one in guards)
-    ]
-    return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))
 
 
 def _check(propositions: tuple[str, ...], name: str) -> None:

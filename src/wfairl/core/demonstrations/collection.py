@@ -110,20 +110,6 @@ def collect(
     return Dataset(task.name, demonstrations, temperature)
 
 
-def is_part_of_collection(
-    dataset: Dataset, task: Task, successes: int, failures: int, temperature: float, seed: int
-) -> bool:
-    """Whether `collect` with these arguments gives all of a data set, as its settings and scenes tell."""
-    first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION
-    succeeded = sum(one.is_success for one in dataset)
-    return (
-        (dataset.task, dataset.temperature, dataset.answers) == (task.name, temperature, ())
-        and succeeded <= successes
-        and len(dataset) - succeeded <= failures
-        and all(first <= one < first + SCENES_PER_COLLECTION for one in dataset.seeds)
-    )
-
-
 def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: float, scene: int) -> Attempted:
     task = find_task(task_name)
     return _attempt(task, REFERENCES[policy](task, temperature), score, scene)

@@ -93,12 +93,3 @@ REFERENCES: dict[str, Callable[[Task, float], Policy]] = {
     "random": lambda _, __: RandomPolicy(),
 }
 """Policies that need no training, by the name used on the command line."""
-
-
-def policy_title(policy: str, *tasks: Task) -> str:
-    """What tables call a policy that was tested on some tasks: for the optimal one, with what it minimises."""
-    if policy != "optimal":
-        return policy
-    has_cost = [task.true_cost is not None for task in tasks]
-    criteria = ["least true cost"] * any(has_cost) + ["fewest steps"] * (not all(has_cost))
-    return f"optimal ({', else '.join(criteria)})"

@@ -9,9 +9,8 @@ A world that can be shown has an attribute `rendering`, which is None or a `Rend
 A world without one is left out of pages with a sentence that says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -30,11 +29,6 @@ class Places:
 
     locate: Callable[[Any], tuple[float, float]]
     heading: Callable[[Any], float] | None = None
-
-    def trace(self, states: Sequence[Any]) -> tuple[NDArray[np.float64], ...]:
-        """The line from the pixel (x, y) of each state to that of the next, shape [2, 2] each."""
-        pixels = [self.locate(state) for state in states]
-        return tuple(np.array(pair, np.float64) for pair in pairwise(pixels))
 
 
 @dataclass(frozen=True)
