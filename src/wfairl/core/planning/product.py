@@ -25,8 +25,13 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
 from wfairl.core.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import Chances
-from wfairl.core.worlds.compiled import DEFAULT_MAX_STATES, IGNORE_LABELS, CompiledWorld, TooManyNodesError
+from wfairl.core.worlds.compiled import (
+    DEFAULT_MAX_STATES,
+    IGNORE_LABELS,
+    CompiledWorld,
+    Exploration,
+    TooManyNodesError,
+)
 from wfairl.core.worlds.plain import effects_of, explore_plain
 from wfairl.core.worlds.world import World, available_controls, slips
 
@@ -39,21 +44,12 @@ class ProductTooLargeError(TooManyNodesError):
     """The product has more nodes than the limit allows."""
 
 
-@dataclass(frozen=True, eq=False)
-class Product:
-    """The reachable pairs of a world state and an automaton state; node 0 is the start."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Product(Exploration):
+    """What was explored of a world and an automaton together; see `Exploration` for its arrays."""
 
     world: World[Any]
     automaton: Automaton  # the task
-    # world state of each node, packed for a compiled world (shape [nodes, words] of uint64), a tuple of values
-    # otherwise; `state` gives either as the world's own value
-    states: NDArray[np.uint64] | tuple[Any, ...]
-    automaton_states: NDArray[np.int32]  # automaton state of each node, shape [nodes] of int32
-    # node after each effect, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, effects] of int32
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]  # index into `labels` of each transition, shape [nodes, effects] of uint16
-    labels: tuple[Label, ...]  # the distinct labels
-    chances: Chances | None = None  # of the effects of each node; None where the effects are the controls
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -177,7 +173,7 @@ def build_product(
             found = world.explore(automaton, max_states, *start)
         else:
             found, *_ = explore_plain(world, automaton, max_states, start)
-        return Product(world, automaton, **vars(found))
+        return Product(**vars(found), world=world, automaton=automaton)
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
@@ -198,8 +194,8 @@ def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
     successors = np.full((len(states), max(map(len, effects), default=len(world.controls))), UNAVAILABLE, np.int32)
     for row, available in zip(successors, effects, strict=True):
         row[: len(available)][available] = DEAD
-    nothing = np.zeros(successors.shape, np.uint16)
-    return Product(world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, nothing, ())
+    start, nothing = np.zeros(len(states), np.int32), np.zeros(successors.shape, np.uint16)
+    return Product(packed, start, successors, nothing, (), world=world, automaton=IGNORE_LABELS)
 
 
 _ENDS_AT_ONCE = GuardedAutomaton(((Edge(Guard(), 1),), ()), np.array([False, True]))

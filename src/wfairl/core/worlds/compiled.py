@@ -28,14 +28,17 @@ class TooManyNodesError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The reachable product of a world and an automaton; see `planning.product.Product` for the attributes."""
+    """The nodes of a product: the reachable pairs of a world state and an automaton state; node 0 is the start."""
 
-    states: Any
-    automaton_states: NDArray[np.int32]
+    # world state of each node, packed for a compiled world (shape [nodes, words] of uint64), a tuple of values
+    # otherwise; `Product.state` gives either as the world's own value
+    states: NDArray[np.uint64] | tuple[Any, ...]
+    automaton_states: NDArray[np.int32]  # automaton state of each node, shape [nodes] of int32
+    # node after each effect, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, effects] of int32
     successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]
-    labels: tuple[Label, ...]
-    chances: Chances | None = None
+    label_index: NDArray[np.uint16]  # index into `labels` of each transition, shape [nodes, effects] of uint16
+    labels: tuple[Label, ...]  # the distinct labels
+    chances: Chances | None = None  # of the effects of each node; None where the effects are the controls
 
 
 @runtime_checkable

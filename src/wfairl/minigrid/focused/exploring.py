@@ -72,4 +72,5 @@ def _transitions_between(world: MiniGridWorld, states: Sequence[Any]) -> Product
     successors[successors >= count] = ACCEPTED
     packed = np.array([world.pack(state) for state in states])
     label_index, labels = product.label_index[:count].copy(), tuple(product.labels)
-    return Product(world, IGNORE_LABELS, packed, np.zeros(count, np.int32), successors, label_index, labels)
+    start = np.zeros(count, np.int32)
+    return Product(packed, start, successors, label_index, labels, world=world, automaton=IGNORE_LABELS)
