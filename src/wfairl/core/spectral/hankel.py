@@ -30,13 +30,9 @@ class HankelBlocks:
 
 
 def blocks_from_corpus(corpus: Corpus, labels: int, rows: int | None = None, cols: int | None = None) -> HankelBlocks:
-    """The blocks of the function that is `corpus.weights` on its words and zero elsewhere.
+    """The blocks of the function that is `corpus.weights` on its distinct words and zero elsewhere.
 
-    Args:
-        corpus: distinct words.
-        labels: size of the alphabet.
-        rows: length of the longest prefix of the basis; None sets no limit.
-        cols: length of the longest suffix of the basis; None sets no limit.
+    `rows` and `cols` limit the basis; None sets no limit. `labels` is the size of the alphabet.
     """
     for name, limit in (("rows", rows), ("cols", cols)):
         if limit is not None and limit < 0:

@@ -26,6 +26,7 @@ from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.spectral.hankel import HankelBlocks, blocks_from_corpus
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
+Matrix: TypeAlias = NDArray[np.float64]
 WordScores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 DENSE_LIMIT = 2_000
@@ -43,21 +44,6 @@ RANK_TOLERANCE = 1e-10
 
 class LostRankError(FailedRunError):
     """The Hankel block does not support an automaton of the rank that was asked for."""
-
-
-@dataclass(frozen=True)
-class Factorisation:
-    """H ~ U Lambda V^T, cut to the rank.
-
-    Attributes:
-        left: U, shape [prefixes, rank].
-        singular_values: the diagonal of Lambda, falling, shape [rank].
-        right: V, shape [suffixes, rank].
-    """
-
-    left: NDArray[np.float64]
-    singular_values: NDArray[np.float64]
-    right: NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -89,10 +75,10 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         """
         corpus, alphabet = check_words(words, scores)
         blocks = blocks_from_corpus(mean_values(corpus), len(alphabet), self.rows, self.cols)
-        factors = factorise(blocks.block, self.rank)
-        self.automaton_ = assemble(blocks, factors, alphabet)
+        U, singular_values, V = factorise(blocks.block, self.rank)
+        self.automaton_ = assemble(blocks, U, singular_values, V, alphabet)
         self.rows_, self.cols_ = blocks.rows, blocks.cols
-        self.condition_ = float(factors.singular_values[0] / factors.singular_values[-1])
+        self.condition_ = float(singular_values[0] / singular_values[-1])
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
@@ -148,8 +134,11 @@ def mean_values(corpus: Corpus) -> Corpus:
     return distinct.take(indices, means[indices])
 
 
-def factorise(block: csr_array, rank: int | None) -> Factorisation:
-    """The singular value decomposition of a Hankel block, cut to `rank` or to its numerical rank.
+def factorise(block: csr_array, rank: int | None) -> tuple[Matrix, Matrix, Matrix]:
+    """The singular value decomposition H ~ U Lambda V^T of a Hankel block, cut to `rank` or to its numerical rank.
+
+    Returns:
+        U, shape [prefixes, rank]; the diagonal of Lambda, falling, shape [rank]; V, shape [suffixes, rank].
 
     Raises:
         LostRankError: fewer than `rank` singular values are above `RANK_TOLERANCE` times the largest, or
@@ -181,12 +170,13 @@ def factorise(block: csr_array, rank: int | None) -> Factorisation:
             "little in common; give a lower rank, or limit the basis"
         )
     m = block_rank if rank is None else rank
-    return Factorisation(left[:, :m], spectrum[:m], right[:m].T)
+    return left[:, :m], spectrum[:m], right[:m].T
 
 
-def assemble(blocks: HankelBlocks, factors: Factorisation, alphabet: Sequence[Label]) -> WeightedAutomaton:
-    """The automaton of Theorem 1 over the statistic that the blocks hold."""
-    U, singular_values, V = factors.left, factors.singular_values, factors.right
+def assemble(
+    blocks: HankelBlocks, U: Matrix, singular_values: Matrix, V: Matrix, alphabet: Sequence[Label]
+) -> WeightedAutomaton:
+    """The automaton of Theorem 1 over the statistic that the blocks hold, from `factorise`."""
     S_pseudoinverse = V / singular_values
     transitions = np.zeros((len(alphabet), len(singular_values), len(singular_values)))
     for i, label_block in enumerate(blocks.label_blocks):
