@@ -7,7 +7,7 @@ from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel, Verdict
-from wfairl.core.automata.words import Word, as_word, format_label
+from wfairl.core.automata.words import Word, as_read, as_word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
@@ -66,7 +66,7 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     """
     automaton, posterior, word = model.finite, posterior_of(model), as_word(word)
     state, read = 0, []
-    for position, label in enumerate(model.as_read(word), start=1):
+    for position, label in enumerate(as_read([word], model.keep_repeats)[0], start=1):
         is_other = learned_rule_of(model) is not None and label not in model.alphabet  # sentences do not speak of it
         after = state if is_other else automaton.read(state, label)
         untested = _is_untested(model, posterior, state, label, after)

@@ -212,7 +212,7 @@ def test_a_task_is_checked_without_exploring_its_worlds():
 
 
 def test_a_task_slips_once():
-    with pytest.raises(BadInputError, match="'ring-slip-0.1' slip already"):
+    with pytest.raises(BadInputError, match=r"'ring-slip-0\.1' slip already"):
         slipping_task(slipping_task(RING, 0.1), 0.2)
 
 

@@ -25,9 +25,7 @@ RESERVED |= {"counts", "more", "twice", "times", "if", "comes", "each", "next"}
 def describe(automaton: Automaton, labels: Iterable[Label] | None = None) -> Clauses:
     """What an automaton asks for until it accepts, as clauses of a sentence.
 
-    Args:
-        automaton: what to describe.
-        labels: those that occur; the clauses say the same as the automaton on words of these labels. All unless given.
+    The clauses say the same as the automaton on words of some labels, all unless given.
     """
     return LANGUAGES["English"](automaton, labels)
 

@@ -224,10 +224,6 @@ class TaskModel:
         of_rejected = 2 * (self.summary.successes - self.summary.accepted_successes) > rejected
         return [of_accepted if one else of_rejected for one in accepted]
 
-    def as_read(self, word: Word) -> Word:
-        """The word as the automaton reads it."""
-        return as_read([word], self.keep_repeats)[0]
-
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""
         return self.judge_all([word])[0]

@@ -10,12 +10,7 @@ from typing import Any
 def load_lazily(
     package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a package.
-
-    Args:
-        package: its name.
-        modules: the names that it takes from each module below it.
-    """
+    """The `__getattr__`, `__dir__` and `__all__` of a package that takes names from the modules below it."""
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> Any:

@@ -15,13 +15,7 @@ Result = TypeVar("Result")
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int = 1) -> Iterator[Result]:
-    """Apply a function that releases the GIL, such as a compiled kernel, to every item.
-
-    Args:
-        function: of one item.
-        items: its arguments.
-        n_jobs: number of threads; -1 for one per core.
-    """
+    """Apply a function that releases the GIL, such as a compiled kernel, to every item; `n_jobs` -1 is one per core."""
     if n_jobs == 0:
         raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one per core")
     workers = n_jobs if n_jobs > 0 else max(_cores() + 1 + n_jobs, 1)

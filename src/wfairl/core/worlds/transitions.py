@@ -47,10 +47,11 @@ class TransitionTable:
                 raise BrokenGraphError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
         bad = np.argwhere((self.successors != UNAVAILABLE) & ~((self.successors >= 0) & (self.successors < shape[0])))
         if len(bad):
-            state, control = bad[0]
+            state, effect = bad[0]
+            name = self.controls[effect] if shape[1] == len(self.controls) else f"effect {effect}"
             raise BrokenGraphError(
-                f"dangling: from state {state} {self.effect_name(control)!r} leads to"
-                f" {self.successors[state, control]}, which is none of the {shape[0]} states"
+                f"dangling: from state {state} {name!r} leads to {self.successors[state, effect]},"
+                f" which is none of the {shape[0]} states"
             )
         if self.label_index.max(initial=0) >= len(self.labels):
             raise BrokenGraphError(
@@ -68,10 +69,6 @@ class TransitionTable:
         places = self.positions
         if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
             raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
-
-    def effect_name(self, effect: int) -> str:
-        """What an effect is called: by its control where the effects are the controls."""
-        return self.controls[effect] if self.successors.shape[1] == len(self.controls) else f"effect {effect}"
 
     def _check_chances(self, chances: Chances) -> None:
         states, effects = self.successors.shape
