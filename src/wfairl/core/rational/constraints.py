@@ -191,13 +191,8 @@ def conjoin(
 ) -> Table:
     """The table of an automaton that also keeps a constraint: its states in each state of the constraint.
 
-    What the automaton would accept before the constraint is fulfilled does not change its state. [states, labels]
-
-    Args:
-        table: of the automaton, [states, labels].
-        constraint: the constraint; one about states needs the table of the most probable automaton.
-        labels: those of the tables.
-        most_probable: the table of the most probable automaton, `to_table` of it.
+    What the automaton would accept before the constraint is fulfilled does not change its state. A constraint about
+    states needs the table of the most probable automaton, `to_table` of it. All tables have the shape [states, labels].
     """
     if constraint.state is None and not constraint.is_about_orders:
         rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting

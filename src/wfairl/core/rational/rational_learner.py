@@ -71,9 +71,6 @@ class RationalLearner:
 
     If no automaton explains the demonstrations better than chance, the model accepts their words alone, and one of its
     sentences says so.
-
-    Attributes:
-        settings: see `RationalSettings`.
     """
 
     settings: RationalSettings = DEFAULT_SETTINGS

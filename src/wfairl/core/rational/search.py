@@ -109,17 +109,11 @@ class _Pending(NamedTuple):
 
 
 class Evaluator:
-    """Evaluates automata, each once, several at a time; the result does not depend on how many at a time.
-
-    Attributes:
-        evidence: the demonstrations, failures and answers.
-        propositions: those that guards may contain.
-    """
+    """Evaluates automata, each once, several at a time; the result does not depend on how many at a time."""
 
     def __init__(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> None:
-        self.evidence = evidence
-        self.propositions = tuple(propositions)
-        self._n_jobs = n_jobs
+        self.evidence, self._n_jobs = evidence, n_jobs
+        self.propositions = tuple(propositions)  # those that guards may contain
         self._generated: set[CompactAutomaton] = set()
         self._by_table: dict[bytes, Candidate] = {}
 

@@ -119,12 +119,6 @@ def sort_pairs(automaton: ReversibleTable) -> None:
                 first[i] += 1
 
 
-def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: Floats) -> None:
-    """Fill V of node q * states + s, however much transitions cost."""
-    everywhere = np.full(len(world.first) - 1, np.inf)
-    search_nodes(automaton, world, everywhere, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_))
-
-
 @njit(cache=True, nogil=True)
 def search_nodes(
     automaton: ReversibleTable,

@@ -19,9 +19,9 @@ from wfairl.core.rational.table_cost_to_go import (
     PackedWorld,
     SlippingWorlds,
     expected_table_cost_to_go,
-    general_cost_to_go,
     pack_world,
     reverse_table,
+    search_nodes,
 )
 
 
@@ -116,7 +116,8 @@ def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
     V = np.empty(len(table) * len(world.successors))
     automaton, failure = reverse_table(table), np.inf
     if slipping is None:
-        general_cost_to_go(automaton, packed, V)
+        highest = np.full(len(world.successors), np.inf)
+        search_nodes(automaton, packed, highest, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_))
     else:
         failure = float(slipping.failure[0])
         everywhere = np.empty(0, np.int64)
