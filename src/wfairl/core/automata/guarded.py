@@ -106,6 +106,7 @@ class GuardedAutomaton(Automaton):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """How `documents.parse` reads an automaton that is a field of a record."""
         from pydantic_core.core_schema import no_info_plain_validator_function
 
         return no_info_plain_validator_function(cls.from_document)
