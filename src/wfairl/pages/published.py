@@ -23,9 +23,9 @@ WFA_IRL_RETURNS = {"D1": (0.797, 0.776, 0.733), "D2": (0.708, 0.642, 0.602)}
 
 def published_returns(run: RunFiles) -> dict[str, float]:
     """What the paper has for each policy of a run; empty unless the run is its method on its tasks."""
-    data, model = DATA_SETS.get(run.demonstrated_temperature), run.task_model
-    if model is None or model.learner != SPECTRAL or run.config.task not in PAPER_TASKS or data is None:
+    temperature, model = run.config.temperature, run.task_model
+    if temperature not in DATA_SETS or model is None or model.learner != SPECTRAL or run.config.task not in PAPER_TASKS:
         return {}
-    acting, *_ = run.method.acting_temperatures(run.demonstrated_temperature)
-    returns = REFERENCE_RETURNS | {learned_name(acting): WFA_IRL_RETURNS[data]}
+    acting, *_ = run.method.acting_temperatures(temperature)
+    returns = REFERENCE_RETURNS | {learned_name(acting): WFA_IRL_RETURNS[DATA_SETS[temperature]]}
     return {name: of_tasks[PAPER_TASKS.index(run.config.task)] for name, of_tasks in returns.items()}

@@ -10,8 +10,8 @@ from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel, load_cost
-from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, training_temperature
-from wfairl.core.costs.training import METRICS
+from wfairl.core.costs.settings import training_temperature
+from wfairl.core.costs.training import METRICS, EpochMetrics
 from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.support.bounds import Whole
@@ -79,12 +79,6 @@ class RunFiles:
     def learned(self) -> dict[str, Evaluation]:
         """The evaluations of learned policies, not of references."""
         return {name: one for name, one in self.evaluation.items() if name.startswith("learned")}
-
-    @property
-    def demonstrated_temperature(self) -> float:
-        """The temperature of the demonstrations; a default if unknown."""
-        temperature = self.config.temperature
-        return DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
 
     def scenes(self, count: int) -> list[int]:
         """Scenes of the evaluation, failed ones first; none that the run was trained on."""

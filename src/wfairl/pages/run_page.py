@@ -23,7 +23,7 @@ from wfairl.core.costs.cost_words import cost_sentences
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
-from wfairl.core.planning.policies import REFERENCES, Policy
+from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational.constraints import Constraint, conjoin
 from wfairl.core.rational.task_posterior import LEAST_WEIGHT, TaskPosterior, posterior_of
@@ -42,7 +42,7 @@ from wfairl.pages.run_result import result_section
 from wfairl.pages.run_training import training_section
 from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number, percent
 from wfairl.runs.evaluation import Evaluation, episode_rng
-from wfairl.runs.methods import learned_name
+from wfairl.runs.methods import tested_policies
 from wfairl.runs.run_directory import CONFIG
 
 REPORT = "report.html"
@@ -203,7 +203,8 @@ def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, 
 
 def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
     """The evaluated policies act again in a few scenes. Raises `BadInputError` if the run is unfinished."""
-    policies = dict(_policies(run))
+    tested = tested_policies(run.method, run.directory, run.task, run.config.temperature)
+    policies = dict(sorted(tested.items(), key=lambda one: one[0] in REFERENCES))  # the learned ones first
 
     def record(played: tuple[str, int]) -> RecordedEpisode:
         name, seed = played
@@ -216,18 +217,6 @@ def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
     automaton = " The automaton reads the label of each step: its state is filled, and the edge just taken is thick."
     introduction = (text, Code("wfairl report --scenes"), "." if run.task_model is None else f".{automaton}")
     return Section("Episodes", (prose(introduction), EpisodePlayer(tuple(recordings))))
-
-
-def _policies(run: RunFiles) -> Iterator[tuple[str, Policy]]:
-    """The learned policy at each tested temperature, greedy first; then the references."""
-    temperature = run.demonstrated_temperature
-    temperatures = {learned_name(mode): one for mode, one in run.method.acting_temperatures(temperature).items()}
-    for name in sorted(temperatures, key=lambda name: temperatures[name] or 0.0):
-        yield name, run.method.load(run.directory, run.task, temperatures[name])
-    yield "optimal", REFERENCES["optimal"](run.task, 0.0)
-    if temperature > 0:
-        yield "expert", REFERENCES["expert"](run.task, temperature)
-    yield "random", REFERENCES["random"](run.task, 0.0)
 
 
 def rule_section(run: RunFiles, model: TaskModel) -> Section:

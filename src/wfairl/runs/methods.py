@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.policies import Policy
+from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.support.documents import plain, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
@@ -212,6 +212,20 @@ def method_of(directory: str | Path) -> tuple[RunConfig, Method]:
     """The configuration of the run in a directory, and its method."""
     config = read_config(Path(directory))
     return config, find_method(config.method)
+
+
+def tested_policies(method: Method, directory: Path, task: Task, temperature: float | None) -> dict[str, Policy]:
+    """The policies that are tested in new scenes, by name: the references, then the learned one, greedy first.
+
+    After demonstrations of temperature 0, or of an unknown one, no expert is among them.
+    """
+    references = ("optimal", "expert", "random") if temperature else ("optimal", "random")
+    policies: dict[str, Policy] = {name: REFERENCES[name](task, temperature or 0.0) for name in references}
+    for acting, acts_at in sorted(
+        method.acting_temperatures(temperature or 0.0).items(), key=lambda one: one[1] or 0.0
+    ):
+        policies[learned_name(acting)] = method.load(directory, task, acts_at)
+    return policies
 
 
 def check_unseen(directory: Path, seeds: Sequence[int]) -> None:

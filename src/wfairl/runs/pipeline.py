@@ -11,7 +11,6 @@ from wfairl.core.demonstrations import Dataset, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
-from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.product import states_alone
 from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
@@ -21,7 +20,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.runs.held_directory import hold
-from wfairl.runs.methods import Trained, TrainingRequest, acting_mode, find_method, learned_name
+from wfairl.runs.methods import Trained, TrainingRequest, find_method, tested_policies
 from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable
 
 EXPERIMENT, DEMONSTRATIONS = "experiment.json", "demonstrations.safetensors"
@@ -219,16 +218,10 @@ class _Pipeline:
         return find_method(METHOD).train(request)
 
     def evaluate_policies(self) -> tuple[Evaluation, ...]:
-        """In new scenes: the references, the greedy learned policy, and the learned one at the expert's temperature.
-
-        Where the expert is optimal or unknown, there is neither an expert nor a learned policy at its temperature.
-        """
-        temperature, method = self.config.temperature, find_method(METHOD)
-        references = ("optimal", "expert", "random") if temperature else ("optimal", "random")
-        policies = {name: REFERENCES[name](self.task, temperature or 0.0) for name in references}
-        for one in (0.0, temperature) if temperature else (0.0,):
-            policies[learned_name(acting_mode(one))] = method.load(self.directory, self.task, one)
-        learned, seeds = method.learned_cost(self.directory), self.config.test_seeds
+        """In new scenes; see `tested_policies`."""
+        method, seeds = find_method(METHOD), self.config.test_seeds
+        policies = tested_policies(method, self.directory, self.task, self.config.temperature)
+        learned = method.learned_cost(self.directory)
         return tuple(
             replace(evaluate(self.task, policy, seeds, n_jobs=self.n_jobs, learned=learned), policy=name)
             for name, policy in policies.items()
