@@ -25,7 +25,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.networks.adam import Adam
 from wfairl.networks.epochs import Checkpoint, read_epoch, write_epoch
 from wfairl.networks.grid_costs import LocalCost
-from wfairl.pages.run_files import read_metrics
+from wfairl.pages.run_files import read_history
 from wfairl.questions.answer_files import read_answers, write_answers
 from wfairl.recordings.log import read_log, read_recordings
 from wfairl.recordings.minari_exchange import export_minari, import_minari
@@ -97,7 +97,7 @@ HISTORY = tuple(EpochMetrics(epoch, 0.01, 0.9 - 0.1 * epoch, 0.8 - 0.1 * epoch) 
 
 
 def read_training(path: Path) -> Any:
-    return read_metrics(path.parent)
+    return read_history(path.parent)
 
 
 def dataset() -> Dataset:

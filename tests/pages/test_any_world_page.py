@@ -15,7 +15,6 @@ from wfairl.core.planning import expert_policy
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task_registry import register_task
 from wfairl.pages import run_training
-from wfairl.pages.cost_table import cost_table
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import run_page, write_run_report
@@ -83,16 +82,12 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
     assert files["optimal"].mean_cost > np.mean([one.steps for one in files["optimal"].episodes])
 
 
-def test_a_page_has_the_learned_weights_under_their_names(make_run, tasks):
+def test_a_page_says_the_learned_cost_in_words(make_run, tasks):
     directory = make_run("plain")
-    model, world = load_cost(directory / COST), tasks["plain"].make_world(0)
+    sentences = load_cost(directory / COST).sentences(tasks["plain"].make_world(0))
     root = read_page(write_run_report(directory, scenes=1).read_text())
-    shown = section(root, "How the cost was learned").all("tbody")
-    named = cost_table(model, world)
-    for table, body in zip([] if named is None else [named], shown, strict=True):
-        assert [row.one("th").text for row in body.all("tr")] == list(table.rows)
-        for row, values in zip(body.all("tr"), table.values.tolist(), strict=True):
-            assert numbers_in(row) == [value for value in values if not np.isnan(value)]
+    shown = section(root, "How the cost was learned").text.lower()
+    assert all(sentence.lower() in shown for sentence in sentences)
 
 
 @pytest.mark.parametrize("guarded", [False, True])

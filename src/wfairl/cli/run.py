@@ -10,7 +10,7 @@ from wfairl.cli.console import out, print_json, warn
 from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.cli.train import check_run_directory, learned_cost, print_trained, trained_document
+from wfairl.cli.train import check_run_directory, print_trained
 from wfairl.core.demonstrations import Dataset, load, merge
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.support.errors import BadInputError
@@ -76,13 +76,12 @@ def run_flow(
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)
-    cost = learned_cost(find_method(METHOD), find_task(task).make_world(config.test_seeds[0]), directory)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
-        document = {**trained_document(result.trained, cost), "evaluations": evaluations}
+        document = {**result.trained.facts, "warnings": list(result.trained.warnings), "evaluations": evaluations}
         print_json({"task": task, "run": str(directory), "report": str(report), **document})
     else:
-        print_trained(result.trained, cost, directory)
+        print_trained(result.trained, directory)
         out.print(summary(list(result.evaluations)))
         out.print(f"report: {report}")
 

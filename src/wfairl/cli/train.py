@@ -1,12 +1,10 @@
 """`wfairl train`."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from wfairl.cli.console import facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
@@ -14,17 +12,9 @@ from wfairl.cli.settings import settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import load, merge
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
-from wfairl.core.worlds.world import World
 from wfairl.questions.answer_files import answers_beside
 from wfairl.runs.methods import METHODS, Method, Trained, check_task_model, find_method
 from wfairl.runs.methods import train as train_method
-
-if TYPE_CHECKING:
-    from wfairl.pages.cost_table import NamedTable
-
-MOST_ROWS = 15
-"""Of a table of the learned cost; --json has all of them."""
 
 
 @with_settings({method.name: settings_of(method.settings_type()) for method in METHODS.values()})
@@ -72,11 +62,11 @@ def train_command(
     )
     for warning in trained.warnings:
         warn(warning)
-    cost = learned_cost(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
     if as_json:
-        print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, cost)})
+        document = {**trained.facts, "warnings": list(trained.warnings)}
+        print_json({"task": dataset.task, "method": method, "run": str(output), **document})
     else:
-        print_trained(trained, cost, output)
+        print_trained(trained, output)
 
 
 _METHOD_LINES = (f"        {method.name:<14}{method.summary}" for method in METHODS.values())
@@ -98,32 +88,6 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         )
 
 
-def learned_cost(method: Method, world: World[Any], directory: Path) -> "NamedTable | None":
-    """The learned cost of a run as a table, for a world of its task; None for a network, or if no cost was learned."""
-    if not method.learns_cost:
-        return None
-    from wfairl.core.costs.cost_model import load_cost
-    from wfairl.pages.cost_table import cost_table
-    from wfairl.runs.run_directory import COST  # here, because it is slow to import
-
-    return cost_table(load_cost(directory / COST), world)
-
-
-def trained_document(trained: Trained, cost: "NamedTable | None") -> dict[str, Any]:
-    """The result of a training as JSON."""
-    named = {} if cost is None else {cost.name.replace(" ", "_"): cost.to_document()}
-    return {**trained.facts, **named, "warnings": list(trained.warnings)}
-
-
-def print_trained(trained: Trained, cost: "NamedTable | None", directory: Path) -> None:
-    """Print a summary of a training, and the learned cost, unless it is 1 everywhere."""
+def print_trained(trained: Trained, directory: Path) -> None:
+    """Print a summary of a training."""
     out.print(facts_table([*trained.lines, ("written to", str(directory))]))
-    if cost is None or not trained.facts.get("epoch"):
-        return
-    more = len(cost.rows) - MOST_ROWS
-    table = Table("feature", caption=f"{more} more: --json" if more > 0 else None)
-    for name in cost.columns:
-        table.add_column(name, justify="right")
-    for name, values in list(zip(cost.rows, cost.values.tolist(), strict=True))[:MOST_ROWS]:
-        table.add_row(name, *("" if math.isnan(value) else f"{value:.3f}" for value in values))
-    out.print(table)

@@ -14,7 +14,6 @@ from wfairl.core.costs.settings import training_temperature
 from wfairl.core.costs.training import METRICS, EpochMetrics
 from wfairl.core.demonstrations import Dataset, load
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
-from wfairl.core.support.bounds import Whole
 from wfairl.core.support.documents import plain, read_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
@@ -32,9 +31,6 @@ from wfairl.runs.run_directory import (
     unfinished,
 )
 
-_LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
-"""The metrics of an epoch or an iteration of any method."""
-
 
 class BrokenMetricsError(BadInputError):
     """A file does not hold the metrics of a training."""
@@ -48,7 +44,7 @@ class RunFiles:
         experiment: the settings of the whole experiment; None if the run was not made by `wfairl run`.
         evaluation: evaluations by the name of the policy.
         task_model: None for a method without one.
-        metrics: one entry per epoch.
+        history: the epochs of a learned cost.
         dataset: None if the demonstrations are not in the directory.
     """
 
@@ -57,7 +53,7 @@ class RunFiles:
     experiment: dict[str, Any] | None
     evaluation: dict[str, Evaluation]
     task_model: TaskModel | None
-    metrics: tuple[dict[str, Any], ...]
+    history: tuple[EpochMetrics, ...]
     dataset: Dataset | None
 
     @property
@@ -99,7 +95,8 @@ def read_run_files(directory: Path) -> RunFiles:
     if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
         raise unfinished(directory)
     config = read_config(directory)
-    if find_method(config.method).learns_cost and not (directory / TASK_MODEL).exists():
+    learns_cost = find_method(config.method).learns_cost
+    if learns_cost and not (directory / TASK_MODEL).exists():
         raise BrokenRunError(f"{directory / TASK_MODEL}: there is no such file, and {config.method} plans with it")
     return RunFiles(
         directory=directory,
@@ -107,21 +104,21 @@ def read_run_files(directory: Path) -> RunFiles:
         experiment=read_experiment(directory) if (directory / EXPERIMENT).exists() else None,
         evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
-        metrics=read_metrics(directory) if (directory / METRICS).exists() else (),
+        history=read_history(directory) if learns_cost and (directory / METRICS).exists() else (),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
     )
 
 
-def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
-    """The lines of the metrics of a run of any method.
+def read_history(directory: Path) -> tuple[EpochMetrics, ...]:
+    """The epochs of a learned cost.
 
     Raises:
         BrokenMetricsError: names the file and what is wrong with it.
     """
-    lines: tuple[dict[str, Any], ...] = read_lines(directory / METRICS, _LINE, BrokenMetricsError)
-    if not lines:
+    history: tuple[EpochMetrics, ...] = read_lines(directory / METRICS, EpochMetrics, BrokenMetricsError)
+    if not history:
         raise BrokenMetricsError(f"{directory / METRICS}: this file is empty")
-    return lines
+    return history
 
 
 def command_line(*arguments: str) -> str:

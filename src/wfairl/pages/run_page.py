@@ -19,8 +19,7 @@ from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
-from wfairl.core.costs.cost_words import cost_sentences
-from wfairl.core.costs.feature_costs import SampledCost
+from wfairl.core.costs.feature_costs import CostOverFeatures
 from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
 from wfairl.core.planning.policies import REFERENCES
@@ -39,7 +38,7 @@ from wfairl.pages.policy_comparison import regret_of
 from wfairl.pages.provenance import provenance
 from wfairl.pages.run_files import RunFiles, read_run_files, repeating_command
 from wfairl.pages.run_result import result_section
-from wfairl.pages.run_training import training_section
+from wfairl.pages.run_training import cost_section
 from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number, percent
 from wfairl.runs.evaluation import Evaluation, episode_rng
 from wfairl.runs.methods import tested_policies
@@ -102,7 +101,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
             episodes_section(run, scenes, n_jobs),
             result_section(run),
             *([] if model is None else [rule_section(run, model)]),
-            training_section(run),
+            *([] if run.cost is None else [cost_section(run, run.cost)]),
             reproduction_section(run),
         ),
         kind="wfairl · a run",
@@ -126,8 +125,8 @@ def _rule(run: RunFiles, model: TaskModel, orders: Sequence[tuple[str, str]]) ->
 
 
 def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
-    if isinstance(run.cost, SampledCost):
-        verdict, *terms = cost_sentences(run.cost, run.task.make_world(run.scenes(1)[0]))
+    if isinstance(run.cost, CostOverFeatures):
+        verdict, *terms = run.cost.sentences(run.task.make_world(run.scenes(1)[0]))
         yield "Cost", f"{capitalised('; '.join(terms or [verdict]))}."
     elif run.cost is not None:
         yield "Cost", f"A model of the kind {run.cost.kind}; see below what it charges."

@@ -1,7 +1,7 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.cost_model import save_cost
-from wfairl.core.costs.feature_costs import SampledCost
+from wfairl.core.costs.cost_model import CostModel, save_cost
+from wfairl.core.costs.cost_words import term_costs
+from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.scene import LeftOut
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
 from wfairl.core.costs.training import TrainingResult
@@ -24,6 +25,7 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.documents import plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task, rule_of
+from wfairl.core.worlds.world import World, feature_names
 from wfairl.runs.methods import Method, Trained, TrainingRequest, acting_mode
 from wfairl.runs.run_directory import (
     COST,
@@ -69,7 +71,8 @@ class PlanningMethod(Method):
         task.save(directory / TASK_MODEL)
         result = training.model.learn(training)
         save_cost(result.model, directory / COST)
-        return describe_training(task, result, left_out)
+        named = cost_by_name(result.model, training.scenes[0].product.world)
+        return describe_training(task, result, left_out, named)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         """See `Method`; the policy is cautious if the task model has a posterior."""
@@ -136,8 +139,23 @@ def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomat
     return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))
 
 
-def describe_training(model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut]) -> Trained:
-    """The outcome of training a cost, as facts and lines."""
+def cost_by_name(cost: CostModel, world: World[Any]) -> dict[str, Any]:
+    """What a cost over features learned, by the names of a world's features and controls; empty for a network."""
+    if isinstance(cost, SampledCost):
+        return {
+            "plain_steps": {
+                one.name: {"cost": one.cost, "low": one.low, "high": one.high} for one in term_costs(cost, world)
+            }
+        }
+    if isinstance(cost, PricesCost):
+        return {"prices": dict(zip(feature_names(world, len(cost.prices)), cost.prices.tolist(), strict=True))}
+    return {}
+
+
+def describe_training(
+    model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut], named: Mapping[str, Any]
+) -> Trained:
+    """The outcome of training a cost, as facts and lines; `named` is the cost as `cost_by_name` gives it."""
     summary, history = model.summary, training.history
     rank = "" if summary.rank is None else f"rank {summary.rank}, "
     lines = [
@@ -156,6 +174,7 @@ def describe_training(model: TaskModel, training: TrainingResult, left_out: Sequ
         "held_out_loss": history[training.epoch].held_out_loss,
         "held_out_loss_before": history[0].held_out_loss,
         "left_out": [asdict(one) for one in left_out],
+        **named,
     }
     if isinstance(training.model, SampledCost):
         facts["no_preference"] = float(training.model.unit[0])

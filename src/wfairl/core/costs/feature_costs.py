@@ -32,7 +32,7 @@ from wfairl.core.costs.training import (
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import Arrays
-from wfairl.core.worlds.world import World
+from wfairl.core.worlds.world import World, feature_names
 
 WEIGHT_SPREAD = 3.0
 """Standard deviation of the prior of a weight."""
@@ -132,8 +132,10 @@ class PricesCost(CostOverFeatures):
         """The price of a unit of each feature, shape [features]."""
         return self._prices(self.weight.astype(np.float64))[0]
 
-    def sentences(self, world: World[Any]) -> Sequence[str]:  # noqa: ARG002 - a table has the prices
-        return [f"{self.kind}, the most likely of its kind"]
+    def sentences(self, world: World[Any]) -> Sequence[str]:
+        names = feature_names(world, len(self.prices))
+        prices = (f"{name}: {price:.3g} a unit" for name, price in zip(names, self.prices.tolist(), strict=True))
+        return [f"{self.kind}, the most likely of its kind", *prices]
 
     def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """`features_of` a product, checked.

@@ -12,7 +12,7 @@ from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
 from wfairl.networks.grid_costs import LocalCost
-from wfairl.pages.cost_table import cost_table
+from wfairl.runs.planning_methods import cost_by_name
 
 seeds = st.integers(0, 2**31)
 
@@ -36,24 +36,27 @@ def transitions_of(product: Product):
 def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_features(seed):
     product = build_product(Corridor(), visit_in_order("parcel", "home"))
     model = randomised(product, seed)
-    table = cost_table(model, product.world)
-    costs, document = model(product), table.to_document()
+    costs, prices = model(product), cost_by_name(model, product.world)["prices"]
+    told = model.sentences(product.world)[1:]
+    assert told == [f"{name}: {price:.3g} a unit" for name, price in prices.items()]
     for node, control, features in transitions_of(product):
-        expected = document["one"] * features[0] + document["enters mud"] * features[1]
+        expected = prices["one"] * features[0] + prices["enters mud"] * features[1]
         assert costs[node, control] == pytest.approx(expected)
 
 
 def test_the_terms_of_a_sampled_cost_stand_under_their_names_the_dearest_first():
     model = SampledCost(2, 3)
-    assert cost_table(model, Corridor()) is None
+    assert cost_by_name(model, Corridor()) == {"plain_steps": {}}
     model.weights[:, 2:], model.extreme[2:] = (1.0, 2.0, 3.0), 1.0
-    assert cost_table(model, Corridor()).to_document() == {
-        name: {"cost": cost, "low": cost, "high": cost} for name, cost in (("grab", 4.0), ("right", 3.0), ("left", 2.0))
-    }
+    named = cost_by_name(model, Corridor())["plain_steps"]
+    assert list(named.items()) == [
+        (name, {"cost": cost, "low": cost, "high": cost})
+        for name, cost in (("grab", 4.0), ("right", 3.0), ("left", 2.0))
+    ]
 
 
 def test_a_network_has_no_weights_to_show():
-    assert cost_table(LocalCost(), find_task("doorkey").make_world(0)) is None
+    assert cost_by_name(LocalCost(), find_task("doorkey").make_world(0)) == {}
 
 
 def test_features_without_names_are_numbered():
