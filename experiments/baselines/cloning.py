@@ -50,7 +50,7 @@ from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.networks.adam import Adam
-from wfairl.networks.epochs import Checkpoint, DivergedError, half_cosine, one_torch_thread, run_epochs
+from wfairl.networks.epochs import DivergedError, Progress, half_cosine, one_torch_thread, run_epochs
 from wfairl.runs.methods import TrainingRequest
 
 METHOD = "bc"
@@ -175,7 +175,7 @@ def _train_network(
     config: CloningConfig,
     advance: Callable[[float], None],
     fold_and_network: tuple[int, GridNetwork],
-) -> Checkpoint:
+) -> Progress:
     """Train the network of a fold."""
     fold, network = fold_and_network
     training, held_out = split_fold(demonstrations, config, fold)
@@ -194,10 +194,10 @@ def _train_network(
         dropout = Dropout(config.dropout, generator) if config.dropout > 0 else None
         return clone_epoch(network, adam, chosen, config.batch_size, len(encoder.controls), dropout, rate)
 
-    for checkpoint in run_epochs(network, adam, run_epoch, config.epochs, config.patience):
-        advance(checkpoint.epoch > 0)
-    advance(config.epochs - checkpoint.epoch)
-    return checkpoint
+    for progress in run_epochs(network, run_epoch, config.epochs, config.patience):
+        advance(progress.epoch > 0)
+    advance(config.epochs - progress.epoch)
+    return progress
 
 
 @torch.no_grad()

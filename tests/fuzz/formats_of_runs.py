@@ -3,27 +3,23 @@
 import runpy
 import shutil
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import ModelSelection, NetworkRun, finish_run, load_network_run
-from fuzz import json_mutations, text_mutations
+from fuzz import json_mutations, tensor_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
 from wfairl.core.costs.cost_model import load_cost, save_cost
 from wfairl.core.costs.feature_costs import PricesCost
-from wfairl.core.costs.training import EpochMetrics, write_metrics
+from wfairl.core.costs.training import EpochMetrics, check_checkpoint, write_checkpoint, write_metrics
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.networks.adam import Adam
-from wfairl.networks.epochs import Checkpoint, read_epoch, write_epoch
 from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.run_files import read_history
 from wfairl.questions.answer_files import read_answers, write_answers
@@ -106,25 +102,11 @@ def dataset() -> Dataset:
     return Dataset("doorkey", tuple(Demonstration(*walk) for walk in walks), 0.5, answers)
 
 
-def write_checkpoint_file(path: Path) -> None:
-    model = torch.nn.Linear(3, 1)
-    checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[0], None)
-    write_epoch(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
-
-
-def read_checkpoint_file(path: Path) -> Any:
+def read_checkpoint_file(path: Path) -> None:
     """As --resume does."""
-    model = torch.nn.Linear(3, 1)
-    adam = Adam(model, 0.01)
-    checkpoint = read_epoch(path, "a fingerprint")
-    if checkpoint is None:  # where there is none, a run begins anew
+    if not path.exists():  # then a run begins anew
         raise run_directory.BadInputError(f"{path}: no checkpoint")
-    try:
-        checkpoint.restore(model, adam)
-    except run_directory.BadInputError as error:
-        raise type(error)(f"{path}: {error}") from None
-    adam.step({name: torch.ones_like(one) for name, one in model.named_parameters()}, 0.01)
-    return checkpoint, model.state_dict()
+    check_checkpoint(path, "a fingerprint")
 
 
 def write_policy(path: Path) -> None:
@@ -184,7 +166,14 @@ FORMATS: tuple[FileFormat, ...] = (
     tensors("demonstrations", "demos.safetensors", lambda p: save(dataset(), p), load),
     tensors("cost, prices", "cost.safetensors", lambda p: save_cost(PricesCost(3), p), load_cost),
     tensors("cost, local", "cost.safetensors", lambda p: save_cost(LocalCost(), p), load_cost),
-    tensors("checkpoint", "last.safetensors", write_checkpoint_file, read_checkpoint_file),
+    FileFormat(  # without tensors
+        "checkpoint",
+        "last.safetensors",
+        lambda p: write_checkpoint(p, "a fingerprint"),
+        read_checkpoint_file,
+        (*text_mutations.BYTES, tensor_mutations.change_metadata),
+        is_sealed=True,
+    ),
     tensors("policy", "policy.safetensors", write_policy, read_policy),
     FileFormat(
         "answers", "a.jsonl", lambda p: write_answers(dataset().answers * 3, p), read_answers, json_mutations.JSON_LINES

@@ -4,8 +4,8 @@ For each scene of a batch the planner computes the cost-to-go under the current 
 the few transitions that the loss depends on (`core.costs.gradient`). The network is differentiated on those alone. The
 result is the cost of the epoch, counting from 0 before any training, at which held-out demonstrations were most likely.
 
-No random state lasts beyond an epoch: the order of the scenes follows from the seed and the epoch. So a resumed run
-ends as if it had never stopped, bit for bit.
+The order of the scenes follows from the seed and the epoch. So a run that was killed trains again, and ends as if it
+had never stopped, bit for bit.
 """
 
 import copy
@@ -26,21 +26,14 @@ from wfairl.core.costs.training import (
     EpochMetrics,
     TrainingResult,
     is_falling,
+    write_checkpoint,
     write_metrics,
 )
 from wfairl.core.planning.product import Product
 from wfairl.core.support.progress import progress_bar
 from wfairl.networks.adam import Adam
 from wfairl.networks.cost_network import CostNetwork, NodeInputs, View
-from wfairl.networks.epochs import (
-    Checkpoint,
-    DivergedError,
-    half_cosine,
-    one_torch_thread,
-    read_epoch,
-    run_epochs,
-    write_epoch,
-)
+from wfairl.networks.epochs import DivergedError, Progress, half_cosine, one_torch_thread, run_epochs
 
 
 @one_torch_thread()
@@ -48,7 +41,7 @@ def train_network(initial: CostNetwork, training: CostTraining) -> TrainingResul
     """See `CostModel.learn`.
 
     Raises:
-        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+        DivergedError: numbers are no longer finite; the metrics of the epochs before stay where they are.
     """
     settings, directory, model = training.settings, training.directory, copy.deepcopy(initial)
     adam, loss = Adam(model, settings.weight_decay), NetworkLoss(model, training)
@@ -59,19 +52,17 @@ def train_network(initial: CostNetwork, training: CostTraining) -> TrainingResul
         train_loss = _descend(loss, adam, _batches(trained, settings, epoch), rate) if epoch else loss.mean(trained)
         return EpochMetrics(epoch, rate, train_loss, loss.mean(held_out) if held_out else None)
 
-    resumed = None
-    if directory is not None and training.resume:
-        resumed = read_epoch(directory / CHECKPOINT, training.fingerprint)
+    if directory is not None:
+        write_checkpoint(directory / CHECKPOINT, training.fingerprint)
     with progress_bar() as bar:
         meter = bar.add_task("cost", total=settings.epochs)
-        for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=resumed):
+        for progress in run_epochs(model, run_epoch, settings.epochs):
             if directory is not None:
-                write_epoch(checkpoint, directory / CHECKPOINT, training.fingerprint)
-                write_metrics(checkpoint.history, directory)
-            bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
-    model.load_state_dict(checkpoint.best)
-    lines, warnings = _lines(model.kind, checkpoint), _warnings(checkpoint, settings)
-    return TrainingResult(model, checkpoint.best_epoch, checkpoint.history, lines, warnings)
+                write_metrics(progress.history, directory)
+            bar.update(meter, completed=progress.epoch, description=_describe(progress.history[-1]))
+    model.load_state_dict(progress.best)
+    lines, warnings = _lines(model.kind, progress), _warnings(progress, settings)
+    return TrainingResult(model, progress.best_epoch, progress.history, lines, warnings)
 
 
 class NetworkLoss:
@@ -152,11 +143,11 @@ def _descend(loss: NetworkLoss, adam: Adam, batches: Sequence[Sequence[TrainingS
     return total / steps
 
 
-def _lines(kind: str, checkpoint: Checkpoint) -> list[tuple[str, str]]:
+def _lines(kind: str, progress: Progress) -> list[tuple[str, str]]:
     """What was learned, for people."""
-    history, chosen = checkpoint.history, checkpoint.best_epoch
+    history, chosen = progress.history, progress.best_epoch
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
-    if checkpoint.epoch == 0:
+    if progress.epoch == 0:
         lines = [("cost", f"{kind}, 1 everywhere: not trained")]
     elif chosen == 0:
         lines = [
@@ -164,17 +155,17 @@ def _lines(kind: str, checkpoint: Checkpoint) -> list[tuple[str, str]]:
             ("", "(right for an expert to whom all controls cost the same; docs/learning-the-cost.md)"),
         ]
     else:
-        lines = [("cost", f"{kind}, of epoch {chosen} of {checkpoint.epoch}")]
+        lines = [("cost", f"{kind}, of epoch {chosen} of {progress.epoch}")]
     if before is not None and after is not None:
         lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
-    elif checkpoint.epoch > 0:
+    elif progress.epoch > 0:
         lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
     return lines
 
 
-def _warnings(checkpoint: Checkpoint, settings: CostSettings) -> list[str]:
-    last = checkpoint.epoch
-    if checkpoint.best_epoch < last or not is_falling([one.held_out_loss for one in checkpoint.history]):
+def _warnings(progress: Progress, settings: CostSettings) -> list[str]:
+    last = progress.epoch
+    if progress.best_epoch < last or not is_falling([one.held_out_loss for one in progress.history]):
         return []
     return [
         f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
@@ -190,7 +181,7 @@ def _describe(metrics: EpochMetrics) -> str:
 def _finite(number: float, noun: str) -> float:
     if not math.isfinite(number):
         raise DivergedError(
-            f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch remains;"
-            " lower the learning rate, or raise the training temperature"
+            f"training diverged: the {noun} is not a finite number; lower the learning rate, or raise the training"
+            " temperature"
         )
     return number

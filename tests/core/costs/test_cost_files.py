@@ -59,13 +59,13 @@ ALONE = """
 import sys
 from pathlib import Path
 from wfairl.core.costs import PricesCost, load_cost, save_cost
-from wfairl.core.costs.training import read_checkpoint, train_cost, write_checkpoint
+from wfairl.core.costs.training import check_checkpoint, train_cost, write_checkpoint
 from wfairl.runs.pipeline import run_pipeline
 model = PricesCost(3)
 save_cost(model, Path("cost.safetensors"))
 load_cost(Path("cost.safetensors"))
-write_checkpoint(Path("last.safetensors"), "fingerprint", {}, {})
-read_checkpoint(Path("last.safetensors"), "fingerprint")
+write_checkpoint(Path("last.safetensors"), "fingerprint")
+check_checkpoint(Path("last.safetensors"), "fingerprint")
 print({"minigrid", "pygame", "torch"} & set(sys.modules))
 """
 

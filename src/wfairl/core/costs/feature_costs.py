@@ -91,7 +91,7 @@ class CostOverFeatures(CostModel):
             lines.append(("loss per step", f"{after:.4f} (at unit cost {before:.4f})"))
         chosen = 0 if model.is_unit else len(history) - 1
         if training.directory is not None:
-            write_checkpoint(training.directory / CHECKPOINT, training.fingerprint, {}, {})
+            write_checkpoint(training.directory / CHECKPOINT, training.fingerprint)
             write_metrics(history, training.directory)
         return TrainingResult(model, chosen, tuple(history), lines)
 

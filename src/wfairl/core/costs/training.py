@@ -8,8 +8,8 @@ For each scene the planner computes the cost-to-go under the current cost, and P
 transitions that the loss depends on. How a model lowers the loss is its own affair (`CostModel.learn`): costs over
 features have few weights, which are estimated from all demonstrations; networks are trained in epochs.
 
-A run writes its losses to `metrics.jsonl`, and to a checkpoint what it needs to go on after it was killed. The
-checkpoint holds the fingerprint of model, data and settings, so that nothing else resumes from it.
+A run writes its losses to `metrics.jsonl`, and to a checkpoint the fingerprint of model, data and settings. A run that
+was killed learns again, to the same bits, and with the checkpoint it refuses to resume as anything else.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import Count
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import Arrays, read_arrays, write_arrays
+from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 
 FORMAT, VERSION = "wfairl-checkpoint", 1
 METRICS = "metrics.jsonl"
@@ -114,7 +114,7 @@ def train_cost(
     Raises:
         BadInputError: there are no demonstrations, or the model does not apply to their worlds.
         OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
-        DivergedError: numbers of a network are no longer finite; the last good checkpoint stays where it is.
+        DivergedError: numbers of a network are no longer finite.
     """
     return model.learn(CostTraining(model, scenes, settings, directory, resume, n_jobs, comparisons))
 
@@ -128,7 +128,7 @@ class CostTraining:
         scenes: the demonstrations on their products.
         settings: how to train; `CostSettings.for_demonstrations` sets the temperature, which is unknown otherwise.
         directory: where `metrics.jsonl` and the checkpoint go; nothing is written if None.
-        resume: resume from the checkpoint in `directory`, if there is one.
+        resume: learn again in a `directory` that has the checkpoint of the same training.
         n_jobs: scenes to plan in at once; it changes nothing in the result.
         comparisons: answers of the demonstrators, for the model `auto`; others make no use of them.
     """
@@ -146,7 +146,7 @@ class CostTraining:
             raise BadInputError("there are no demonstrations to train on")
         _ = self.inputs  # a model that does not apply to the scenes refuses them
         if self.directory is not None and self.resume:
-            read_checkpoint(self.directory / CHECKPOINT, self.fingerprint)
+            check_checkpoint(self.directory / CHECKPOINT, self.fingerprint)
 
     @property
     def temperature(self) -> float:
@@ -197,27 +197,23 @@ def feed(digest: "hashlib._Hash", *parts: Any) -> None:
             digest.update(f"json({len(text)}):".encode() + text)
 
 
-def write_checkpoint(path: Path, fingerprint: str, header: dict[str, Any], arrays: Arrays) -> None:
+def write_checkpoint(path: Path, fingerprint: str) -> None:
     """Replace a checkpoint, atomically."""
-    write_arrays(path, FORMAT, VERSION, {"fingerprint": fingerprint, **header}, arrays)
+    write_arrays(path, FORMAT, VERSION, {"fingerprint": fingerprint}, {})
 
 
-def read_checkpoint(path: Path, fingerprint: str) -> tuple[dict[str, Any], Arrays] | None:
-    """What `write_checkpoint` wrote, None if nothing was written yet.
+def check_checkpoint(path: Path, fingerprint: str) -> None:
+    """Refuse a checkpoint of another training; there may be none yet.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
         BrokenCheckpointError: it cannot be read.
     """
-    if not path.exists():
-        return None
-    header, arrays = read_arrays(path, FORMAT, VERSION, BrokenCheckpointError)
-    if header.get("fingerprint") != fingerprint:
+    if path.exists() and read_arrays(path, FORMAT, VERSION, BrokenCheckpointError)[0].get("fingerprint") != fingerprint:
         raise OtherConfigurationError(
             f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
             " or other demonstrations). Resume with the same, or start a new run in another directory"
         )
-    return header, arrays
 
 
 def write_metrics(history: Sequence[EpochMetrics], directory: Path) -> None:
