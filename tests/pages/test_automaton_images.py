@@ -16,11 +16,11 @@ from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.core.automata.words import format_label
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
-from wfairl.pages.automata.figures import draw_layout, draw_side_by_side
+from wfairl.pages.automata.figures import draw_layout, draw_side_by_side, sentences_picture
 from wfairl.pages.automata.images import LOST, automaton_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, WIDEST, lay_out, points_on
-from wfairl.pages.style import new_figure
-from wfairl.specifications.formats import FORMATS, write_automaton
+from wfairl.pages.style import new_figure, print_figure
+from wfairl.specifications.formats import FORMATS
 
 NOTHING, KEY = frozenset(), frozenset({"key"})
 KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
@@ -157,7 +157,7 @@ def test_names_from_a_file_cannot_break_out_of_svg_or_dot():
 
 
 def test_png_is_a_picture_twice_the_size_of_the_layout(tmp_path):
-    write_automaton(tmp_path / "task.png", FORMATS["png"], BRANCHES.finite)
+    (tmp_path / "task.png").write_bytes(FORMATS["png"].write(BRANCHES.finite, {}))
     layout = lay_out(BRANCHES.finite)
     with Image.open(tmp_path / "task.png") as picture:
         assert picture.size == pytest.approx((2 * layout.width, 2 * layout.height), abs=2)
@@ -205,7 +205,7 @@ def test_marked_edges_and_no_others_have_another_colour():
 
 def test_a_picture_of_two_shows_both_automata_and_the_words_as_text():
     automata = visit_in_order("<b>", "&"), visit_in_order("&")
-    figure = draw_side_by_side(("<script>", "b.json"), automata, (frozenset("&"),), ("These differ:",)).figure
+    figure = draw_side_by_side(("<script>", "b.json"), automata, (frozenset("&"),), ("These differ:",))
     assert [text.get_text() for text in figure.texts] == ["<script>", "b.json", "These differ:"]
     states = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text().isdigit()]
     assert states == ["0", "1", "2", "0", "1"]
@@ -217,7 +217,13 @@ def test_a_picture_of_two_shows_both_automata_and_the_words_as_text():
 
 def test_a_picture_of_two_can_be_read_as_svg_and_as_pixels():
     drawn = draw_side_by_side(("one", "other"), (RULE, AVOIDING), (ALL, KEY), ("These differ:",))
-    assert ElementTree.fromstring(drawn.to_svg()).tag.endswith("svg")
-    with Image.open(BytesIO(drawn.to_png(144))) as picture:
+    assert ElementTree.fromstring(print_figure(drawn, "svg", 144)).tag.endswith("svg")
+    with Image.open(BytesIO(print_figure(drawn, "png", 144))) as picture:
         colours = {colour for _, colour in picture.convert("RGB").getcolors(10**7)}
     assert tuple(bytes.fromhex(LOST[1:])) in colours
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_picture_of_sentences_has_the_same_bytes_again(kind):
+    one, again = (sentences_picture(["first a", "never b after a"], kind) for _ in range(2))
+    assert one == again

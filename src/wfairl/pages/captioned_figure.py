@@ -4,7 +4,6 @@ import base64
 from dataclasses import dataclass
 from typing import ClassVar
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from wfairl.pages import style
@@ -54,10 +53,8 @@ class CaptionedFigure:
         return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
     def to_svg(self, text: str = "path") -> bytes:
-        """The figure as SVG, without a date; text as paths, the same on a machine without the font, or as `none`."""
-        # Identifiers follow from the content, not from chance. The writer has no other settings.
-        with matplotlib.rc_context({"svg.hashsalt": "wfairl", "svg.fonttype": text}):
-            return style.print_figure(self.figure, "svg", PIXELS_PER_INCH, MARGIN)
+        """The figure as SVG; see `print_figure` for the text."""
+        return style.print_figure(self.figure, "svg", PIXELS_PER_INCH, MARGIN, text)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""

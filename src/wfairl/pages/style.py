@@ -6,6 +6,7 @@ Everything is set on the artists, never in matplotlib's global settings: a figur
 import io
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -54,15 +55,20 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), facecolor=PAPER)
 
 
-def print_figure(figure: Figure, kind: str, dots_per_inch: float, margin: float = 0.0) -> bytes:
-    """A figure as "png" or "svg", with inches of white around it: the same bytes for the same figure."""
+def print_figure(figure: Figure, kind: str, dots_per_inch: float, margin: float = 0.0, svg_text: str = "path") -> bytes:
+    """A figure as "png" or "svg", with inches of white around it: the same bytes for the same figure.
+
+    Text in an SVG is paths, the same on a machine without the font; or text, for `svg_text` "none".
+    """
     stream = io.BytesIO()
     canvas, metadata = {
         "png": (FigureCanvasAgg, {"Software": None}),
         "svg": (FigureCanvasSVG, {"Date": None, "Creator": None}),
     }[kind]
     paper = figure.bbox_inches.padded(margin)
-    canvas(figure).print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
+    # Identifiers follow from the content, not from chance. The writer has no other settings.
+    with matplotlib.rc_context({"svg.hashsalt": "wfairl", "svg.fonttype": svg_text}):
+        canvas(figure).print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
     return stream.getvalue()
 
 

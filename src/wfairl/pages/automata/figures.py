@@ -14,7 +14,6 @@ from wfairl.core.automata.words import Word
 from wfairl.pages import style
 from wfairl.pages.automata.images import ACCENT, ACCEPTING_FILL, ARROW_LENGTH, LOST, RING_GAP, STATE_FILL
 from wfairl.pages.automata.layout import FONT_SIZE, LINE_HEIGHT, RADIUS, AutomatonLayout, DrawnEdge, lay_out
-from wfairl.pages.captioned_figure import CaptionedFigure
 
 GAP = 24.0
 """Points around names and texts."""
@@ -43,7 +42,7 @@ def sentences_picture(sentences: Sequence[str], kind: str) -> bytes:
 
 def draw_side_by_side(
     names: tuple[str, str], automata: tuple[Automaton, Automaton], word: Word = (), texts: Sequence[str] = ()
-) -> CaptionedFigure:
+) -> Figure:
     """Both automata under their names; the edges that the word takes, and the second text, have another colour."""
     layouts, texts = [lay_out(automaton) for automaton in automata], list(map(_cut, texts))
     top, tallest = GAP + 2 * FONT_SIZE, max(layout.height for layout in layouts)
@@ -59,8 +58,7 @@ def draw_side_by_side(
     for row, text in enumerate(texts):
         y, colour = (bottom + row * LINE_HEIGHT) / style.POINTS, LOST if row == 1 else style.INK
         style.write_at(figure, GAP / style.POINTS, y, text, FONT_SIZE, colour=colour)
-    alt = f"The automata of {names[0]} and {names[1]}. {' '.join(texts)}"
-    return CaptionedFigure("automata", figure, "".join(texts[:1]), alt)
+    return figure
 
 
 def _cut(text: str) -> str:
