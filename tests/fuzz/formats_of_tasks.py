@@ -20,14 +20,14 @@ from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.support.files import write_json
+from wfairl.core.support.files import write_atomically, write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.event_logs import read_event_log
 from wfairl.events.scored_words import read_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
-from wfairl.specifications.formats import read_automaton, write_automaton
+from wfairl.specifications.formats import read_automaton
 from wfairl.studio.task_spec import TaskSpec
 
 
@@ -107,7 +107,7 @@ RULE = all_of(visit_in_order("a", "b"), avoid("c"))
 
 
 def written_automaton(name: str) -> Callable[[Path], None]:
-    return lambda path: write_automaton(path, AUTOMATON_FORMATS[name], RULE)
+    return lambda path: write_atomically(path, AUTOMATON_FORMATS[name].write(RULE, {}))
 
 
 FORMATS: tuple[FileFormat, ...] = (

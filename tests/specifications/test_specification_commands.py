@@ -34,7 +34,7 @@ def task(tmp_path):
 def test_draw_writes_the_format_of_the_suffix(wfairl, task, tmp_path, suffix):
     output = tmp_path / f"drawing.{suffix}"
     drawn = json.loads(wfairl("draw", task, "-o", output, "--json").stdout)
-    assert drawn == {"path": str(output), "states": RULE.states}
+    assert drawn == {"path": str(output), "format": suffix, "states": RULE.states, "edges": len(RULE.arrows())}
     start = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "hoa": b"HOA: v1"}[suffix]
     assert output.read_bytes().startswith(start)
 
@@ -48,7 +48,7 @@ def test_groups_of_sentences_whose_automaton_is_too_large_are_drawn_as_sentences
     TaskModel.of_automaton(finite, "declare", stated=rule.sentences, record=rule).save(tmp_path / "task.json")
     output = tmp_path / f"rule.{suffix}"
     drawn = json.loads(wfairl("draw", tmp_path / "task.json", "-o", output, "--json").stdout)
-    assert drawn == {"path": str(output), "states": finite.states, "sentences": 4}
+    assert drawn == {"path": str(output), "format": suffix, "states": finite.states, "sentences": 4}
     assert finite.states > 8
     if suffix == "png":
         assert max(Image.open(output).size) < 2_000
@@ -61,7 +61,7 @@ def test_what_is_exported_is_imported_again(wfairl, task, tmp_path, name, suffix
     text = wfairl("export", task, "--as", name).stdout
     output, again = tmp_path / f"spec{suffix}", tmp_path / "again.json"
     exported = json.loads(wfairl("export", task, "-o", output, "--json").stdout)
-    assert exported == {"path": str(output), "format": name, "states": RULE.states}
+    assert exported == {"path": str(output), "format": name, "states": RULE.states, "edges": len(RULE.arrows())}
     assert output.read_text() == text
     imported = json.loads(wfairl("import", output, "-o", again, "--json").stdout)
     assert (imported["propositions"], imported["counts_steps"]) == (["f", "g", "n"], False)

@@ -22,13 +22,12 @@ from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.events.declare import automaton_of_rule
 from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
 from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
 from wfairl.specifications.explanation import explain_word
-from wfairl.specifications.formats import DRAWINGS, find_format, read_automaton, write_automaton
+from wfairl.specifications.formats import DRAWINGS, FORMATS, find_format, read_automaton
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.rule_sentences import DECLARE_NAMES, FORMULAS, rule_to_ltlf, to_declare
 from wfairl.specifications.prism import to_prism
@@ -45,37 +44,12 @@ def draw_command(
     The suffix of the output is the format: .svg or .png for an image (without Graphviz), .dot for Graphviz, .hoa for
     tools that read the Hanoi format. `wfairl export` writes more formats.
 
-    A repeated label is read once; the self-loops for this are not drawn. Of a rule in many sentences, the picture
-    shows those with most evidence that fit on a screen; of groups joined by "or" that do not fit, their sentences.
-    Example:
+    A repeated label is read once; the self-loops for this are not drawn. If the automaton of a rule in sentences does
+    not fit on a screen, the picture has the sentences. Example:
 
         wfairl draw task.json -o task.svg
     """
-    form = find_format(None, output, lambda one: one.name in DRAWINGS)
-    model = TaskModel.load(task_model)
-    automaton, edge_counts, rule = model.finite, model.edge_counts, learned_rule_of(model)
-    shown = None
-    may_be_cut = form.name in ("svg", "png") and rule is not None and bool(rule.constraints)
-    if may_be_cut and rule is not None and (automaton.states > MOST_DRAWN_STATES or rule.in_automaton == 0):
-        shown, automaton = automaton_of_rule(rule, sort_labels(model.alphabet), MOST_DRAWN_STATES)
-        edge_counts = {}
-    document = {"path": str(output), "states": automaton.states}
-    lines = [f"{output}: {counted(automaton.states, 'state')}, {counted(len(automaton.arrows()), 'edge')}"]
-    if shown == 0 and rule is not None:
-        from wfairl.pages.automata.figures import sentences_picture  # here, because it is slow to import
-
-        write_atomically(output, sentences_picture(rule.sentences, form.name))
-        document |= {"states": model.finite.states, "sentences": len(rule.constraints)}
-        lines = [f"{output}: the rule in sentences; its automaton has {counted(model.finite.states, 'state')}"]
-    else:
-        write_automaton(output, form, automaton, edge_counts)
-    if shown and rule is not None:
-        document["sentences"] = shown
-        lines.append(
-            f"It shows {shown} of {len(rule.constraints)} sentences; the automaton of all that fit has"
-            f" {model.finite.states} states (a .dot file has them)"
-        )
-    _tell(document, lines, as_json)
+    export(task_model, find_format(None, output, lambda one: one.name in DRAWINGS).name, output, as_json=as_json)
 
 
 MOST_DRAWN_STATES = 8
@@ -134,33 +108,40 @@ def export(
         raise BadInputError("the format is missing: give it with --as, or as the suffix of a file with -o")
     if as_json and output is None:
         raise BadInputError("--json needs -o: without it, the exported text itself goes to standard output")
-    other = NOT_OF_AN_AUTOMATON.get(output.suffix.lower()) if name is None and output is not None else name
-    if other != PRISM and (task is not None or cost is not None):
+    kind = NOT_OF_AN_AUTOMATON.get(output.suffix.lower()) if name is None and output is not None else name
+    if kind != PRISM and (task is not None or cost is not None):
         raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
-    form = None if other in (PRISM, DECLARE) else find_format(name, output)
+    kind = kind if kind in (PRISM, DECLARE) else find_format(name, output).name
     model = TaskModel.load(task_model)
-    rule = learned_rule_of(model)
-    content: str | bytes
-    if other == DECLARE or (form is not None and form.name == "ltlf" and rule is not None and rule.constraints):
-        if rule is None:
-            raise BadInputError(f"{task_model}: declare is for rules learned from event logs, which are sentences")
-        content = to_declare(rule) if other == DECLARE else rule_to_ltlf(rule)
-        said = DECLARE_NAMES if other == DECLARE else FORMULAS
-        left_out = sum(one.constraint.template.name not in said for one in rule.constraints)
-        facts: dict[str, object] = {"sentences": len(rule.constraints) - left_out, "left_out": left_out}
-    elif form is None:
-        content, facts = _prism(model, task, seed, cost)
-    else:
-        content = form.write(model.finite, model.edge_counts)
-        facts = {"format": form.name, "states": model.finite.states}
+    content, facts = _prism(model, task, seed, cost) if kind == PRISM else _written(model, kind)
     if output is not None:
         write_atomically(output, content)
-        summary = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
+        known = {key.replace("_", " "): value for key, value in facts.items() if value is not None}
+        summary = [f"{value} {key}" if isinstance(value, int) else f"{key} {value}" for key, value in known.items()]
         _tell({"path": str(output), **facts}, [f"{output}: {', '.join(summary)}"], as_json)
     elif isinstance(content, bytes):
         raise BadInputError("an image cannot be printed: name a file with -o")
     else:
         sys.stdout.write(content)
+
+
+def _written(model: TaskModel, kind: str) -> tuple[str | bytes, dict[str, object]]:
+    """A task model in a format, and what is in it: the sentences of a rule where they say more, else the automaton."""
+    rule, automaton = learned_rule_of(model), model.finite
+    if kind == DECLARE and rule is None:
+        raise BadInputError("declare is for rules learned from event logs, which are sentences")
+    if rule is not None and (kind == DECLARE or (kind == "ltlf" and rule.constraints)):
+        said = DECLARE_NAMES if kind == DECLARE else FORMULAS
+        left_out = sum(one.constraint.template.name not in said for one in rule.constraints)
+        content = to_declare(rule) if kind == DECLARE else rule_to_ltlf(rule)
+        return content, {"sentences": len(rule.constraints) - left_out, "left_out": left_out}
+    facts: dict[str, object] = {"format": kind, "states": automaton.states}
+    is_too_large = rule is not None and (automaton.states > MOST_DRAWN_STATES or rule.in_automaton == 0)
+    if rule is not None and rule.constraints and kind in ("svg", "png") and is_too_large:
+        from wfairl.pages.automata.figures import sentences_picture  # here, because it is slow to import
+
+        return sentences_picture(rule.sentences, kind), {**facts, "sentences": len(rule.constraints)}
+    return FORMATS[kind].write(automaton, model.edge_counts), {**facts, "edges": len(automaton.arrows())}
 
 
 def _prism(model: TaskModel, task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:

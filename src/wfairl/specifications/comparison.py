@@ -74,7 +74,8 @@ def _verdict(automaton: Automaton, word: Word) -> str:
 def write_comparison(path: Path, comparison: AutomataComparison) -> None:
     """Draw a comparison to a .png file, or to an .svg file, with the path of its first word."""
     from wfairl.pages.automata.figures import draw_side_by_side
+    from wfairl.pages.style import print_figure  # here, because they are slow to import
 
     word = comparison.words[0] if comparison.words else ()
     drawn = draw_side_by_side(comparison.names, comparison.automata, word, comparison.texts)
-    write_atomically(path, drawn.to_png(DRAWING_RESOLUTION) if path.suffix.lower() == ".png" else drawn.to_svg())
+    write_atomically(path, print_figure(drawn, path.suffix[1:].lower(), DRAWING_RESOLUTION))

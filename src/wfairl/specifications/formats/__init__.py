@@ -9,10 +9,10 @@ from typing import Any
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.support.files import read_text, write_atomically
+from wfairl.core.support.files import read_text
 from wfairl.core.support.registry import Registry
 
-__all__ = ["FORMATS", "Format", "read_automaton", "write_automaton"]
+__all__ = ["FORMATS", "Format", "read_automaton"]
 
 
 class UnknownFormatError(BadInputError):
@@ -84,11 +84,6 @@ def find_format(name: str | None, path: Path | None, among: Callable[[Format], b
     asked = f"{path}: '{suffix}'" if name is None else f"'{name}'"
     listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in formats)
     raise UnknownFormatError(f"{asked} is none of the formats {listed}")
-
-
-def write_automaton(path: Path, form: Format, automaton: Automaton, edge_counts: EdgeCounts | None = None) -> None:
-    """Write an automaton to a file."""
-    write_atomically(path, form.write(automaton, edge_counts or {}))
 
 
 def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
