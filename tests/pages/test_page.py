@@ -137,15 +137,15 @@ def test_only_all_is_100_percent_and_only_nothing_is_0(part):
     assert (text == "0%") == (part == 0)
 
 
-def test_a_figure_stands_in_the_page_byte_for_byte_with_its_texts():
+def test_a_figure_stands_in_the_page_with_its_texts():
     drawn = MatplotlibFigure()
-    drawn.add_subplot().plot([1, 2, 3])
+    drawn.add_subplot().set_title("the title")
     figure = CaptionedFigure("name", drawn, "what is seen", "what it shows")
     root = read_page(page_html(page_of(figure)))
     image = root.one("img").attributes
     kind, _, data = image["src"].partition(",")
     assert kind == "data:image/svg+xml;base64"
-    assert base64.b64decode(data) == figure.to_svg()
+    assert "the title</text>" in base64.b64decode(data).decode()
     assert (root.one("figcaption").text, image["alt"]) == ("what is seen", "what it shows")
 
 

@@ -24,7 +24,7 @@ DARK = {
     "#b4552d": "#e58f66",
     "#eeece7": "#2a3036",
 }
-"""The colours of a figure that adapts, each with its counterpart on a dark page."""
+"""The colours of figures, each with its counterpart on a dark page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,6 @@ class CaptionedFigure:
         figure: the drawing.
         caption: for the reader.
         alt: a description, for readers who do not see it.
-        adapts: whether a page shows it in the colours of the page, light or dark; else it is on a white card.
     """
 
     template: ClassVar[str] = "figure"
@@ -44,13 +43,20 @@ class CaptionedFigure:
     figure: Figure
     caption: str
     alt: str
-    adapts: bool = False
 
     @property
     def source(self) -> str:
-        """The figure as a data URI for an `<img>`, in which an SVG can neither run scripts nor load anything."""
-        svg = self._adapted_svg() if self.adapts else self.to_svg()
-        return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+        """The figure as a data URI for an `<img>`, in which an SVG can neither run scripts nor load anything.
+
+        It has no background. Its colours are those of the page, light or dark, and its text is text.
+        """
+        svg = self.to_svg("none").decode().replace(f"'{style.FONT}'", f"'{style.FONT}', sans-serif")
+        for number, light in enumerate(DARK):
+            svg = svg.replace(light, f"var(--c{number},{light})")
+        dark = "".join(f"--c{number}:{colour};" for number, colour in enumerate(DARK.values()))
+        own = f"@media(prefers-color-scheme:dark){{svg{{{dark}}}}}#patch_1{{display:none}}"
+        svg = svg.replace("<defs>", f"<style>{own}</style><defs>", 1)
+        return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
     def to_svg(self, text: str = "path") -> bytes:
         """The figure as SVG; see `print_figure` for the text."""
@@ -59,12 +65,3 @@ class CaptionedFigure:
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
         return style.print_figure(self.figure, "png", dots_per_inch, MARGIN)
-
-    def _adapted_svg(self) -> bytes:
-        """The figure without a background, in colours that depend on the browser's colour scheme; text as text."""
-        svg = self.to_svg("none").decode().replace(f"'{style.FONT}'", f"'{style.FONT}', sans-serif")
-        for number, light in enumerate(DARK):
-            svg = svg.replace(light, f"var(--c{number},{light})")
-        dark = "".join(f"--c{number}:{colour};" for number, colour in enumerate(DARK.values()))
-        own = f"@media(prefers-color-scheme:dark){{svg{{{dark}}}}}#patch_1{{display:none}}"
-        return svg.replace("<defs>", f"<style>{own}</style><defs>", 1).encode()

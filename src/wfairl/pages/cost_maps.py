@@ -195,7 +195,7 @@ def draw_cost_maps(
         axes.set_ylim(top + height, top)
         _colour_places(axes, maps, number, side, colours)
     _draw_scale(figure, colours)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps, low, high), _alt(task, maps), adapts=True)
+    return CaptionedFigure(name, figure, _caption(task, seed, maps, low, high), _alt(task, maps))
 
 
 def _side(maps: CostMaps) -> float:

@@ -6,8 +6,7 @@ from wfairl.core.costs.feature_costs import CostOverFeatures, SampledCost
 from wfairl.core.costs.training import METRICS, EpochMetrics, is_falling
 from wfairl.core.support.errors import WfairlError
 from wfairl.pages.blocks import Facts, prose
-from wfairl.pages.captioned_figure import CaptionedFigure
-from wfairl.pages.charts import draw_lines
+from wfairl.pages.charts import draw_losses
 from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
@@ -46,26 +45,16 @@ def _epochs(history: tuple[EpochMetrics, ...], cost: CostModel) -> tuple[Block, 
         return prose(TRAINED), Facts(tuple(facts)), prose(("There are no curves: the run has no ", Code(METRICS), "."))
     facts.append(("Epochs", number(len(history) - 1)))
     held_out = {epoch.epoch: epoch.held_out_loss for epoch in history if epoch.held_out_loss is not None}
-    if held_out:
-        selected = min(held_out, key=held_out.__getitem__)
+    selected = min(held_out, key=held_out.__getitem__, default=None)
+    if selected is not None:
         facts += [
             ("Selected epoch", number(selected)),
             ("Held-out loss per step", number(held_out[selected], 4)),
             ("Held-out loss before training", number(held_out[0], 4)),
         ]
-    return prose(TRAINED), Facts(tuple(facts)), loss_curves(history, held_out)
-
-
-def loss_curves(history: tuple[EpochMetrics, ...], held_out: dict[int, float]) -> CaptionedFigure:
-    """The losses of the epochs, with the selected one."""
-    curves = {"training": [(float(epoch.epoch), epoch.train_loss) for epoch in history]}
-    mark = None
-    if held_out:
-        curves = {"held-out demonstrations": [(float(epoch), loss) for epoch, loss in held_out.items()], **curves}
-        x, y = min(curves["held-out demonstrations"], key=lambda point: point[1])
-        mark = x, y, f"epoch {x:g} is selected"
-    caption = "Loss: the mean negative log-likelihood of a demonstrated step."
-    return draw_lines(curves, "epoch", "loss per step", caption, mark)
+    curves = {"held-out demonstrations": held_out, "training": {epoch.epoch: epoch.train_loss for epoch in history}}
+    chart = draw_losses({name: losses for name, losses in curves.items() if losses}, selected)
+    return prose(TRAINED), Facts(tuple(facts)), chart
 
 
 def cost_maps(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
