@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from wfairl.pages.blocks import Column, PageTable
-from wfairl.pages.text import plain_text
+from wfairl.pages.text import Chips, Text
 
 __all__ = ["ABSENT", "INDENT", "PageTable", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]
 
@@ -61,3 +61,12 @@ def to_markdown(table: PageTable) -> str:
     head, *body = to_texts(table)
     lines = [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body)]
     return "\n".join([plain_text(table.caption), "", *lines]).replace(INDENT, "&nbsp;&nbsp;")
+
+
+def plain_text(text: Text) -> str:
+    """The text without markup."""
+    parts = text if isinstance(text, tuple) else (text,)
+    return "".join(
+        part if isinstance(part, str) else ", ".join(part.labels) if isinstance(part, Chips) else part.text
+        for part in parts
+    )

@@ -17,7 +17,7 @@ from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import PageTable, TableCell
-from wfairl.pages.text import Text, capitalised, counted, number, with_error
+from wfairl.pages.text import Inline, Text, capitalised, counted, number, with_error
 from wfairl.runs.evaluation import policy_title
 from wfairl.runs.methods import CHOSEN
 
@@ -200,6 +200,13 @@ def _with_text(lines: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def _explained(names: Sequence[str]) -> str:
     titles = SEPARATOR.join(MEASURES[name].title for name in names)
     return f"{capitalised(titles)}: {' '.join(MEASURES[name].explanation for name in names)}"
+
+
+def with_error(mean: float, error: float | None) -> tuple[Inline, ...]:
+    """A mean and its standard error, if it has one."""
+    if error is None:
+        return (number(mean),)
+    return (number(mean), " ± ", number(error))
 
 
 OPTIMAL = "optimal"

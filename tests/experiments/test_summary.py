@@ -13,7 +13,7 @@ from experiments.harness import Options
 from experiments.harness.tables import to_markdown, to_texts
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from experiments.method_comparison.protocol import Entry
-from experiments.method_comparison.tables import standard_error, summarise, trials_of
+from experiments.method_comparison.tables import standard_error, summarise, trials_of, with_error
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.page import Page, Section, page_html
 from wfairl.pages.published import PAPER_TASKS
@@ -165,3 +165,11 @@ def test_markdown_shows_ours_beside_the_papers():
     assert "| random | 0.000 ± 0.000 (0.000) |" in text
     assert "| expert | - |" in text
     assert "| from D1 | 5/4/4 (5/4/4) |" in text
+
+
+def test_a_mean_is_written_with_its_error():
+    assert [part if isinstance(part, str) else part.text for part in with_error(0.79512, 0.0049)] == [
+        "0.795",
+        " ± ",
+        "0.005",
+    ]

@@ -29,7 +29,7 @@ from wfairl.pages.blocks import (
 )
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, page_html, write_page
-from wfairl.pages.text import Chips, Code, Number, number, percent, with_error
+from wfairl.pages.text import Chips, Code, Number, number, percent
 
 NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"'&lt; $title ${style} ]]>"
 
@@ -157,14 +157,6 @@ def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():
     html = block_html(AutomatonDrawing(automaton))
     assert "<svg" not in html
     assert f"{states} states" in html
-
-
-def test_a_mean_is_written_with_its_error():
-    assert [part if isinstance(part, str) else part.text for part in with_error(0.79512, 0.0049)] == [
-        "0.795",
-        " ± ",
-        "0.005",
-    ]
 
 
 def test_a_page_is_written_whole(tmp_path):

@@ -40,15 +40,6 @@ Text = Inline | tuple[Inline, ...]
 """The content of a sentence, a cell or a caption."""
 
 
-def plain_text(text: Text) -> str:
-    """The text without markup."""
-    parts = text if isinstance(text, tuple) else (text,)
-    return "".join(
-        part if isinstance(part, str) else ", ".join(part.labels) if isinstance(part, Chips) else part.text
-        for part in parts
-    )
-
-
 def number(value: float, digits: int = 3) -> Number:
     """A number with some digits after the point; an integer with all of its digits."""
     if isinstance(value, int):
@@ -79,10 +70,3 @@ def percent(part: float) -> Number:
     if (text == "100" and part < 1) or (text == "0" and part > 0):
         text = f"{100 * part:.1f}"
     return Number(part, f"{text}%")
-
-
-def with_error(mean: float, error: float | None) -> tuple[Inline, ...]:
-    """A mean and its standard error, if it has one."""
-    if error is None:
-        return (number(mean),)
-    return (number(mean), " ± ", number(error))
