@@ -99,7 +99,7 @@ def test_planning_without_the_automaton_is_trained_and_evaluated_the_same_way(wf
     assert wfairl("plan", "doorkey", "--seed", 1, "--cost", run)[0] == 0
     code, _, err = wfairl("plan", "workshop", "--cost", run)
     assert code == 2
-    assert f"{run} is a run of doorkey, which does not fit workshop: " in err
+    assert f"{run}: a run of the task 'doorkey', whose automaton reads goal; the task 'workshop' does not" in err
 
 
 def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, demos, tmp_path):

@@ -1,7 +1,6 @@
 """`wfairl plan`. It imports what every plan needs; SciPy, torch and matplotlib only where an option needs them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +19,6 @@ from wfairl.core.planning.path import effects_along, follow
 from wfairl.core.planning.plan import Detour, Plan
 from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.compiled import TooManyNodesError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.task import Task, rule_of, with_limit
@@ -79,6 +77,10 @@ def plan(
         check_format(output)
     found_task = with_limit(find_task(task), max_states)
     model, transition_cost = model_and_cost(found_task, task_model, cost)
+    if cost is not None and task_model is None and model is not None:
+        from wfairl.runs.run_directory import check_fits
+
+        check_fits(cost, model, found_task)
     world = found_task.make_world(seed)
     if refine:
         from wfairl.floors.commands import check_refinable, refine_plan
@@ -87,13 +89,12 @@ def plan(
     if output is not None:
         need_rendering(world)  # refuses a world without one before the search, which may take long
     chosen = PLANNERS.find(planner)(max_states)
-    with _naming_both_tasks(task, cost):
-        if model is not None and model.record is not None:
-            found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
-        else:
-            automaton = rule_of(found_task) if model is None else model.finite
-            solution = chosen.solve(world, automaton, transition_cost)
-            found = _SupportedPlan(solution.plan(), solution)
+    if model is not None and model.record is not None:
+        found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
+    else:
+        automaton = rule_of(found_task) if model is None else model.finite
+        solution = chosen.solve(world, automaton, transition_cost)
+        found = _SupportedPlan(solution.plan(), solution)
     refined = refine_plan(world, found.plan.path, cost) if refine else None
     if output is not None and refined is not None:
         refined.write_image(output)
@@ -132,24 +133,6 @@ def model_and_cost(task: Task, task_model: Path | None, run: Path | None) -> tup
     if cost is None:
         raise BadInputError(f"{run}: this is a run of {method.name}, which learns no cost")
     return TaskModel.load(run / TASK_MODEL) if model is None else model, cost
-
-
-@contextmanager
-def _naming_both_tasks(task: str, run: Path | None) -> Iterator[None]:
-    """If the run is one of another task, what does not fit is said with the names of both tasks."""
-    try:
-        yield
-    except TooManyNodesError:
-        raise
-    except BadInputError as error:
-        if run is None:
-            raise
-        from wfairl.runs.run_directory import read_config
-
-        trained_for = read_config(run).task
-        if trained_for == task:
-            raise
-        raise BadInputError(f"{run} is a run of {trained_for}, which does not fit {task}: {error}") from error
 
 
 def _plan_cautiously(

@@ -31,6 +31,7 @@ from wfairl.runs.run_directory import (
     COST,
     TASK_MODEL,
     RunConfig,
+    check_fits,
     check_free,
     load_run,
     seen_tests,
@@ -77,12 +78,7 @@ class PlanningMethod(Method):
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         """See `Method`; the policy is cautious if the task model has a posterior."""
         run = load_run(directory)
-        foreign = run.task_model.finite.propositions - set(task.propositions)
-        if foreign:
-            raise BadInputError(
-                f"{directory}: a run of the task {run.config.task!r}, whose automaton reads"
-                f" {', '.join(sorted(foreign))}; the task {task.name!r} does not have that"
-            )
+        check_fits(directory, run.task_model, task)
         if temperature is None:
             temperature = run.config.temperature
         acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature

@@ -21,6 +21,8 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.bounds import Count, Name
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import check_directory
+from wfairl.core.worlds.task import Task
 from wfairl.runs.held_directory import check_directory
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
@@ -87,6 +89,16 @@ def load_run(directory: Path) -> Run:
     if not (directory / TASK_MODEL).exists() or not (directory / COST).exists():
         raise unfinished(directory)
     return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
+
+
+def check_fits(directory: Path, model: TaskModel, task: Task) -> None:
+    """Refuse the automaton of a run for a task that lacks what the automaton reads."""
+    foreign = sorted(model.finite.propositions - set(task.propositions))
+    if foreign:
+        raise BadInputError(
+            f"{directory}: a run of the task {read_config(directory).task!r}, whose automaton reads"
+            f" {', '.join(foreign)}; the task {task.name!r} does not have that"
+        )
 
 
 def read_config(directory: Path) -> RunConfig:
