@@ -17,7 +17,7 @@ from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import PageTable, TableCell
-from wfairl.pages.text import Inline, Text, capitalised, counted, number, with_error
+from wfairl.pages.text import Inline, Text, capitalised, counted, number
 from wfairl.runs.evaluation import policy_title
 from wfairl.runs.methods import CHOSEN
 

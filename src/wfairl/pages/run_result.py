@@ -1,14 +1,13 @@
-"""The result of a run: a table of policies, and a comparison scene by scene."""
+"""The result of a run: a table of policies."""
 
 from collections import Counter
 
 from wfairl.pages.blocks import Column, PageTable, prose
-from wfairl.pages.page import Block, Section
-from wfairl.pages.policy_comparison import compare_returns
+from wfairl.pages.page import Section
 from wfairl.pages.published import published_returns
 from wfairl.pages.run_files import RunFiles, command_line
-from wfairl.pages.text import Code, Text, capitalised, number, percent
-from wfairl.runs.evaluation import EVALUATION, Evaluation, policy_title
+from wfairl.pages.text import Code, Text, number, percent
+from wfairl.runs.evaluation import EVALUATION, policy_title
 
 NO_NUMBER = "–"  # noqa: RUF001
 """A missing number in a table."""
@@ -21,7 +20,7 @@ def result_section(run: RunFiles) -> Section:
         missing = "The policy is not evaluated yet: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
     note = () if run.learned else (prose("Only reference policies were evaluated."),)
-    return Section("Result", (*note, evaluation_table(run), *_comparison(run)))
+    return Section("Result", (*note, evaluation_table(run)))
 
 
 def evaluation_table(run: RunFiles) -> PageTable:
@@ -64,26 +63,3 @@ def evaluation_table(run: RunFiles) -> PageTable:
     return PageTable(
         columns, tuple(rows), caption, frozenset(i for i, name in enumerate(run.evaluation) if name in run.learned)
     )
-
-
-def _comparison(run: RunFiles) -> tuple[Block, ...]:
-    """The first learned policy against each other one that was evaluated in the same scenes."""
-    name, first = next(iter(run.learned.items()), ("", None))
-    if first is None or len(first.episodes) == 1:
-        return ()
-    rows: list[tuple[Text, ...]] = []
-    for other, one in run.evaluation.items():
-        if other != name and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
-            rows.append((policy_title(other, run.task), _difference(first, one)))
-    caption = (
-        f"{capitalised(name)} against each other policy in the same scenes: mean difference in return, with a"
-        " 95% bootstrap interval over scenes."
-    )
-    columns = (Column("against"), Column("difference in return", "right"))
-    return (PageTable(columns, tuple(rows), caption),) if rows else ()
-
-
-def _difference(ours: Evaluation, others: Evaluation) -> Text:
-    estimate = compare_returns(ours, others)
-    value, low, high = (number(one + 0.0, 3) for one in (estimate.value, estimate.low, estimate.high))
-    return value if estimate.low == estimate.high else (value, " [", low, ", ", high, "]")

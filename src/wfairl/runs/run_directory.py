@@ -21,7 +21,6 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.bounds import Count, Name
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_directory
 from wfairl.core.worlds.task import Task
 from wfairl.runs.held_directory import check_directory
 
