@@ -28,8 +28,7 @@ from reporting import make_parser, report
 
 from experiments.harness import Cell, DataFolder, Outcome
 from experiments.harness.computing import compute_cells
-from wfairl.processes.executors import LOCAL, open_workers
-from wfairl.processes.workers import worker_setup
+from experiments.harness.workers import LOCAL, open_workers
 
 DATA, RUN = 400_000, 200_000
 """Bytes of a data set that travels to a worker, and of a run that comes back."""
@@ -113,7 +112,7 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
     data = DataFolder(directory / "data", ("demonstrations",))
     cells = [Cell(f"run {i}", sleep, {"seconds": one}, data=data) for i, one in enumerate(seconds)]
     first = [Cell(f"first {i}", sleep, {"seconds": 1.0}) for i in range(workers)]
-    with open_workers(executor, workers, worker_setup()) as opened:
+    with open_workers(executor, workers) as opened:
         compute_cells(first, directory, opened)
         (directory / "begun").write_text(json.dumps(time.time()))
         begun = time.monotonic()

@@ -18,11 +18,11 @@ from tempfile import TemporaryDirectory
 from rich.progress import Progress
 
 from experiments.harness.cell import RESULT, Cell
+from experiments.harness.workers import Sources, Workers, portable_sources, set_up
 from wfairl.core.support.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.core.support.files import write_atomically
 from wfairl.core.support.progress import progress_bar
-from wfairl.processes.executors import WorkerDiedError, Workers
-from wfairl.processes.workers import Sources, portable_sources, set_up
+from wfairl.processes.executors import WorkerDiedError
 
 AHEAD = 2
 """Cells that are submitted for each worker: one to run and one to follow."""

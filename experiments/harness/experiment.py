@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.harness.workers import LOCAL, open_workers
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
-from wfairl.processes.executors import LOCAL, open_workers
 from wfairl.runs.held_directory import check_directory, hold
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ def run_experiment(
     """
     from experiments.harness.computing import compute_cells  # here, because torch and pandas are slow to import
     from experiments.harness.results import Results
-    from wfairl.processes.workers import worker_setup
     from wfairl.runs.run_directory import CONFIG
 
     check_directory(directory)
@@ -136,7 +135,7 @@ def run_experiment(
     options.check(experiment)
     cells = {cell.name: cell for cell in experiment.cells(options)}
     with hold(directory):
-        with open_workers(executor, n_jobs, worker_setup()) as workers:
+        with open_workers(executor, n_jobs) as workers:
             failures = compute_cells(list(cells.values()), directory, workers)
         stored = {name: cell.stored(directory) for name, cell in cells.items()}
         outcomes = {name: outcome for name, outcome in stored.items() if outcome is not None}

@@ -18,9 +18,6 @@ from experiments.harness import Options, run_experiment
 from experiments.harness.cell import RESULT, TIMING
 from experiments.harness.results import CSV, MARKDOWN
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
-from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.studio.task_spec import TaskSpec
 
 PROTOCOL = replace(
     FULL,
@@ -121,31 +118,6 @@ def test_an_experiment_on_a_cluster_gives_the_same_bytes_though_workers_die_and_
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@pytest.mark.slow
-def test_collections_on_a_cluster_give_the_same_bytes(tmp_path):
-    """Through the command line, with tasks of one's own: a Python file and a document, which both travel."""
-    place = tmp_path / "cluster"
-    place.mkdir()
-    model = TaskModel.of_automaton(visit_in_order("key", "goal"), "given")
-    propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
-    document = TaskSpec("mine", "MiniGrid-DoorKey-5x5-v0", propositions).to_document(model)
-    (tmp_path / "mine.task.json").write_text(json.dumps(document))
-    shutil.copy(EXAMPLES / "own_world.py", tmp_path)
-
-    def wfairl(*arguments: str) -> None:
-        subprocess.run([sys.executable, "-m", "wfairl", *arguments], cwd=tmp_path, check=True, capture_output=True)
-
-    with started_cluster(place) as cluster:
-        for _ in range(2):
-            cluster.add_worker()
-        executor = ("--executor", cluster.address.replace("tcp://", "dask://"))
-        for tasks, name in ("own_world.py", "corridor"), ("mine.task.json", "mine"):
-            collect = ("--tasks", tasks, "demos", name, "--successes", "6", "--failures", "9", "-o")
-            wfairl(*collect, f"{name}-here.safetensors")
-            wfairl(*collect, f"{name}-there.safetensors", *executor)
-            assert_same(tmp_path / f"{name}-here.safetensors", tmp_path / f"{name}-there.safetensors")
 
 
 DATA_EXPERIMENT = """

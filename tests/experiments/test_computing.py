@@ -10,8 +10,8 @@ import pytest
 
 from experiments.harness import Cell, DataFolder, Outcome
 from experiments.harness.computing import compute_cells
+from experiments.harness.workers import Workers, open_workers
 from wfairl.core.support.errors import BadInputError
-from wfairl.processes.executors import Workers, open_workers
 
 
 def give(number: int) -> Outcome:
@@ -89,7 +89,7 @@ def test_a_worker_that_is_killed_has_its_cell_computed_by_another(tmp_path):
 WORKERS_THAT_SLEEP = """
 import os, sys, time
 from pathlib import Path
-from wfairl.processes.executors import open_workers
+from experiments.harness.workers import open_workers
 from experiments.harness.cell import Cell
 from experiments.harness.computing import compute_cells
 
@@ -172,7 +172,7 @@ def test_what_a_cell_reads_travels_and_what_it_writes_comes_back(tmp_path):
     [("dask://127.0.0.1:9", "no Dask scheduler answers"), ("slurm", "unknown executor 'slurm'"), ("dask://", "Dask")],
 )
 def test_workers_that_are_none_are_refused(address, words, monkeypatch):
-    monkeypatch.setattr("wfairl.processes.executors.SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr("experiments.harness.workers.SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(BadInputError, match=words), open_workers(address):
         pass
 

@@ -11,6 +11,7 @@ from public_data_files import write_borlange, write_labyrinth, write_shanghai
 from experiments.harness import Cell, Options, experiment, mean_and_spread, run_experiment
 from experiments.harness.experiment import EXPERIMENTS
 from experiments.harness.tables import to_markdown
+from experiments.harness.workers import Workers
 from experiments.public_data import borlange, labyrinth, shanghai
 from experiments.public_data.labyrinth_data import trajectories_of
 from experiments.public_data.shanghai import read_shanghai
@@ -18,7 +19,6 @@ from experiments.public_data.source import NoDataError, PublicSource, WrongSourc
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.rational.rational_learner import NothingExplainedError
 from wfairl.core.support.errors import BadInputError
-from wfairl.processes.executors import Workers
 
 WRITE = {
     "borlange": write_borlange,

@@ -1,10 +1,22 @@
 import multiprocessing
+import os
+import signal
 import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from wfairl.processes.executors import LocalProcesses
+from wfairl.processes.executors import LocalProcesses, WorkerDiedError
+
+
+def die(_number):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_again_and_again_is_an_error_with_a_name():
+    with LocalProcesses(1) as workers, pytest.raises(WorkerDiedError, match="memory"):
+        workers.submit(die, 0).result()
 
 
 def test_ctrl_c_while_the_workers_end_leaves_none_of_them(monkeypatch):

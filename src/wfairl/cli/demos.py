@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +19,6 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, kind_of
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.processes.executors import open_workers
-from wfairl.processes.workers import map_on, worker_setup
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds other demonstrations.")]
@@ -38,14 +34,6 @@ def demos(
     ] = 0.5,
     seed: Annotated[int, typer.Option(help="Random seed; another seed collects other scenes.", min=0)] = 0,
     jobs: Jobs = 2,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            help="Where to compute instead of in this process: local (--jobs processes) or dask://HOST:PORT; see"
-            " docs/paper.md.",
-            show_default=False,
-        ),
-    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,10 +48,7 @@ def demos(
     settings = successes, failures, temperature, seed
     if not overwrite:
         check_nothing_is_lost(output, lambda there: _is_part_of_collection(there, task, *settings))
-    with nullcontext() if executor is None else open_workers(executor, jobs, worker_setup()) as workers:
-        map_scenes = None if workers is None else partial(map_on, workers)
-        dataset = collect(task, *settings, n_jobs=jobs, map_scenes=map_scenes)
-    save_and_report(dataset, output, as_json)
+    save_and_report(collect(task, *settings, n_jobs=jobs), output, as_json)
 
 
 def _is_part_of_collection(

@@ -1,1 +1,1 @@
-"""Independent jobs in processes of this machine or of a cluster."""
+"""Independent jobs in other processes of this machine."""

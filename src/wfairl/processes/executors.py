@@ -1,32 +1,17 @@
-"""Where independent jobs run, behind the standard library's contract `concurrent.futures.Executor`.
-
-    with open_workers("local", n_jobs=2) as workers:            # processes of this machine
-    with open_workers("dask://scheduler:8786") as workers:      # those of a Dask cluster (extra `cluster`)
-
-Workers of a cluster share no disk with this process: the files that a job reads are sent with it.
-"""
+"""Processes of this machine behind the standard library's contract `concurrent.futures.Executor`."""
 
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_any
 from typing import Any
-
-from wfairl.core.support.errors import BadInputError, MissingExtraError
-
-LOCAL, DASK = "local", "dask://"
-
-SECONDS_TO_ANSWER = 10
-"""How long to wait for a scheduler's answer."""
 
 ATTEMPTS = 3
 """How often a job is tried whose process dies."""
@@ -37,50 +22,6 @@ SECONDS_TO_END = 0.02
 
 class WorkerDiedError(Exception):
     """The process of a job was killed, or ran out of memory."""
-
-
-@dataclass(frozen=True)
-class Workers:
-    """An executor and the properties of its workers.
-
-    Attributes:
-        executor: to submit jobs to.
-        share_disk: whether workers see the files of this process.
-        count: the current number of workers.
-    """
-
-    executor: Executor
-    share_disk: bool
-    count: Callable[[], int]
-
-
-@contextmanager
-def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], None] | None = None) -> Iterator[Workers]:
-    """The workers at an address.
-
-    Args:
-        address: `local` or `dask://HOST:PORT`.
-        n_jobs: number of local processes; a cluster has its own number of workers.
-        prepare: a function that each local process calls first; it must be picklable.
-
-    Raises:
-        BadInputError: there is no such kind of workers, or none answer.
-        MissingExtraError: they need an extra that is not installed.
-    """
-    if n_jobs < 1:
-        raise BadInputError(f"the number of jobs must be 1 or more, not {n_jobs}")
-    if address == LOCAL:
-        with LocalProcesses(n_jobs, prepare) as processes:
-            yield Workers(processes, share_disk=True, count=lambda: n_jobs)
-    elif address.startswith(DASK):
-        with _dask_client(address) as client:
-            executor = client.get_executor(pure=False)
-            try:
-                yield Workers(executor, share_disk=False, count=lambda: sum(client.nthreads().values()))
-            finally:
-                executor.shutdown(wait=False)  # jobs that still run are no longer needed
-    else:
-        raise BadInputError(f"unknown executor {address!r}; known are {LOCAL} and {DASK}HOST:PORT")
 
 
 class LocalProcesses(ThreadPoolExecutor):
@@ -165,14 +106,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     wait_for_any([parent.sentinel])
     os._exit(1)
-
-
-def _dask_client(address: str) -> Any:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("Dask", "cluster") from None
-    try:
-        return Client("tcp://" + address.removeprefix(DASK), timeout=SECONDS_TO_ANSWER, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise BadInputError(f"--executor {address}: no Dask scheduler answers there ({error})") from None

@@ -8,7 +8,7 @@ of the task, so that collections with different seeds share no scene, and scenes
 reserved for testing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,14 +16,13 @@ import numpy as np
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration
 from wfairl.core.planning.cost import Cost, true_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.planning.policies import REFERENCES, PlannedPolicy, Policy, RandomPolicy
+from wfairl.core.planning.policies import PlannedPolicy, Policy, RandomPolicy
 from wfairl.core.planning.rollout import act
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import progress_bar
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import ModelTask, Task, rule_of
-from wfairl.core.worlds.task_registry import find_task
 
 FIRST_TEST_SEED = 5_000
 """Tests take the scenes from here on; any below `FIRST_TRAINING_SEED` would do."""
@@ -46,9 +45,6 @@ Attempted = Demonstration | str | None
 Attempt = Callable[[int], Attempted]
 """From the seed of a scene to what came of it."""
 
-MapScenes = Callable[[Attempt, Sequence[int]], Iterator[Attempted]]
-"""Attempts in several scenes, in parallel; results are in the order of the scenes."""
-
 
 class TooFewDemonstrationsError(FailedRunError):
     """The demonstrator hardly ever succeeds or fails as required."""
@@ -62,7 +58,6 @@ def collect(
     seed: int,
     cost: Cost | None = None,
     n_jobs: int = 2,
-    map_scenes: MapScenes | None = None,
 ) -> Dataset:
     """Collect demonstrations, each in a scene of its own.
 
@@ -74,8 +69,6 @@ def collect(
         seed: of the collection.
         cost: what transitions cost the expert; the task's true cost unless given.
         n_jobs: number of threads, each for a scene; it changes nothing in the result.
-        map_scenes: used instead of threads, such as `partial(map_on, workers)` of the neighbour `processes`. Workers
-            find the task by its name.
 
     Raises:
         TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
@@ -92,27 +85,17 @@ def collect(
     if not temperature >= 0:
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
-    if map_scenes is None:
-        expert = PlannedPolicy("expert", rule_of(task), true_cost(task) if cost is None else cost, temperature)
-        succeed = partial(_attempt, task, expert, SUCCESS_SCORE)
-        fail = partial(_attempt, task, RandomPolicy(), FAILURE_SCORE)
-        map_scenes = partial(map_in_threads, n_jobs=n_jobs)
-    elif cost is None:
-        succeed = partial(_attempt_on_worker, task.name, "expert", temperature, SUCCESS_SCORE)
-        fail = partial(_attempt_on_worker, task.name, "random", temperature, FAILURE_SCORE)
-    else:
-        raise BadInputError("a cost cannot travel to workers; let the task have it as its true cost")
+    expert = PlannedPolicy("expert", rule_of(task), true_cost(task) if cost is None else cost, temperature)
+    succeed, fail = (
+        partial(_attempt, task, expert, SUCCESS_SCORE),
+        partial(_attempt, task, RandomPolicy(), FAILURE_SCORE),
+    )
     experts = f"{task.name}: experts at temperature {temperature:g}"
     demonstrations = (
-        *_gather(map_scenes, succeed, successes, seed, _SUCCESSES, experts),
-        *_gather(map_scenes, fail, failures, seed, _FAILURES, f"{task.name}: random walks"),
+        *_gather(succeed, successes, seed, _SUCCESSES, experts, n_jobs),
+        *_gather(fail, failures, seed, _FAILURES, f"{task.name}: random walks", n_jobs),
     )
     return Dataset(task.name, demonstrations, temperature)
-
-
-def _attempt_on_worker(task_name: str, policy: str, temperature: float, score: float, scene: int) -> Attempted:
-    task = find_task(task_name)
-    return _attempt(task, REFERENCES[policy](task, temperature), score, scene)
 
 
 def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
@@ -135,9 +118,7 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
     return Demonstration.of(episode, score, scene)
 
 
-def _gather(
-    map_scenes: MapScenes, attempt: Attempt, wanted: int, seed: int, half: int, description: str
-) -> list[Demonstration]:
+def _gather(attempt: Attempt, wanted: int, seed: int, half: int, description: str, n_jobs: int) -> list[Demonstration]:
     """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
     gathered: list[Demonstration] = []
@@ -156,7 +137,7 @@ def _gather(
                     "Ask for fewer, or choose another temperature."
                 )
             scenes = [first + 2 * (tried + i) for i in range(wanted - len(gathered))]
-            for outcome in map_scenes(attempt, scenes):
+            for outcome in map_in_threads(attempt, scenes, n_jobs):
                 if isinstance(outcome, Demonstration):
                     gathered.append(outcome)
                     bar.advance(meter)
