@@ -34,8 +34,8 @@ browser:  ## for the tests of pages, which are skipped where there is none and n
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
 		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
-BENCHMARKS := world_model graph_world vector_environment shortest_path product_growth focused collection training \
-	rational_growth roadmap_growth spectral_fit words_growth event_logs choices gail
+BENCHMARKS := world_model graph_world vector_environment shortest_path focused training rational_growth roadmap_growth \
+	spectral_fit gail
 
 bench: $(INSTALLED)  ## speed and growth, a table each; load, cluster and studio are run by themselves
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done

@@ -6,20 +6,16 @@ Jobs sleep, so that two cores can simulate a cluster; like cells, each receives 
 
 overhead  eight cells of ten seconds on a Dask cluster of two worker processes and a scheduler, against two local
           processes
-busy      a thousand cells of five to fifteen seconds: the fraction of the time that workers spent in jobs, and of the
-          rest before a worker's first job, between jobs and after its last one
+busy      a thousand cells of five to fifteen seconds: the fraction of the time that workers spent in jobs
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -79,29 +75,7 @@ def busy(directory: Path, cells: int, workers: int, mean: float) -> dict[str, An
     seconds = np.random.default_rng(0).uniform(0.5 * mean, 1.5 * mean, cells).tolist()
     with started_cluster("threads", workers, directory) as address:
         took = time_of(seconds, directory / "busy", address, workers)
-    whole = took * workers
-    return {
-        "cells": cells,
-        "workers": workers,
-        "all, s": took,
-        "busy": sum(seconds) / whole,
-        **{name: one / whole for name, one in idle(directory / "busy", workers, took).items()},
-    }
-
-
-def idle(directory: Path, workers: int, took: float) -> dict[str, float]:
-    """Seconds of all workers that were not slept through, by when they were."""
-    times = [json.loads(path.read_bytes().rstrip(b"\0")) for path in directory.glob("cells/run-*/run")]
-    begun = json.loads((directory / "begun").read_text())
-    by_worker: dict[int, list[tuple[float, float]]] = {}
-    for one in times:
-        by_worker.setdefault(one["worker"], []).append((one["start"] - begun, one["end"] - begun))
-    spans = [sorted(one) for one in by_worker.values()]
-    return {
-        "filling": sum(span[0][0] for span in spans),
-        "between": sum(after[0] - before[1] for span in spans for before, after in pairwise(span)),
-        "tail": sum(took - span[-1][1] for span in spans) + took * (workers - len(spans)),
-    }
+    return {"cells": cells, "workers": workers, "all, s": took, "busy": sum(seconds) / (took * workers)}
 
 
 def time_of(seconds: list[float], directory: Path, executor: str, workers: int) -> float:
@@ -114,7 +88,6 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
     first = [Cell(f"first {i}", sleep, {"seconds": 1.0}) for i in range(workers)]
     with open_workers(executor, workers) as opened:
         compute_cells(first, directory, opened)
-        (directory / "begun").write_text(json.dumps(time.time()))
         begun = time.monotonic()
         failures = compute_cells(cells, directory, opened)
         assert not failures, failures
@@ -122,11 +95,9 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
 
 
 def sleep(directory: Path, seconds: float, data: Path | None = None) -> Outcome:  # noqa: ARG001 - it only travels
-    start = time.time()
     time.sleep(seconds)
-    times = {"worker": threading.get_ident(), "start": start, "end": time.time()}
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "run").write_bytes(json.dumps(times).encode().ljust(RUN, b"\0"))
+    (directory / "run").write_bytes(bytes(RUN))
     return Outcome()
 
 

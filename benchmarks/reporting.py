@@ -3,10 +3,9 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -85,11 +84,3 @@ class Clock:
         self.wall[name] = self.wall.get(name, 0.0) + time.perf_counter() - wall
         self.processor[name] = self.processor.get(name, 0.0) + time.process_time() - processor
         return result
-
-
-def growth_exponent(rows: Iterable[Mapping[str, Any]], size: str, seconds: str, least: float = 1e4) -> float | None:
-    """The slope of log(seconds) against log(size) from a least size on: 1 is linear; None with fewer than two rows."""
-    large = [row for row in rows if row[size] >= least]
-    if len(large) < 2:
-        return None
-    return float(np.polyfit(*(np.log([row[key] for row in large]) for key in (size, seconds)), 1)[0])

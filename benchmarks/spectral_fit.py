@@ -12,17 +12,29 @@ import numpy as np
 from reporting import fastest, make_parser, report
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
-from words_growth import draw_sample
 
 from wfairl.core.spectral.spectral_learner import SpectralLearner
 
-DRAWN_WORDS, DRAWN_LABELS = 20_000, 8
+DRAWN_WORDS, DRAWN_LABELS, MEAN_LENGTH = 20_000, 8, 8
 
 
 def main() -> None:
     arguments = make_parser(__doc__, repeats=20).parse_args()
-    words = draw_sample(DRAWN_WORDS, DRAWN_LABELS)
+    words = draw_words(np.random.default_rng(0))
     report({"a spectral fit": measure(words, 1 if arguments.quick else arguments.repeats)}, arguments.json)
+
+
+def draw_words(rng: np.random.Generator) -> list:
+    """Words of a random Markov chain, of geometric lengths."""
+    alphabet = [frozenset({f"event{i}"}) for i in range(DRAWN_LABELS)]
+    chain = rng.dirichlet(np.full(DRAWN_LABELS, 4 / DRAWN_LABELS), size=DRAWN_LABELS).cumsum(axis=1)
+    lengths = rng.geometric(1 / MEAN_LENGTH, size=DRAWN_WORDS) - 1
+    steps = [rng.integers(DRAWN_LABELS, size=DRAWN_WORDS)]
+    for _ in range(int(lengths.max())):
+        passed = chain[steps[-1]] < rng.random(DRAWN_WORDS)[:, None]
+        steps.append(np.minimum(passed.sum(axis=1), DRAWN_LABELS - 1))
+    rows = zip(np.array(steps).T.tolist(), lengths.tolist(), strict=True)
+    return [tuple(alphabet[i] for i in row[:length]) for row, length in rows]
 
 
 def measure(words: list, repeats: int) -> dict:

@@ -27,7 +27,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -89,39 +88,29 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=20, help="sessions at the same time")
     arguments = parser.parse_args()
     keys, sessions = (9, 2) if arguments.quick else (arguments.keys, arguments.sessions)
-    with server() as (process, address), sync_playwright() as driver:
+    with server() as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium") or shutil.which("google-chrome"))
-        alone, _ = press_keys(browser, address, keys, process.pid)
+        alone = press_keys(browser, address, keys)
         learned = demonstrate(browser, address)
-        before, clock = processor_seconds(process.pid), time.monotonic()
         with others(address, sessions) as crowd:
-            among, _ = press_keys(browser, address, keys // 3, process.pid)
+            among = press_keys(browser, address, keys // 3)
             results = crowd()
-        busy = (processor_seconds(process.pid) - before) / (time.monotonic() - clock)
         many, together = f"{sessions} sessions at once", [seconds for one in results for seconds in one["keys"]]
         rows = [
             {"what": "key press to new frame", **percentiles(alone, KEY_LIMIT)},
             {"what": "demonstration of T1 to automaton", **percentiles(learned, LEARN_LIMIT)},
-            {
-                "what": f"key press to view, {many}",
-                **percentiles(together, KEY_LIMIT),
-            },
+            {"what": f"key press to view, {many}", **percentiles(together, KEY_LIMIT)},
             {"what": f"key press to new frame, {many}", **percentiles(among, KEY_LIMIT)},
             {"what": f"demonstration, {many}", **percentiles([one["learned"] for one in results], LEARN_LIMIT)},
         ]
-        server_figures = {
-            "cores": os.cpu_count(),
-            "load of the machine": os.getloadavg()[0],
-            f"share of a processor, {many}": busy,
-            "megabytes": resident_megabytes(process.pid),
-        }
         browser.close()
-    report({"seconds that a person waits": rows, "the server": server_figures}, arguments.json)
+    machine = {"cores": os.cpu_count(), "load": os.getloadavg()[0]}
+    report({"seconds that a person waits": rows, "the machine": machine}, arguments.json)
 
 
 @contextmanager
-def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A studio in a process of its own, and the URL of its home page."""
+def server() -> Iterator[str]:
+    """The URL of the home page of a studio in a process of its own."""
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "wfairl", "studio", "--no-browser", "-d", directory]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -130,7 +119,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
             found = re.search(r"http://\S+", process.stdout.readline())
             assert found is not None
             time.sleep(20)  # the worker loads its kernels
-            yield process, found[0]
+            yield found[0]
         finally:
             process.terminate()
             process.wait(20)
@@ -148,17 +137,15 @@ def open_session(browser: Browser, address: str, what: str) -> Page:
     return page
 
 
-def press_keys(browser: Browser, address: str, count: int, pid: int) -> tuple[list[float], float]:
-    """Seconds of each key press in a world of 19 x 19 cells, and processor seconds of the server per key."""
+def press_keys(browser: Browser, address: str, count: int) -> list[float]:
+    """Seconds of each key press in a world of 19 x 19 cells."""
     page = open_session(browser, address, "MiniGrid-FourRooms-v0")
     keys = np.random.default_rng(0).choice(["ArrowLeft", "ArrowRight", "ArrowUp"], count).tolist()
     for key in keys[:5]:  # the first few decode tiles
         page.evaluate("(key) => window.press(key)", key)
-    before = processor_seconds(pid)
     times = [page.evaluate("(key) => window.press(key)", key) for key in keys]
-    spent = (processor_seconds(pid) - before) / count
     page.context.close()
-    return times, spent
+    return times
 
 
 def demonstrate(browser: Browser, address: str) -> list[float]:
@@ -301,21 +288,6 @@ def plan_of(page: Page) -> list[str]:
 def percentiles(seconds: Sequence[float], limit: float) -> dict[str, float]:
     median, most, largest = map(float, np.percentile(seconds, [50, 95, 100]))
     return {"median": median, "95%": most, "largest": largest, "of": len(seconds), "limit": limit}
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time of a process so far; on Linux only."""
-    status = Path(f"/proc/{pid}/stat")
-    if not status.exists():
-        return float("nan")
-    user, system = status.read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_megabytes(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status")
-    found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
-    return float(found[1]) / 1024 if found else float("nan")
 
 
 if __name__ == "__main__":

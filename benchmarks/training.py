@@ -1,6 +1,6 @@
-"""Training the cost: the time of an epoch and of its parts, against a straightforward implementation.
+"""Training the cost: the time of an epoch of the paper's network, against a straightforward implementation.
 
-    python benchmarks/training.py [--json] [--quick] [--task blocked-unlock-pickup] [--cost paper] [--epochs 5]
+    python benchmarks/training.py [--json] [--quick] [--task blocked-unlock-pickup] [--epochs 5]
 
 The data are the paper's D2: 32 demonstrations at temperature 0.5, the automaton learned from them and 128 failures.
 The straightforward implementation evaluates, for every scene, the network on every transition of the product, each with
@@ -51,21 +51,17 @@ def main() -> None:
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes
     )
     settings = CostSettings(epochs=arguments.epochs, temperature=TEMPERATURE)
-    model = CostSettings(cost=arguments.cost).make_model([scenes[0].product])
-    title = f"{task.name}, {arguments.cost} cost, 32 scenes, {sum(len(scene.product) for scene in scenes):,} nodes"
-    tables = {
-        title: measure_training(model, scenes, settings, clock),
-        "seconds of the parts of an epoch on one core": measure_parts(model, scenes),
-    }
-    if isinstance(model, PaperCost):
-        tables["loss and gradient of a scene"] = compare(model, scenes[: arguments.scenes], len(scenes))
-    report(tables, arguments.json)
+    model = CostSettings(cost="paper").make_model([scenes[0].product])
+    assert isinstance(model, PaperCost)
+    title = f"{task.name}, 32 scenes, {sum(len(scene.product) for scene in scenes):,} nodes"
+    training = measure_training(model, scenes, settings, clock)
+    compared = compare(model, scenes[: arguments.scenes], len(scenes))
+    report({title: training, "loss and gradient of a scene": compared}, arguments.json)
 
 
 def parse() -> argparse.Namespace:
     parser = make_parser(__doc__)
     parser.add_argument("--task", default="blocked-unlock-pickup")
-    parser.add_argument("--cost", default="paper", choices=("paper", "local"))
     parser.add_argument("--epochs", type=int, default=5, help="of ours")
     parser.add_argument("--scenes", type=int, default=1, help="that the straightforward version is measured on")
     arguments = parser.parse_args()
@@ -89,20 +85,6 @@ def measure_training(
         "fifty epochs, s": clock.wall["products"] + clock.wall["views"] + 50 * epoch,
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
     }
-
-
-def measure_parts(model: Any, scenes: tuple[TrainingScene, ...]) -> dict[str, float]:
-    """Seconds of each part of an epoch on one core."""
-    clock = Clock()
-    for scene in scenes:
-        product = scene.product
-        view = model.view(model.inputs_of(product), needed(scene))
-        costs = clock.time("network on all transitions that matter", lambda v=view: model.table(v))
-        solution = clock.time("search", lambda p=product, c=costs: cost_to_go(p.graph, c))
-        paths = clock.time("paths", lambda s=scene, o=solution: trace_paths(s.product.successors, o, s.nodes))
-        loss = clock.time("network on the paths", lambda s=scene, v=view, p=paths: ours(model, s, v, p))
-        clock.time("gradient", lambda x=loss: torch.autograd.grad(x, list(model.parameters())))
-    return clock.wall
 
 
 def needed(scene: TrainingScene) -> NDArray[np.int64]:
