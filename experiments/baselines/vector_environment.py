@@ -29,7 +29,9 @@ from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.minigrid import physics
 from wfairl.minigrid.atoms import NEW_MASK, MaskNumbers, find_number, label_mask
-from wfairl.minigrid.physics import CONTROLS, NOTHING, LayoutTable, cell_entry
+from wfairl.minigrid.grid_view import draw_grids
+from wfairl.minigrid.physics import CONTROLS, NOTHING
+from wfairl.minigrid.situations import hand_shown
 from wfairl.minigrid.world import MiniGridWorld
 
 GRID, PLACE, CARRIED = range(3)
@@ -39,8 +41,6 @@ COLUMNS = 3
 
 Columns = NDArray[np.int64]
 """Observations of the rows of a batch, shape [rows, COLUMNS]."""
-
-TYPE_OF_KIND = tuple(map(physics.CELL_TYPES.index, physics.OBJECTS))
 
 
 class Bank:
@@ -226,7 +226,7 @@ class CompiledVectorEnv:
         self._columns[:, CARRIED] = _hands(layouts, self.scenes, self.states)
         if len(changed):
             cells = self.pool.size[0] * self.pool.size[1]
-            drawn = _draw_all(layouts, self.scenes[changed], self.states[changed], cells)
+            drawn = draw_grids(layouts, self.scenes[changed], self.states[changed], cells)
             self._columns[changed, GRID] = self.bank.number(drawn)
 
 
@@ -267,35 +267,7 @@ def _find_numbers(known: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArr
 @njit(cache=True, nogil=True)
 def _hands(layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32]) -> NDArray[np.int64]:
     """What the agent of every row carries, an index into `HANDS`; shape [rows]."""
-    hands = np.zeros(scenes.size, np.int64)
+    hands = np.empty(scenes.size, np.int64)
     for i in range(scenes.size):
-        obj = physics.carried_object(layouts[scenes[i]], fields[i])
-        if obj != NOTHING:
-            hands[i] = 1 + physics.object_entry(layouts[scenes[i]], obj, physics.OBJECT_KIND)
+        hands[i] = hand_shown(layouts[scenes[i]], fields[i])
     return hands
-
-
-@njit(cache=True, nogil=True)
-def _draw_all(
-    layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32], cells: int
-) -> NDArray[np.uint8]:
-    """The grids of rows, an index into `CELL_TYPES` per cell; shape [rows, cells]."""
-    grids = np.empty((scenes.size, cells), np.uint8)
-    for i in range(scenes.size):
-        _draw(layouts[scenes[i]], fields[i], grids[i])
-    return grids
-
-
-@njit(cache=True, nogil=True)
-def _draw(layout: LayoutTable, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> None:
-    for cell in range(layout[physics.CELLS]):
-        terrain = cell_entry(layout, cell, physics.TERRAIN)
-        grid[cell] = terrain
-        if terrain == physics.DOOR:
-            state = physics.door_state(layout, fields, cell_entry(layout, cell, physics.DOOR_AT))
-            shut = physics.LOCKED_DOOR if state & physics.IS_LOCKED else physics.CLOSED_DOOR
-            grid[cell] = physics.OPEN_DOOR if state & physics.IS_OPEN else shut
-    for obj in range(layout[physics.OBJECTS_COUNT]):
-        place = fields[physics.FIRST_OBJECT + obj]
-        if place < layout[physics.CELLS]:
-            grid[place] = TYPE_OF_KIND[physics.object_entry(layout, obj, physics.OBJECT_KIND)]

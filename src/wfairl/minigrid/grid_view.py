@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.core.support.compiling import njit
 from wfairl.minigrid import physics
-from wfairl.minigrid.physics import CLOSED_DOOR, LOCKED_DOOR, OPEN_DOOR, unpack_all
-from wfairl.minigrid.situations import find_situations
+from wfairl.minigrid.physics import unpack_all
+from wfairl.minigrid.situations import cell_type, find_situations
 from wfairl.minigrid.world import MiniGridWorld
 
 
@@ -32,7 +33,8 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
     states = np.ascontiguousarray(states)
     fields = unpack_all(world.layout.table, states)
     grid_numbers, examples = _distinct_grids(world, fields)
-    grids = _draw(world, fields[examples])
+    cells = len(world.layout.cells)
+    grids = draw_grids(world.layout.table[None], np.zeros(len(examples), np.int64), fields[examples], cells)
     return GridView(
         cells=fields[:, physics.AGENT].astype(np.int64),
         directions=fields[:, physics.DIRECTION].astype(np.int64),
@@ -55,17 +57,20 @@ def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[ND
     return numbers, examples
 
 
-def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The grids of some states, shape [states, cells]."""
-    layout = world.layout
-    terrain = layout.cells[:, physics.TERRAIN]
-    grids = np.repeat(terrain.astype(np.uint8)[None], len(fields), axis=0)
-    for cell in np.flatnonzero(terrain == physics.DOOR):
-        state = fields[:, physics.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, physics.DOOR_AT]]
-        shut = np.where(state & physics.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
-        grids[:, cell] = np.where(state & physics.IS_OPEN, OPEN_DOOR, shut)
-    for obj, kind in enumerate(layout.objects[:, physics.OBJECT_KIND]):
-        place = fields[:, physics.FIRST_OBJECT + obj]
-        lying = np.flatnonzero(place < len(layout.cells))
-        grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
+@njit(cache=True, nogil=True, exact=True)
+def draw_grids(
+    layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32], cells: int
+) -> NDArray[np.uint8]:
+    """The grids of states, an index into `CELL_TYPES` per cell; shape [states, cells].
+
+    Args:
+        layouts: the tables of some scenes, shape [scenes, longest].
+        scenes: the scene of each state, shape [states].
+        fields: of the states, shape [states, most fields].
+        cells: the number of cells of every scene.
+    """
+    grids = np.empty((scenes.size, cells), np.uint8)
+    for i in range(scenes.size):
+        for cell in range(cells):
+            grids[i, cell] = cell_type(layouts[scenes[i]], fields[i], cell)
     return grids

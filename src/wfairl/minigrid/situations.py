@@ -35,16 +35,22 @@ def find_situations(layout: LayoutTable, states: NDArray[np.uint64]) -> NDArray[
     for i in range(states.shape[0]):
         physics.unpack(layout, states[i], fields)
         cell, front = fields[physics.AGENT], physics.cell_in_front(layout, fields)
-        obj = physics.carried_object(layout, fields)
-        hand = 0 if obj == NOTHING else 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
-        number = _cell_type(layout, fields, cell)
+        number = cell_type(layout, fields, cell)
         number = (number * len(FLOORS) + _floor(layout, cell)) * len(FLOORS) + _floor(layout, front)
-        situations[i] = (number * len(CELL_TYPES) + _cell_type(layout, fields, front)) * len(HANDS) + hand
+        number = number * len(CELL_TYPES) + cell_type(layout, fields, front)
+        situations[i] = number * len(HANDS) + hand_shown(layout, fields)
     return situations
 
 
 @inner
-def _cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
+def hand_shown(layout: LayoutTable, fields: NDArray[np.int32]) -> int:
+    """What the agent carries, an index into `HANDS`."""
+    obj = physics.carried_object(layout, fields)
+    return 0 if obj == NOTHING else 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
+
+
+@inner
+def cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
     """What a cell shows, an index into `CELL_TYPES`; a wall beyond the edge of the grid."""
     if cell == NOTHING:
         return physics.WALL
