@@ -24,7 +24,6 @@ from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
-from wfairl.pages.blocks import prose
 
 FEATURES = ("travel time", "left turn", "link constant", "U-turn")
 
@@ -159,7 +158,6 @@ def sections(results: Results) -> Sections:
     parameters = [_parameters(results, model) for model in MODELS]
     return {
         "Results": [_likelihoods(results), *parameters, _splits(held_out_trips)],
-        "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
 
@@ -199,14 +197,6 @@ def _splits(held_out_trips: pd.DataFrame) -> PageTable:
         " rest.",
     )
 
-
-NOTES = (
-    "A trip is scored step by step, log pi(next link | link, destination). Both models have the four attributes of"
-    " Fosgerau et al. (2013) and no other setting. What may be claimed: with the same attributes and as many"
-    " parameters, drivers are better described as choosing by the exact cost of the best way on than by the soft"
-    " one. What may not: that this is the best model of these data; with a link-size attribute, or nested scales,"
-    " recursive logit models in the literature report higher likelihoods than both.",
-)
 
 BORLANGE_EXPERIMENT = Experiment(
     name="borlange",

@@ -33,7 +33,7 @@ from wfairl.core.planning.policy import probabilities
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import NothingExplainedError, learn_posterior
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.pages.blocks import automaton_drawing, prose
+from wfairl.pages.blocks import automaton_drawing
 from wfairl.pages.page import Block
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
@@ -242,7 +242,6 @@ def sections(results: Results) -> Sections:
     return {
         "Results": [*(_scores(results, mice) for mice in MICE), _automata(results)],
         "Automata": [drawing for mice in MICE for drawing in _automaton(results, mice)],
-        "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
 
@@ -283,18 +282,6 @@ def _automaton(results: Results, mice: str) -> list[Block]:
     stated = outcome.facts["rule"]
     return [automaton_drawing(TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=stated))]
 
-
-NOTES = (
-    "Automata read two propositions, home and water, and are learned from the training trajectories alone. Once the"
-    " task is done nothing more is wanted, and a control costs what it costs: so the padding is scored too. At home"
-    " reverse is stay, at the ends of the maze left and right are stay; a cost on nodes cannot tell such copies"
-    " apart.",
-    "What may be claimed: on the authors' validation sets and by their measure, an automaton with a cost on top"
-    " predicts these mice better than the figures in DIRL's files, in seconds. It is the memory of the automaton and"
-    " the cost on controls that do it: the soft planner with the same automaton does about as well, and so do mere"
-    " counts in its states. What may not: that all of the gain is about what mice want. The row to set beside DIRL"
-    " is the cost on nodes only, which is no better; for unrestricted mice most of the gain is the padding.",
-)
 
 LABYRINTH_EXPERIMENT = Experiment(
     name="labyrinth",

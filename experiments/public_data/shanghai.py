@@ -27,7 +27,6 @@ from experiments.route_choice.estimation import CostEstimate, CostFamily, choose
 from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
-from wfairl.pages.blocks import prose
 from wfairl.pages.text import capitalised
 
 CONTROLS = ("ahead", "half right", "right", "sharp right", "back", "sharp left", "left", "half left")
@@ -220,7 +219,6 @@ def sections(results: Results) -> Sections:
             _means(table[table.part == UNSEEN], UNSEEN),
             _times(everywhere[everywhere.entry != SHORTEST]),
         ],
-        "Protocol, and what may be claimed": [prose(*NOTES)],
     }
 
 
@@ -249,17 +247,6 @@ def _times(lines: pd.DataFrame) -> PageTable:
         "Processor seconds of a fit without choosing the penalty, and penalties as chosen on held-out training routes.",
     )
 
-
-NOTES = (
-    "With a cost for each transition, each of the 1,737 steps from one link to the next multiplies the linear cost"
-    " by a factor of its own, which is held near 1 by a penalty. Edit distance and BLEU follow the authors' code:"
-    " the nearest of the pair's true routes, at most 1; BLEU with smoothing 1 against all distinct true routes of"
-    " the pair. The Jensen-Shannon distance is between the frequencies of whole routes and is not comparable with"
-    " the authors'.",
-    "What may be claimed: under one definition, our routes are nearer to the true ones than those of the cloning"
-    " network in the authors' repository, and from 100 routes trips are more likely than under that network from"
-    " 10,000. What may not: anything against the table of Zhao and Liang (2023), whose networks are not there.",
-)
 
 SHANGHAI_EXPERIMENT = Experiment(
     name="shanghai",

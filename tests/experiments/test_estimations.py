@@ -67,7 +67,6 @@ def test_an_experiment_writes_tables_and_a_page(name, tmp_path):
     for table in results.tables:
         assert to_markdown(table) in markdown
     assert "A quick look" in page
-    assert "what may be claimed" in page
 
 
 @pytest.mark.usefixtures("unchecked", "in_threads")
