@@ -1,9 +1,8 @@
 """Worlds without cells: learning from demonstrations on a floor plan, and roadmaps of more and more samples.
 
 learned  16 demonstrations of `workshop`, no failures: rule and prices are learned, and 64 new scenes are planned on a
-         roadmap and refined. Demonstrations are recorded paths (planned on another floor, with welding larger and
-         stations smaller since people keep a margin, with noise of 3 cm, and snapped), or walks of the expert on the
-         roadmap at a temperature of 0.2 m.
+         roadmap and refined. Demonstrations are recorded paths, planned on another floor, with welding larger and
+         stations smaller since people keep a margin, with noise of 3 cm, and snapped.
 gap      the true rule and prices on roadmaps of more and more samples: the cost above the best known one.
 """
 
@@ -20,7 +19,6 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
 from experiments.procedures.unseen_scenes import mean_table, part_of, rows_table, scenes
 from wfairl.core.costs.feature_costs import PricesCost
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning import ExactPlanner, build_product
 from wfairl.core.planning.cost import true_cost
@@ -49,7 +47,7 @@ from wfairl.runs.run_directory import load_run
 PLANNED_ON = 1000
 """Samples of the roadmap of new scenes."""
 
-DEMONSTRATIONS, TEMPERATURE, NOISE, STEP = 16, 0.2, 0.03, 0.1
+DEMONSTRATIONS, NOISE, STEP = 16, 0.03, 0.1
 FIRST_RECORDED = 1_500_000
 SAMPLES = (150, 300, 600, 1200, 2400, 4800, 9600)
 GAP_SCENES = range(7000, 7024)
@@ -60,19 +58,14 @@ def cells(options: Options) -> list[Cell]:
     """Both parts; a quick look has one seed, few scenes and small roadmaps."""
     quick, listed = options.quick, []
     for seed in range(options.seeds or (1 if quick else 3)):
-        for source in ("recorded", "walks"):
-            settings = {"source": source, "seed": seed, "quick": quick}
-            listed.append(Cell(f"{source} {seed}", learn_and_plan, settings))
+        listed.append(Cell(f"learned {seed}", learn_and_plan, {"seed": seed, "quick": quick}))
     sizes = list(SAMPLES[: 3 if quick else None])
     return [*listed, Cell("gap", measure_gap, {"sizes": sizes, "scenes": 2 if quick else len(GAP_SCENES)})]
 
 
-def learn_and_plan(directory: Path, source: str, seed: int, quick: bool) -> Outcome:
-    """Rule and prices learned from demonstrations, and plans with them in new scenes."""
-    if source == "walks":
-        dataset, error = collect(WORKSHOP, DEMONSTRATIONS, 0, TEMPERATURE, seed, n_jobs=1), 0.0
-    else:
-        dataset, error = recorded_paths(seed, directory / "paths.jsonl")
+def learn_and_plan(directory: Path, seed: int, quick: bool) -> Outcome:
+    """Rule and prices learned from recorded paths, and plans with them in new scenes."""
+    dataset, error = recorded_paths(seed, directory / "paths.jsonl")
     model = RationalLearner().learn(dataset, WORKSHOP, n_jobs=1)
     train("wfa-irl", dataset, directory / "run", task_model=model, n_jobs=1, resume=(directory / "run").exists())
     cost = load_run(directory / "run").cost
@@ -162,9 +155,9 @@ def measure_gap(sizes: list[int], scenes: int) -> Outcome:
 def sections(results: Results) -> Sections:
     """A table for each part."""
     measures = ["snapping error, cm", "price of wet", "price of lane", "rule kept", ABOVE, "seconds a scene"]
-    learned, gap = part_of(results, "recorded", "walks"), ["edges", "on the roadmap", "refined"]
+    learned, gap = part_of(results, "learned"), ["edges", "on the roadmap", "refined"]
     return {
-        "Learned from demonstrations": [mean_table(learned, ["source", "seed"], measures, "Plans in new scenes.")],
+        "Learned from demonstrations": [mean_table(learned, ["seed"], measures, "Plans in new scenes.")],
         "The gap": [rows_table(part_of(results, "gap"), "samples", gap, "Cost above the best known one.")],
     }
 
