@@ -247,6 +247,21 @@ def test_a_threshold_is_a_number():
         from_frame(orders(3), LogColumns("nr", "what", "when", attributes=("when > noon",)))
 
 
+def test_what_is_compared_with_a_number_is_one_or_missing():
+    frame = pd.DataFrame({"case": [1, 2, 3], "event": "a", "amount": ["1500.5", "n/a", ""]})
+    assert from_frame(frame, LogColumns(outcome="amount > 1000")).outcomes == (1, None, None)
+    assert from_frame(frame, LogColumns(attributes=("amount > 1000",))).words[1] == (frozenset({"a"}),)
+    frame.loc[2, "amount"] = "1.234,50"  # with a decimal comma: neither above a number nor below it
+    for columns in (LogColumns(outcome="amount > 1000"), LogColumns(attributes=("amount > 1000",))):
+        with pytest.raises(MalformedWordsError, match=r"row 2: 'amount' is '1\.234,50', which is not a number"):
+            from_frame(frame, columns)
+    many = pd.DataFrame({"case": range(30), "event": "a", "amount": [f"{i},50" for i in range(30)], "empty": ""})
+    with pytest.raises(BadInputError, match="30 values that are not numbers, such as '0,50'"):
+        from_frame(many, LogColumns(attributes=("amount",)))
+    with pytest.raises(BadInputError, match="'empty' has no value"):
+        from_frame(many, LogColumns(attributes=("empty",)))
+
+
 def test_attributes_of_whole_cases_are_printed_once(tmp_path):
     rng, rows = np.random.default_rng(0), ["case,event,amount,channel,outcome"]
     for case in range(60):

@@ -24,7 +24,7 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import read_bytes
-from wfairl.events.event_texts import DAYS, Attributes, as_attribute, holds, time_parser, to_number
+from wfairl.events.event_texts import DAYS, MISSING, Attributes, as_attribute, holds, time_parser, to_number
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
 from wfairl.events.unknown_propositions import list_names
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
@@ -38,7 +38,7 @@ OLD_WINDOWS = "Windows-1252"
 OUTCOMES: dict[str, float | None] = {
     **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive", "accepted", "conforming"), 1.0),
     **dict.fromkeys(("failure", "failed", "fail", "bad", "false", "no", "negative", "rejected", "deviating"), 0.0),
-    **dict.fromkeys(("", "?", "nan", "none", "na", "n/a", "unknown"), None),
+    **dict.fromkeys(MISSING),
 }
 """Texts for an outcome, in small letters; numbers are read too. None is a case without an outcome."""
 
@@ -270,7 +270,7 @@ class _Cases:
         return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
 
     def _label(self, event: _Event) -> Label:
-        return frozenset((event.name, *self.attributes.hold(event.values)))
+        return frozenset((event.name, *self.attributes.hold(event.values, event.where)))
 
     def _filter_lifecycle(self) -> None:
         wanted = self.columns.lifecycle.lower()
@@ -390,7 +390,8 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
 def _parse_outcome(text: str, asked: re.Match[str] | None, where: str) -> float | None:
     word = text.strip().lower()
     if asked is not None:
-        return float(holds(text.strip(), asked["sign"], asked["value"])) if word else None
+        held = holds(text.strip(), asked["sign"], asked["value"], f"{where}: {asked['name']!r}")
+        return None if held is None else float(held)
     if word in OUTCOMES:
         return OUTCOMES[word]
     number = to_number(word)

@@ -16,6 +16,11 @@ DAYS = "days"
 MOST_VALUES = 20
 """Of an attribute that become propositions; of numbers, thresholds are taken instead."""
 
+QUARTILES = (0.25, 0.5, 0.75)
+
+MISSING = ("", "?", "nan", "none", "na", "n/a", "unknown")
+"""Texts, in small letters, where a number or an outcome is not known."""
+
 ATTRIBUTE = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
 """A proposition about an attribute: `amount > 1000`, `channel = web`."""
 
@@ -43,27 +48,48 @@ class Attributes:
         """Take quartiles of the attributes that are numbers, and the values of the others."""
         for name in self.open:
             given = [one for one in values_of(name) if one]
-            numbers = [to_number(one) for one in given]
             distinct = sorted(set(given))
-            if given and all(math.isfinite(one) for one in numbers) and len(distinct) > 2:
-                quartiles = np.unique([float(f"{one:.3g}") for one in np.quantile(numbers, [0.25, 0.5, 0.75])])
+            texts = [one for one in distinct if not math.isfinite(to_number(one))]
+            if not given:
+                raise BadInputError(f"the attribute {name!r} has no value")
+            if not texts and len(distinct) > 2:
+                quartiles = np.unique(
+                    [float(f"{one:.3g}") for one in np.quantile([to_number(one) for one in given], QUARTILES)]
+                )
                 self.chosen += [(name, ">", f"{one:g}") for one in quartiles]
-            elif given and len(distinct) <= MOST_VALUES:
+            elif len(distinct) <= MOST_VALUES:
                 self.chosen += [(name, "=", one) for one in distinct]
             else:
                 raise BadInputError(
-                    f"the attribute {name!r} has {len(distinct)} values that are not numbers, and at most"
-                    f" {MOST_VALUES} become propositions; name those that matter, as in '{name} = value'"
+                    f"the attribute {name!r} has {len(texts)} values that are not numbers, such as {texts[0]!r}, and"
+                    f" at most {MOST_VALUES} become propositions; name those that matter, as in '{name} = value', or"
+                    f" write numbers {AS_NUMBER}"
                 )
 
-    def hold(self, values: Mapping[str, str]) -> list[str]:
-        """The propositions that hold of an event with these attributes."""
-        return [f"{name} {sign} {value}" for name, sign, value in self.chosen if holds(values[name], sign, value)]
+    def hold(self, values: Mapping[str, str], where: str) -> list[str]:
+        """The propositions that hold of an event with these attributes, which stands at a place."""
+        return [
+            f"{name} {sign} {value}"
+            for name, sign, value in self.chosen
+            if holds(values[name], sign, value, f"{where}: {name!r}")
+        ]
 
 
-def holds(given: str, sign: str, value: str) -> bool:
-    """Whether an attribute is equal to a value, or above it."""
-    return given == value if sign == "=" else to_number(given) > to_number(value)
+def holds(given: str, sign: str, value: str, where: str) -> bool | None:
+    """Whether an attribute is equal to a value, or above it; None if it is not known.
+
+    Raises:
+        MalformedWordsError: it is compared with a number and is none.
+    """
+    number = to_number(given)
+    if not given or (sign == ">" and given.strip().lower() in MISSING):
+        return None
+    if sign == ">" and math.isnan(number):
+        raise MalformedWordsError(f"{where} is {given!r}, which is not a number; write it {AS_NUMBER}")
+    return given == value if sign == "=" else number > to_number(value)
+
+
+AS_NUMBER = "as in 1234.5"
 
 
 def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
