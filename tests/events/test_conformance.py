@@ -12,8 +12,10 @@ from wfairl.core.automata import TaskModel
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.events import conform, conform_frame, learn_process
+from wfairl.events.constraints import EventConstraint
 from wfairl.events.event_logs import LogColumns, from_frame, read_event_log
 from wfairl.events.held_out import HeldOut
+from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.scored_words import MalformedWordsError
 
 
@@ -245,6 +247,23 @@ def test_events_named_like_attributes_stay_events(tmp_path):
 def test_a_threshold_is_a_number():
     with pytest.raises(MalformedWordsError, match="no column 'when > noon'"):
         from_frame(orders(3), LogColumns("nr", "what", "when", attributes=("when > noon",)))
+
+
+def test_the_reason_says_what_is_so_where_a_rule_about_outcomes_is_broken():
+    def of(*named, **kind):
+        stated = [SupportedConstraint(EventConstraint.of(*one), 1, 0, 1.0) for one in named]
+        automaton = FiniteAutomaton(
+            (frozenset({"pay"}), frozenset({"moan"})), np.zeros((1, 2), np.int32), np.ones(1, bool), np.ones(1), (None,)
+        )
+        return TaskModel.of_automaton(automaton, "declare", record=LearnedRule((tuple(stated),), 0, 0.0, **kind))
+
+    good = of(("existence", "pay"), ("absence", "moan"))
+    assert conform(good, [("moan",), ("pay", "moan")]).reason(0) == "pay never happens; moan happens"
+    assert conform(good, [("pay", "moan")]).reason(0) == "moan happens"
+    assert conform(good, [("pay",)]).reason(0) == ""
+    bad = conform(of(("existence", "moan"), ("existence", "pay"), of_failures=True), [("pay", "moan")])
+    assert bad.violated == (("not: moan happens, and pay happens",),)
+    assert bad.reason(0) == "moan happens, and pay happens"
 
 
 def test_what_is_compared_with_a_number_is_one_or_missing():

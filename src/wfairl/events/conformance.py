@@ -53,8 +53,8 @@ class Conformance:
             return "no event"
         if rule is not None and rule.relations is not None and (reasons := rule.relations.reasons(word)):
             return "; ".join(reasons)
-        if self.violated[number]:
-            return "; ".join(f"not: {sentence}" for sentence in self.violated[number][:4])
+        if rule is not None and (broken := rule.violations([word])[0]):
+            return "; ".join(one.denial for one in broken[:4])
         found = self.aligner.align(word)
         return "; ".join(str(move) for move in (*found.extra, *found.missing)[:4])
 
@@ -95,10 +95,10 @@ def conform(
     rule = learned_rule_of(model)
     if rule is not None:
         broken = rule.violations(distinct)
-        violated = [tuple(sentence for sentence, _ in some) for some in broken]
+        violated = [tuple(one.sentence for one in some) for some in broken]
         if rule.relations is not None:
             cost = cost + rule.relations.deviations(distinct)
-        evidence = np.array([sum(max(nats, 0.0) for _, nats in some) for some in broken])
+        evidence = np.array([sum(max(one.evidence, 0.0) for one in some) for some in broken])
         cost = cost + evidence / (1 + evidence)
     of_each = tuple(violated[i] for i in which)
     return Conformance(

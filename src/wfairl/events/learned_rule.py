@@ -6,7 +6,7 @@ those that fit into it, for planners, drawings and alignments.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, MinLen
@@ -36,6 +36,19 @@ class SupportedConstraint:
     def sentence(self) -> str:
         """What must be so, for people."""
         return self.constraint.sentence if self.kept else self.constraint.denial
+
+    @property
+    def denial(self) -> str:
+        """What is so if it is broken, for people."""
+        return self.constraint.denial if self.kept else self.constraint.sentence
+
+
+class Violation(NamedTuple):
+    """What a case breaks, what is so instead, and the evidence for the rule in nats."""
+
+    sentence: str
+    denial: str
+    evidence: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,27 +92,26 @@ class LearnedRule:
         covered = np.logical_or.reduce([held.all(axis=0) for held in self._satisfied(words)])
         return np.asarray(covered != self.of_failures)
 
-    def violations(self, words: Sequence[Word]) -> list[list[tuple[str, float]]]:
-        """The sentences that each word breaks, with their evidence.
-
-        Of a rule with several terms, those of the term that the word is nearest to.
-        """
+    def violations(self, words: Sequence[Word]) -> list[list[Violation]]:
+        """What each word breaks; of a rule with several terms, of the term that the word is nearest to."""
         satisfied = self._satisfied(words)
         lacking = np.array([(~held).sum(axis=0) for held in satisfied])
         nearest = lacking.argmin(axis=0)
-        found: list[list[tuple[str, float]]] = []
+        found: list[list[Violation]] = []
         for word in range(len(words)):
             if self.of_failures:
                 broken = [term for term, missing in zip(self.terms, lacking[:, word], strict=True) if not missing]
-                found.append([(f"not: {_joined(term)}", max(one.evidence for one in term)) for term in broken])
+                told = [(_joined(term), max(one.evidence for one in term)) for term in broken]
+                found.append([Violation(f"not: {so}", so, evidence) for so, evidence in told])
             else:
                 held, term = satisfied[nearest[word]], self.terms[nearest[word]]
-                found.append([(term[i].sentence, term[i].evidence) for i in np.flatnonzero(~held[:, word])])
+                some = [term[i] for i in np.flatnonzero(~held[:, word])]
+                found.append([Violation(one.sentence, one.denial, one.evidence) for one in some])
         return found
 
     def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
         """The sentences that each word breaks, those with most evidence first."""
-        return [tuple(sentence for sentence, _ in broken) for broken in self.violations(words)]
+        return [tuple(one.sentence for one in broken) for broken in self.violations(words)]
 
     def _satisfied(self, words: Sequence[Word]) -> list[NDArray[np.bool_]]:
         """For each term, which of its constraints each word satisfies, shape [constraints, words].
