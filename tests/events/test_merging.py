@@ -13,7 +13,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import end_states
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
-from wfairl.events import local_search, red_blue
+from wfairl.events import red_blue
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa, minimal, to_finite
 from wfairl.events.merging import MergingLearner, stage_sentences
@@ -77,74 +77,6 @@ def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
     words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
     flags = np.array([accepts(EVEN_ONES, word) for word in words])
     assert same_language(MergingLearner().find_automaton(corpus_of(words), flags, 2)[1], EVEN_ONES)
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=300, deadline=None)  # a fortieth of random cases split a state on its own loop
-def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
-    rng = np.random.default_rng(seed)
-    states, labels, count = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(1, 12))
-    words, corpus = draw(rng, labels, count, 4)
-    flags = (rng.random(count) < 0.5).astype(np.uint8)
-    transitions = np.zeros((5, labels), np.int32)
-    transitions[:states] = rng.integers(states, size=(states, labels))
-    for twice in (False, True):
-        all_bits = [
-            bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
-        ]
-        data = local_search.FlaggedWords(corpus.symbols, corpus.offsets, flags)
-        changed, count_of, bits = local_search._best_change(transitions, states, data, np.inf, 4, twice)
-        assert bits == pytest.approx(min(all_bits, default=np.inf))
-        if all_bits:
-            assert bits_of(changed, count_of, words, flags) == pytest.approx(bits)
-
-
-def changes(transitions, states, words, twice):
-    """Every change, with its number of states: slow and obvious."""
-    taken = {edge for word in words for edge in edges_of(transitions, word)}
-    for state, label in taken:
-        after = transitions[state, label]
-        if not twice:
-            for target in set(range(states)) - {after}:
-                yield with_edge(transitions, state, label, target), states
-        split = with_edge(transitions, state, label, states)
-        split[states] = [states if target == after else target for target in transitions[after]]
-        if not twice:
-            yield split, states + 1
-            continue
-        for i in range(transitions.shape[1]):
-            for target in set(range(states + 1)) - {split[states, i]}:
-                yield with_edge(split, states, i, target), states + 1
-    for gone in range(1, 0 if twice else states):
-        for into in set(range(states)) - {gone}:
-            merged = np.where(transitions == gone, into, transitions)
-            kept = np.delete(np.where(merged > gone, merged - 1, merged), gone, axis=0)
-            yield kept, states - 1
-
-
-def with_edge(transitions, state, label, target):
-    changed = transitions.copy()
-    changed[state, label] = target
-    return changed
-
-
-def edges_of(transitions, word):
-    state = 0
-    for label in word:
-        yield state, label
-        state = transitions[state, label]
-
-
-def bits_of(transitions, states, words, flags):
-    """As the module has it, each state with its own share of successes."""
-    table = Dfa(transitions[:states], np.ones(states, bool))
-    ends = np.zeros((states, 2))
-    for word, flag in zip(words, flags, strict=True):
-        state = 0
-        for label in word:
-            state = transitions[state, label]
-        ends[state] += (1, flag)
-    return table_bits(table) + float(flag_bits(ends[:, 0], ends[:, 1]).sum())
 
 
 def test_bad_settings_are_named():

@@ -2,9 +2,7 @@
 
     bits(A, flags) = table_bits(A) + flag_bits(of the words that end in accepting states) + flag_bits(of the others)
 
-First the states of the prefix tree are merged (`red_blue`). Long words over many labels share few suffixes, so that
-merging has little evidence there. So a local search on all words (`local_search`) improves the merged automaton, or the
-automaton of a single state if that has the shorter description.
+The states of the prefix tree are merged (`red_blue`); one state is enough if that has the shorter description.
 """
 
 from collections.abc import Sequence
@@ -26,7 +24,6 @@ from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa, ignores_repeats, minimal, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
-from wfairl.events.local_search import improve
 from wfairl.events.red_blue import merge_states
 
 
@@ -36,7 +33,7 @@ class MergingLearner(WordLearner):
 
     Attributes:
         max_states: most states of the automaton, dead states included.
-        max_words: most words that the search uses; if there are more, a random part.
+        max_words: most words that are merged; if there are more, a random part.
         noise: probability that a flag is wrong, while states are merged; the description estimates its own.
         seed: draws the random part.
     """
@@ -65,13 +62,10 @@ class MergingLearner(WordLearner):
 
         The bits are those of the automaton, and of the flags of all words given the automaton.
         """
-        chosen = random_part(len(corpus), self.max_words, np.random.default_rng(self.seed))
-        part, flags = corpus.take(chosen), succeeded[chosen]
+        part = random_part(len(corpus), self.max_words, np.random.default_rng(self.seed))
         single = np.zeros((1, labels), np.int32)
-        merged = merge_states(part, flags, labels, self.noise, self.max_states, self.seed)
-        start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags)[0])
-        improved = improve(start, part, flags, self.max_states)
-        described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
+        merged = merge_states(corpus.take(part), succeeded[part], labels, self.noise, self.max_states, self.seed)
+        described = [_describe(transitions, corpus, succeeded) for transitions in (single, merged)]
         return min(described, key=lambda one: one[0])
 
 
