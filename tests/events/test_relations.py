@@ -107,6 +107,7 @@ def test_reasons_name_what_is_missing_doubled_and_out_of_order():
     assert counted.reasons(as_word(("order", "pay")))[0] == "no ship"
     assert counted.reasons(as_word(("order", "pay", "pay", "ship")))[0] == "pay twice"
     assert counted.reasons(as_word(("order", "ask", "pay", "ship")))[0] == "unknown event 'ask'"
+    assert len(counted.reasons(as_word(f"event {i}" for i in range(30)))) == 4
     swapped = counted.reasons(as_word(("pay", "order", "ship")))
     assert any(text in ("pay before order", "order after pay", "pay without order before") for text in swapped)
     assert counted.often.shape == (3, MOST_COUNTED + 1)

@@ -112,9 +112,8 @@ class Relations:
         counts = _weigh(corpus.symbols, held, starts, size, *self.surprise, by_kind)
         whole = by_kind.sum(axis=0)
         whole += whole.T - np.diag(np.diagonal(whole))
-        texts = [
-            f"unknown event '{name}'" for name in sorted({n for label in word for n in label} - {*self.propositions})
-        ]
+        unknown = sorted({name for label in word for name in label} - {*self.propositions})
+        texts = [f"unknown event '{name}'" for name in unknown[:most]]
         while len(texts) < most:
             blamed = int(np.argmax(whole[:size].sum(axis=1))) if size else 0
             if not size or whole[blamed].sum() <= 0:
