@@ -113,6 +113,12 @@ def test_reasons_name_what_is_missing_doubled_and_out_of_order():
     assert counted.often.shape == (3, MOST_COUNTED + 1)
 
 
+def test_reasons_say_with_what_a_case_begins_and_ends():
+    counted = relations_of([("open", "a", "b", "close"), ("open", "b", "a", "close")] * 100)
+    assert counted.reasons(as_word(("a", "b", "close"))) == ["no open", "it begins with a"]
+    assert counted.reasons(as_word(("open", "b", "a"))) == ["no close", "it ends with a"]
+
+
 def test_reasons_compare_two_events_as_the_case_has_them():
     either = [("open", "ask", "win"), ("open", "ask", "lose")] * 200
     counted = relations_of([*either, *[("open", "ask", "answer", "win")] * 200])

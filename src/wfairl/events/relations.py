@@ -124,7 +124,7 @@ class Relations:
         return texts
 
     def _reason(self, blamed: int, by_kind: NDArray[np.float64], counts: Counts) -> str:
-        names = (*self.propositions, "the beginning", "the end")
+        names = self.propositions
         if by_kind[OFTEN, blamed, blamed] > 0:
             return f"no {names[blamed]}" if not counts[blamed] else f"{names[blamed]} {_times(counts[blamed])}"
         mine = np.zeros_like(by_kind)
@@ -134,6 +134,10 @@ class Relations:
         kind, a, b = (int(i) for i in np.unravel_index(int(np.argmax(mine)), mine.shape))
         if kind == EQUAL:
             return _compared(names[a], int(counts[a]), names[b], int(counts[b]))
+        if a == len(names):
+            return f"it begins with {names[b]}"
+        if b == len(names) + 1:
+            return f"it ends with {names[a]}"
         return PHRASES[kind].format(a=names[a], b=names[b])
 
     def to_document(self) -> dict[str, Any]:
