@@ -13,11 +13,10 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import end_states
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.errors import BadInputError
-from wfairl.events import red_blue
+from wfairl.events import merging
 from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa, minimal, to_finite
-from wfairl.events.merging import MergingLearner, stage_sentences
-from wfairl.events.red_blue import merge_states
+from wfairl.events.merging import MergingLearner, merge_states, stage_sentences
 
 EVEN_ONES = Dfa(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
 """Words with an even number of the label 1."""
@@ -48,7 +47,7 @@ def test_the_automaton_of_noisy_flags_is_found(target, length):
 def test_merging_alone_finds_what_short_words_show_whole():
     words = [word for length in range(7) for word in words_over(range(2), repeat=length)]
     flags = np.array([accepts(EVEN_ONES, word) for word in words])
-    transitions = merge_states(corpus_of(words), flags, 2, noise=0.05, max_states=24, seed=0)
+    transitions = merge_states(corpus_of(words), flags, 2, 24, np.random.default_rng(0))
     assert np.array_equal(transitions, EVEN_ONES.transitions)
 
 
@@ -73,17 +72,15 @@ def test_flags_by_chance_have_one_state():
 
 
 def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
-    monkeypatch.setattr(red_blue, "TREE_CELLS", 2_000)
+    monkeypatch.setattr(merging, "TREE_CELLS", 2_000)
     words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
     flags = np.array([accepts(EVEN_ONES, word) for word in words])
     assert same_language(MergingLearner().find_automaton(corpus_of(words), flags, 2)[1], EVEN_ONES)
 
 
 def test_bad_settings_are_named():
-    with pytest.raises(BadInputError, match=r"noise must be above 0 and below 0\.5, not 0\.5"):
-        MergingLearner(noise=0.5)
     with pytest.raises(BadInputError, match="at least 1"):
-        MergingLearner(max_words=0)
+        MergingLearner(max_states=0)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
