@@ -14,13 +14,7 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.word_corpus import encode, encode_all
 from wfairl.core.automata.words import sort_labels
-from wfairl.events.constraints import (
-    TEMPLATES,
-    BadConstraintError,
-    EventConstraint,
-    Occurrences,
-    compile_constraints,
-)
+from wfairl.events.constraints import TEMPLATES, BadConstraintError, EventConstraint, Occurrences
 from wfairl.events.dfa import (
     Dfa,
     ignores_repeats,
@@ -129,7 +123,8 @@ def test_every_template_has_its_sentence():
 def test_the_automaton_lives_on_states_from_which_the_rule_can_be_kept():
     pay, ship, other = (frozenset({name}) for name in ("pay", "ship", "other"))
     rule = [EventConstraint.of("precedence", "pay", "ship"), EventConstraint.of("existence", "ship")]
-    finite = to_finite(compile_constraints(rule, (pay, ship, other), 10), (pay, ship, other))
+    alphabet = (pay, ship, other)
+    finite = to_finite(intersect_dfas([one.table(alphabet) for one in rule], 3, 10), alphabet)
     assert finite.states == 3
     assert finite.read(0, ship) == DEAD
     assert finite.accepts((other, pay, other, ship))
@@ -140,13 +135,11 @@ def test_the_automaton_lives_on_states_from_which_the_rule_can_be_kept():
 
 def test_rules_that_cannot_be_an_automaton_are_named():
     a, b = frozenset("a"), frozenset("b")
-    contradiction = compile_constraints(
-        [EventConstraint.of("existence", "a"), EventConstraint.of("absence", "a")], (a, b), 10
-    )
+    happens, never = (EventConstraint.of(name, "a").table((a, b)) for name in ("existence", "absence"))
     with pytest.raises(NoAcceptedWordError):
-        to_finite(contradiction, (a, b))
+        to_finite(intersect_dfas([happens, never], 2, 10), (a, b))
     with pytest.raises(TooManyStatesError, match="more than 1 states"):
-        compile_constraints([EventConstraint.of("existence", "a")], (a, b), 1)
+        intersect_dfas([happens], 2, 1)
     with pytest.raises(BadConstraintError, match="takes 2 different"):
         EventConstraint.of("precedence", "a", "a")
     with pytest.raises(BadConstraintError, match="no template 'never'"):

@@ -13,7 +13,7 @@ pay": what holds at the same time counts as after. Only the templates that count
 read once.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,7 +24,7 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.dfa import Dfa, intersect_dfas
+from wfairl.events.dfa import Dfa
 
 Indices: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = NDArray[np.int32]
@@ -263,12 +263,3 @@ class EventConstraint:
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)
         return Dfa(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
-
-
-def compile_constraints(constraints: Iterable[EventConstraint], alphabet: Sequence[Label], max_states: int) -> Dfa:
-    """The minimal automaton of the words over `alphabet` that keep all constraints.
-
-    Raises:
-        TooManyStatesError: some of the constraints need more than `max_states` states together.
-    """
-    return intersect_dfas([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

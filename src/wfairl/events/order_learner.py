@@ -24,8 +24,8 @@ from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
-from wfairl.events.constraints import NOWHERE_LAST, EventConstraint, Occurrences, compile_constraints
-from wfairl.events.dfa import to_finite
+from wfairl.events.constraints import NOWHERE_LAST, EventConstraint, Occurrences
+from wfairl.events.dfa import intersect_dfas, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_order, draw_orders
 from wfairl.events.step_names import WEIGHTS, log_affinity
@@ -92,7 +92,8 @@ class OrderLearner(WordLearner):
         data = FlaggedCorpus.of(words, scores, reading)
         successes = [word for word, success in zip(data.words, data.succeeded, strict=True) if success]
         learned = self.find_order(successes)
-        finite = to_finite(compile_constraints(learned.constraints, data.alphabet, self.max_states), data.alphabet)
+        tables = [constraint.table(data.alphabet) for constraint in learned.constraints]
+        finite = to_finite(intersect_dfas(tables, len(data.alphabet), self.max_states), data.alphabet)
         sentences = tuple(constraint.sentence for constraint in learned.constraints)
         # No constraint counts: a repeated label changes nothing.
         model = TaskModel.of_automaton(finite, "order", data.words, data.flags, stated=sentences)
