@@ -41,6 +41,20 @@ def test_the_user_is_spared_warnings_about_what_cannot_be_given(tmp_path, datase
     assert [str(one.message) for one in recwarn if one.category is UserWarning] == []
 
 
+@pytest.mark.parametrize("name", ["doorkey-terrain", "ordered-pickup"])
+def test_what_was_shown_in_an_environment_of_our_own_is_stored_with_its_environment(tmp_path, monkeypatch, name):
+    task = find_task(name)
+    shown = collect(task, 1, 0, 0.0, seed=0)
+    export_minari(shown, task, ID, tmp_path)
+    assert import_minari(ID, task, tmp_path).dataset.demonstrations == shown.demonstrations
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    environment = minari.load_dataset(ID).recover_environment()
+    (demonstration,) = shown
+    environment.reset(seed=demonstration.seed)
+    *_, last = map(environment.step, demonstration.controls)
+    assert last[2] == (name == "doorkey-terrain")  # at the goal; three balls end no episode
+
+
 def test_minari_itself_reads_what_was_written(root, dataset, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(root))
     loaded = minari.load_dataset(ID)

@@ -1,7 +1,7 @@
 """Rooms of our own as MiniGrid environments, registered with Gymnasium: coloured floor, and three balls."""
 
 import wfairl.minigrid.library  # isort: skip # noqa: F401
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 from minigrid.core.grid import Grid
@@ -78,4 +78,5 @@ OWN_ENVIRONMENTS = {
 
 for _id, (_environment, _settings) in OWN_ENVIRONMENTS.items():
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, cast(Any, _environment), kwargs=_settings)
+        # by name: Gymnasium stores no class, and so Minari would refuse what is recorded there
+        gymnasium.register(_id, f"{__name__}:{_environment.__name__}", kwargs=_settings)
