@@ -29,6 +29,7 @@ from wfairl.questions.corrections import (
     correction_of_document,
     counterexamples,
     enforce_laws,
+    obeys,
     under_laws,
     weigh_correction,
     without_edge,
@@ -231,6 +232,24 @@ def test_doubts_about_states_are_carried_over_to_what_obeys():
             before, after = rule.run(word)[-1], chosen.run(word)[-1]
             if min(before, after) >= 0 and not (rule.accepting[before] or chosen.accepting[after]):
                 assert phases[after] == {f"phase {before}"}
+
+
+def test_no_edge_says_what_another_one_says():
+    both = (NeverHolds("c"), HoldsBefore("a", "b"))
+    under = posterior_of(enforce_laws(learned(visit_in_order("a", "b")), both, NOTHING)).chosen.automaton
+    for state, row in enumerate(under.edges):
+        for edge in row:
+            shorter = tuple(one for one in row if one is not edge)
+            without = GuardedAutomaton((*under.edges[:state], shorter, *under.edges[state + 1 :]), under.accepting)
+            assert not np.array_equal(to_table(without, LABELS), to_table(under, LABELS)), (state, edge)
+
+
+def test_whether_a_law_is_obeyed():
+    rule = visit_in_order("a", "b")
+    free = model_with(posterior_over((rule, 1.0), support=certain_support(rule, tuple(LABELS))))
+    model = enforce_laws(free, [NeverHolds("c")], NOTHING)
+    assert [obeys(one, NeverHolds("c")) for one in (model, free)] == [True, False]
+    assert not obeys(enforce_laws(model, [without_edge(model, 0, "c")], NOTHING), NeverHolds("c"))
 
 
 def test_orders_that_were_shown_are_the_same_under_a_law():

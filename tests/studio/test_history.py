@@ -109,6 +109,17 @@ def test_a_law_that_the_world_makes_impossible_is_refused(controller):
     assert controller.session.state.corrections == ()
 
 
+def test_a_law_that_breaks_another_one_is_refused(controller):
+    """Each of them would be listed as holding."""
+    send(controller, {"do": "correct", "correction": {"kind": "never", "proposition": "plant"}, "law": True})
+    before = controller.session.state.corrections
+    edge = next(one for one in controller.view("understanding")["model"]["edges"] if one["text"] == "plant")
+    send(controller, {"do": "edge", "source": edge["source"], "text": "plant", "law": True})
+    assert 'contradicts the law "never plant": withdraw that one first' in controller.notice
+    assert controller.session.state.corrections == before
+    assert "never plant" in controller.view("understanding")["model"]["sentence"]
+
+
 def test_no_question_comes_twice_whether_it_was_answered_or_skipped(controller):
     seen = []
     for reply in (None, None, True, None, None):

@@ -31,8 +31,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect, is_taken
-from wfairl.core.automata.minimisation import to_table
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect
+from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
@@ -51,7 +51,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.questions.hypotheses import ExploredScenes, explore_scenes, required_posterior
 
 MOST_TABULATED = 8
-"""Propositions up to which all labels are enumerated, to find the edges that are ever taken."""
+"""Propositions up to which all labels are enumerated, to find the edges that are needed."""
 
 COUNTEREXAMPLES = 3
 """Most plans of a kind that a correction counts for, each in another scene."""
@@ -248,12 +248,20 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
     return TaskModel.of_automaton(guarded, model.learner, dataset.words, dataset.scores, record=record)
 
 
+def obeys(model: TaskModel, law: Correction) -> bool:
+    """Whether a law would change nothing in the automaton of a model, over the labels of the scenes."""
+    posterior = required_posterior(model)
+    chosen = posterior.chosen.automaton
+    tables = [canonical_table(to_table(one, posterior.labels)) for one in (chosen, law.apply(chosen))]
+    return np.array_equal(*tables)
+
+
 def under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAutomaton:
     """The automaton under laws; without edges if it accepts nothing any more."""
     for law in laws:
         automaton = law.apply(automaton)
     names = sorted(automaton.propositions)
-    if len(names) <= MOST_TABULATED:  # leave out edges that are never taken, because others are tried before
+    if len(names) <= MOST_TABULATED:  # leave out edges that others say as well
         sets = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
         automaton = restrict(automaton, sets)
     return compact(automaton)
@@ -264,12 +272,7 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
 
     States are numbered anew in the order in which edges lead to them, accepting ones last.
     """
-    relevant = [
-        ()
-        if automaton.accepting[state]
-        else tuple(edge for edge in row if any(is_taken(row, edge, one) for one in labels))
-        for state, row in enumerate(automaton.edges)
-    ]
+    relevant = [() if automaton.accepting[state] else _needed(row, labels) for state, row in enumerate(automaton.edges)]
     reached = [0]
     for state in reached:  # which grows meanwhile
         targets = dict.fromkeys(edge.target for edge in relevant[state])
@@ -278,6 +281,19 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
     number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
     rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
     return GuardedAutomaton(tuple(rows), automaton.accepting[order])
+
+
+def _needed(row: tuple[Edge, ...], labels: Collection[Label]) -> tuple[Edge, ...]:
+    """The edges of a state without which some label would lead elsewhere."""
+
+    def targets(edges: Sequence[Edge]) -> list[int | None]:
+        return [next((edge.target for edge in edges if edge.guard.holds(label)), None) for label in labels]
+
+    for edge in row:
+        others = tuple(one for one in row if one is not edge)
+        if targets(others) == targets(row):
+            row = others
+    return row
 
 
 def _origins(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> list[int]:

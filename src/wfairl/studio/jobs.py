@@ -40,6 +40,7 @@ from wfairl.questions.corrections import (
     Correction,
     enforce_laws,
     weigh_correction,
+    obeys,
 )
 from wfairl.questions.hypotheses import explore_scenes
 from wfairl.questions.question import NothingToAskError, find_question
@@ -188,13 +189,16 @@ def propose(snapshot: SessionSnapshot) -> SceneProposal:
 
 
 def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
-    """Refuse a law that no plan can keep, in the automaton or in the worlds; it counts as no answers.
+    """Refuse a law that another one contradicts, or that no plan can keep in the worlds; it counts as no answers.
 
     Raises:
         BadCorrectionError: says which.
     """
-    laws = (*(one.parsed for one in snapshot.corrections if one.law), law)
-    model = enforce_laws(snapshot.model, laws, snapshot.dataset)
+    laws = [one.parsed for one in snapshot.corrections if one.law]
+    model = enforce_laws(snapshot.model, [*laws, law], snapshot.dataset)
+    broken = [one.sentence for one in laws if obeys(snapshot.model, one) and not obeys(model, one)]
+    if broken:
+        raise BadCorrectionError(f'"{law.sentence}" contradicts the law "{broken[0]}": withdraw that one first')
     seeds = tuple(dict.fromkeys(one.seed for one in snapshot.dataset if one.is_success))[:QUESTION_SCENES]
     scenes = explore_scenes(seeds, snapshot.dataset, snapshot.spec.task, n_jobs=1)
     table = to_table(model.finite, scenes.labels)
