@@ -198,7 +198,13 @@ def test_history_is_a_list_with_a_place_in_it(tmp_path_factory, choices):
         (["goal"], ["corner", "goal"], "Without corner: still right?"),
         (["plant", "goal"], ["corner", "goal"], "Plant instead of corner: still right?"),
         (["goal", "corner"], ["corner", "goal"], "Goal before corner: still right?"),
-        (["corner", "", "corner", "goal"], ["corner", "goal"], "Corner more than once: still right?"),
+        (["corner", "", "corner", "goal"], ["corner", "goal"], "Corner twice: still right?"),
+        (["red", "", "red", "red&shelf"], ["shelf", "", "red"], "Red before shelf, and red twice: still right?"),
+        (
+            ["buoy", "berth", "", "berth", "", "berth", "fuel", "berth"],
+            ["fuel", "berth"],
+            "Passing buoy on the way, and berth before fuel, and berth 4 times: still right?",
+        ),
         (["corner", "goal"], ["corner", "goal"], "Corner, then goal: right?"),
         (["corner", "key", "goal"], ["corner", "key", "goal&key"], "Goal without key: still right?"),
         (["corner", "goal"], ["corner", "key", "goal&key"], "Without key: still right?"),
@@ -206,7 +212,7 @@ def test_history_is_a_list_with_a_place_in_it(tmp_path_factory, choices):
         (
             ["key", "corner&key", "sand", "key", "", "goal"],
             ["corner", "key", "key&sand", "key", "goal&key"],
-            "Key before corner, and sand and goal without key: still right?",
+            "Key before corner, and sand and goal without key, and key twice: still right?",
         ),
     ],
 )

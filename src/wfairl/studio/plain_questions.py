@@ -1,5 +1,6 @@
 """Questions that a person can answer: one path, and in what it differs from what the agent would do."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,18 +51,21 @@ def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
         asked: what holds after each step of the path in question.
         usual: the same for the path that the agent would take.
     """
-    here, there = _first_times(asked), _first_times(usual)
+    here, there = _times(asked), _times(usual)
     extra = [name for name in here if name not in there]
     lacking = [name for name in there if name not in here]
-    swapped = next(((a, b) for a, b in zip(here, there, strict=False) if a != b), None)
+    orders = [[name for name in one if name in here and name in there] for one in (here, there)]
+    swapped = next(((a, b) for a, b in zip(*orders, strict=True) if a != b), None)
     differences = []
     if extra and lacking:
+    again = [name for name in orders[0] if here[name] > there[name]]
+    differences += [f"{name} {'twice' if here[name] == 2 else f'{here[name]} times'}" for name in again]
         differences.append(f"{_all_of(extra)} instead of {_all_of(lacking)}")
     elif extra:
         differences.append(f"passing {_all_of(extra)} on the way")
     elif lacking:
         differences.append(f"without {_all_of(lacking)}")
-    elif swapped is not None:
+    if swapped is not None:
         differences.append(f"{swapped[0]} before {swapped[1]}")
     differences += [
         f"{_all_of(names)} without {_all_of(missing)}"
@@ -70,11 +74,8 @@ def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
     ]
     if differences:
         return f"{capitalised(', and '.join(differences))}: still right?"
-    once, often = (list(map(format_label, compress(word))) for word in (usual, asked))
-    again = [name for name in dict.fromkeys(often) if often.count(name) > once.count(name) and name != "-"]
-    if again:
-        return f"{capitalised(again[0])} more than once: still right?"
-    return f"{capitalised(', then '.join(name for name in often if name != '-') or 'nothing')}: right?"
+    word = [format_label(label) for label in compress(asked) if label]
+    return f"{capitalised(', then '.join(word) or 'nothing')}: right?"
 
 
 def _alone(asked: Sequence[Label], usual: Sequence[Label]) -> dict[tuple[str, ...], list[str]]:
@@ -87,9 +88,10 @@ def _alone(asked: Sequence[Label], usual: Sequence[Label]) -> dict[tuple[str, ..
     return found
 
 
-def _first_times(labels: Sequence[Label]) -> list[str]:
-    """The propositions that become true, in the order in which they do."""
-    return list(dict.fromkeys(name for label in labels for name in sorted(label)))
+def _times(labels: Sequence[Label]) -> Counter[str]:
+    """How often each proposition begins to hold, in the order in which they first do."""
+    before = (frozenset[str](), *labels)
+    return Counter(name for old, new in zip(before, labels, strict=False) for name in sorted(new - old))
 
 
 def _all_of(names: Sequence[str]) -> str:
