@@ -62,6 +62,12 @@ def test_an_office_is_described_as_the_published_map_has_it():
         assert (f" {move}" in agent) == leads_on
 
 
+def test_a_world_that_does_not_describe_itself_is_described_by_its_state():
+    """How large its cells are, nobody knows."""
+    world = find_task("workshop").make_world(0)
+    assert describe_scene(world, world.initial_state) == str(world.name(world.initial_state))
+
+
 def test_a_path_is_drawn_through_the_middle_of_what_the_agent_stands_on():
     """A cell of an office is two tiles wide, and one of MiniGrid is one."""
     for name in ("errand", "coffee-and-mail"):

@@ -73,10 +73,7 @@ def describe_scene(world: Any, state: Any) -> str:
     rendering = rendering_of(world)
     if rendering is not None and rendering.describe is not None:
         return rendering.describe(state)
-    if rendering is None or rendering.places is None:
-        return state_text(world, state)
-    x, y = rendering.places.locate(state)
-    return f"The agent is at column {int(x // TILE)}, row {int(y // TILE)}."
+    return state_text(world, state)
 
 
 def instruction_of(world: Any) -> str | None:
