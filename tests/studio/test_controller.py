@@ -2,19 +2,22 @@
 
 import json
 import runpy
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from corridors import Corridor, corridor_task
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, errand_plan, finish, send, shortest_to_goal
 
-from wfairl import find_learner
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import DEAD, Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.rational.task_posterior import posterior_of
+from wfairl.core.rational.task_posterior import Support, posterior_of
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_registry import find_task
@@ -24,9 +27,10 @@ from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
+from wfairl.studio.episodes import how_read
 from wfairl.studio.session import COST_WORDS, Session
-from wfairl.studio.task_spec import TaskSpec, find_task_spec
-from wfairl.studio.understanding import edge_evidence
+from wfairl.studio.task_spec import find_task_spec
+from wfairl.studio.understanding import describe_understanding, edge_evidence
 from wfairl.studio.views import PARTS
 
 CORNER_FIRST = {"kind": "before", "first": "corner", "second": "goal"}
@@ -174,15 +178,39 @@ def test_a_map_shows_the_least_cost_from_every_cell(controller):
     assert {one for one in steps if one is not None} == {1.0}
 
 
-def test_a_map_covers_the_cells_of_a_world_whatever_their_size():
-    task = find_task("coffee-and-mail")
-    world, seed = task.make_world(5000), 5000
-    model = find_learner("rational").learn(collect(task, 1, 0, 0.0, 0, n_jobs=1), task)
-    snapshot = jobs.SessionSnapshot("one", TaskSpec(task.name), model, None, (), seed)
-    found = jobs.map_scene(snapshot, seed, 0)
+@pytest.mark.parametrize("name", ["coffee-and-mail", "warehouse"])
+def test_a_map_covers_the_cells_of_a_world_whatever_their_size(name):
+    """Two tiles across in an office, half a tile in the warehouse."""
+    task = runpy.run_path("examples/warehouse.py")["TASK"] if name == "warehouse" else find_task(name)
+    world, model = task.make_world(5000), TaskModel.of_automaton(task.rule, "stated")
+    snapshot = jobs.SessionSnapshot("one", SimpleNamespace(task=task), model, None, (), 5000)
+    found = jobs.map_scene(snapshot, 5000, 0)
     height, width = rendering_of(world).render(world.initial_state).shape[:2]
     across, down = (len({place[axis] for place in found["places"]}) for axis in (0, 1))
     assert found["size"] * TILE == pytest.approx(width / across, rel=0.1) == pytest.approx(height / down, rel=0.1)
+
+
+def test_a_path_is_read_as_it_is_walked():
+    """Whoever stays where "a" and "b" hold reads both twice; an explanation of each label once would reject that."""
+    a, b = (Guard(frozenset({name})) for name in ("a", "b"))
+    rule = GuardedAutomaton(((Edge(a, 1),), (Edge(b, 2),), ()), np.array([False, False, True]))
+    model, both = TaskModel.of_automaton(rule, "stated"), frozenset({"a", "b"})
+    path = [frozenset()] * 3 + [both] * 2
+    assert model.finite.accepts(path)
+    first, *others, last = how_read(model, path)
+    assert "Label 1, '-', changes nothing" in first
+    assert [one.split(",")[0] for one in others] == ["Label 4", "Label 5"]
+    assert "accepted" in last
+    assert "rejected" in how_read(model, path[:-1])[-1]
+
+
+def test_what_is_untested_alone_is_not_listed_again_with_others(controller):
+    posterior = posterior_of(controller.session.model)
+    a, b, both, c = (frozenset(one.split()) for one in ("a", "b", "a b", "c d"))
+    support = Support((frozenset(), a, b, both, c), np.array([[1, 1, 0, 1, 1], [0, 0, 1, 1, 0]], bool))
+    model = replace(controller.session.model, record=replace(posterior, support=support))
+    untested = describe_understanding(model, controller.session.dataset, None)["untested"]
+    assert untested == ["-, a, c & d at the beginning", "b after corner"]
 
 
 def test_who_does_not_know_is_asked_something_else(controller):

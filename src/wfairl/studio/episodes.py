@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import compress, format_label
+from wfairl.core.automata.words import Word, format_label
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.path import Path, Walk
@@ -105,6 +105,17 @@ def explain_episode(
             goal=_goal(model, path.automaton_states, labels, t),
             is_untested=t in untested,
         )
+def how_read(model: TaskModel, labels: Word) -> tuple[str, ...]:
+    """How the automaton reads a path, in sentences; a label that stays and changes nothing is told once."""
+    explained = explain_word(model, labels)
+    told = (
+        one.sentence
+        for before, one in zip((None, *explained.labels), explained.labels, strict=False)
+        if before is None or one.label != before.label or one.after != one.state
+    )
+    return (*explained.unknown.sentences, *told, explained.conclusion)
+
+
         for t in range(len(path.states))
     )
     # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
@@ -120,7 +131,7 @@ def explain_episode(
         outcome=_outcome(status, len(controls), task.horizon),
         is_drawn=is_drawn,
         is_success=is_success,
-        explanation=tuple(explain_word(model, compress(labels)).sentences),
+        explanation=how_read(model, labels),
         moments=moments,
     )
     return episode, encode_film(world, path.states)

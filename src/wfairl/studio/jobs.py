@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.minimisation import to_table
@@ -39,15 +40,14 @@ from wfairl.questions.corrections import (
     BadCorrectionError,
     Correction,
     enforce_laws,
-    weigh_correction,
     obeys,
+    weigh_correction,
 )
 from wfairl.questions.hypotheses import explore_scenes
 from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
-from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.prism import to_prism
-from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, policy_of, unit_of
+from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, how_read, policy_of, unit_of
 from wfairl.studio.events import CorrectionAdded
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.keys import Waypoint
@@ -161,7 +161,7 @@ def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> 
         usual=tuple(map(format_label, compress(usual.labels))),
         usual_places=tuple(frame.get("place") for frame in encode_film(world, usual.states).frames),
         probability=None if path == usual else probability_of(model, path.labels),
-        explanation=tuple(explain_word(model, compress(path.labels)).sentences),
+        explanation=how_read(model, path.labels),
         film=encode_film(world, path.states),
     )
 
@@ -268,10 +268,11 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
     np.add.at(count, arrived[moved], 1)
     mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
-    gaps = np.concatenate([np.diff(np.unique(points[:, axis])) for axis in (0, 1)])
+    # from each place to the next one: all the same where there are cells
+    gaps = KDTree(points).query(points, k=2, p=np.inf)[0][:, 1] if len(points) > 1 else np.array([TILE])
     return {
         "places": (points / TILE - 0.5).tolist(),
-        "size": max(1.0, float(gaps.min()) / TILE) if len(gaps) else 1.0,
+        "size": float(np.median(gaps)) / TILE,
         "step": _finite(mean),
         "to_go": _finite(to_go),
         "unit": unit_of(cost),

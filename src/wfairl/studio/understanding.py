@@ -1,12 +1,13 @@
 """The learned task for people: its automaton, the certainty and the evidence of each edge, and what changed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import DEAD, Arrow, Automaton
+from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Label
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
@@ -115,7 +116,12 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
             for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
         ],
         "untested": [
-            f"{', '.join(map(format_label, labels))} {describe_state(model.finite, state)}"
+            f"{', '.join(map(format_label, _least(labels)))} {describe_state(model.finite, state)}"
+def _least(labels: Sequence[Label]) -> list[Label]:
+    """The labels of which no part is among them, too: what holds beside that is as little known."""
+    return [label for label in labels if not any(part and part < label for part in labels)]
+
+
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }
