@@ -262,6 +262,7 @@ class Walk:
         else:
             self.page.keyboard.press("Enter")
             self.act({"do": "proposition", "name": "lamp", "is": {"is": "at", "x": 2, "y": 1}})
+            self.page.keyboard.press("Escape")  # from the form, back to the scene
         self.page.wait_for_selector(".pick", state="detached")
 
     def propose(self):

@@ -376,6 +376,7 @@ export default {
     },
     pick(column, row) {
       this.send({ do: "cell", name: this.picking.name, x: column * TILE + TILE / 2, y: row * TILE + TILE / 2 });
+      this.picking.after();
       this.picking = null;
     },
 

@@ -138,11 +138,12 @@ export default {
     percent: (share) => `${Math.round(100 * share)}%`,
     addProposition() {
       const name = this.name.trim();
-      if (this.condition === "") window.dispatchEvent(new CustomEvent("studio:pick", { detail: { name } }));
+      const after = () => this.isByKey && this.$refs.name.focus();  // for the next one; after a click, keys are those of the scene
+      if (this.condition === "") window.dispatchEvent(new CustomEvent("studio:pick", { detail: { name, after } }));
       else {
         const chosen = this.view.propositions.menu[Number(this.condition)];
         this.send({ do: "proposition", name: name || chosen.text, is: chosen.is });
-        if (this.isByKey) this.$refs.name.focus();  // for the next one; after a click, keys are those of the scene
+        after();
       }
       this.name = this.condition = "";
     },
