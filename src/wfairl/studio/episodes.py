@@ -27,53 +27,32 @@ from wfairl.studio.session import check_control
 
 @dataclass(frozen=True)
 class Moment:
-    """One moment of an episode.
+    """One moment of an episode."""
 
-    Attributes:
-        control: the next control; None at the end.
-        label: of the step before, as text; None at the start.
-        state: of the automaton, `DEAD` once the task is lost.
-        costs: cost-to-go of each control, None where it is infinite; empty at the end.
-        reasons: why each control would be worse; empty at the end.
-        goal: what the agent heads for, as text.
-        is_untested: whether no demonstration tests this moment's label in its state.
-    """
-
-    control: int | None
-    label: str | None
-    state: int
-    costs: tuple[float | None, ...]
-    reasons: tuple[str, ...]
-    goal: str
-    is_untested: bool
+    control: int | None  # the next control; None at the end
+    label: str | None  # of the step before, as text; None at the start
+    state: int  # of the automaton, `DEAD` once the task is lost
+    costs: tuple[float | None, ...]  # cost-to-go of each control, None where it is infinite; empty at the end
+    reasons: tuple[str, ...]  # why each control would be worse; empty at the end
+    goal: str  # what the agent heads for, as text
+    is_untested: bool  # whether no demonstration tests this moment's label in its state
 
 
 @dataclass(frozen=True)
 class AgentEpisode:
-    """An episode of the agent in a scene.
-
-    Attributes:
-        imposed: how many of the controls, from the first, a person chose.
-        cost: of the episode; None if the task was not completed, or the world slips.
-        best_cost: of the agent's own plan.
-        unit: what costs are told in, in words; empty for a measure of the task, such as metres.
-        is_drawn: whether the world slips, so that what happened was drawn.
-        is_success: whether the automaton accepts.
-        explanation: how the automaton reads the labels, as sentences.
-        moments: one more than controls.
-    """
+    """An episode of the agent in a scene."""
 
     seed: int
     controls: tuple[int, ...]
-    imposed: int
-    cost: float | None
-    best_cost: float
-    unit: str
+    imposed: int  # how many of the controls, from the first, a person chose
+    cost: float | None  # of the episode; None if the task was not completed, or the world slips
+    best_cost: float  # of the agent's own plan
+    unit: str  # what costs are told in, in words; empty for a measure of the task, such as metres
     outcome: str
-    is_drawn: bool
-    is_success: bool
-    explanation: tuple[str, ...]
-    moments: tuple[Moment, ...]
+    is_drawn: bool  # whether the world slips, so that what happened was drawn
+    is_success: bool  # whether the automaton accepts
+    explanation: tuple[str, ...]  # how the automaton reads the labels, as sentences
+    moments: tuple[Moment, ...]  # one more than controls
 
 
 def explain_episode(
@@ -105,17 +84,6 @@ def explain_episode(
             goal=_goal(model, path.automaton_states, labels, t),
             is_untested=t in untested,
         )
-def how_read(model: TaskModel, labels: Word) -> tuple[str, ...]:
-    """How the automaton reads a path, in sentences; a label that stays and changes nothing is told once."""
-    explained = explain_word(model, labels)
-    told = (
-        one.sentence
-        for before, one in zip((None, *explained.labels), explained.labels, strict=False)
-        if before is None or one.label != before.label or one.after != one.state
-    )
-    return (*explained.unknown.sentences, *told, explained.conclusion)
-
-
         for t in range(len(path.states))
     )
     # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
@@ -135,6 +103,17 @@ def how_read(model: TaskModel, labels: Word) -> tuple[str, ...]:
         moments=moments,
     )
     return episode, encode_film(world, path.states)
+
+
+def how_read(model: TaskModel, labels: Word) -> tuple[str, ...]:
+    """How the automaton reads a path, in sentences; a label that stays and changes nothing is told once."""
+    explained = explain_word(model, labels)
+    told = (
+        one.sentence
+        for before, one in zip((None, *explained.labels), explained.labels, strict=False)
+        if before is None or one.label != before.label or one.after != one.state
+    )
+    return (*explained.unknown.sentences, *told, explained.conclusion)
 
 
 def unit_of(cost: Cost) -> str:

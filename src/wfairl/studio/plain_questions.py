@@ -17,31 +17,19 @@ from wfairl.studio.frames import EncodedFilm
 
 @dataclass(frozen=True)
 class PlainQuestion:
-    """Would this path be right?
-
-    Attributes:
-        seed, controls, effects: the path, and what happened in each step if the world slips.
-        text: the question, in few words.
-        labels: what holds at each moment of the path, as text; None at the start.
-        states: of the chosen automaton, at each moment.
-        usual: the labels along the path that the agent would take, as text.
-        usual_places: where the agent is at each moment of that path, in cells; None where the world cannot tell.
-        probability: that the path is right, by the belief that the page shows; None if the agent itself would take it.
-        explanation: how the automaton reads the path, as sentences.
-        film: of the path.
-    """
+    """Would this path be right?"""
 
     seed: int
     controls: tuple[int, ...]
-    effects: tuple[int, ...]
-    text: str
-    labels: tuple[str | None, ...]
-    states: tuple[int, ...]
-    usual: tuple[str, ...]
-    usual_places: tuple[tuple[float, float] | None, ...]
-    probability: float | None
-    explanation: tuple[str, ...]
-    film: EncodedFilm
+    effects: tuple[int, ...]  # what happened in each step if the world slips
+    text: str  # the question, in few words
+    labels: tuple[str | None, ...]  # what holds at each moment of the path, as text; None at the start
+    states: tuple[int, ...]  # of the chosen automaton, at each moment
+    usual: tuple[str, ...]  # the labels along the path that the agent would take, as text
+    usual_places: tuple[tuple[float, float] | None, ...]  # in cells, along that path; None where the world cannot tell
+    probability: float | None  # that the path is right, by the page's belief; None if the agent itself would take it
+    explanation: tuple[str, ...]  # how the automaton reads the path, as sentences
+    film: EncodedFilm  # of the path
 
 
 def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
@@ -58,8 +46,6 @@ def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
     swapped = next(((a, b) for a, b in zip(*orders, strict=True) if a != b), None)
     differences = []
     if extra and lacking:
-    again = [name for name in orders[0] if here[name] > there[name]]
-    differences += [f"{name} {'twice' if here[name] == 2 else f'{here[name]} times'}" for name in again]
         differences.append(f"{_all_of(extra)} instead of {_all_of(lacking)}")
     elif extra:
         differences.append(f"passing {_all_of(extra)} on the way")
@@ -72,6 +58,8 @@ def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
         for missing, names in _alone(asked, usual).items()
         if not set(missing) <= set(lacking)
     ]
+    again = [name for name in orders[0] if here[name] > there[name]]
+    differences += [f"{name} {'twice' if here[name] == 2 else f'{here[name]} times'}" for name in again]
     if differences:
         return f"{capitalised(', and '.join(differences))}: still right?"
     word = [format_label(label) for label in compress(asked) if label]

@@ -27,17 +27,12 @@ EdgeKey = tuple[int, str, str]
 
 @dataclass(frozen=True)
 class EdgeEvidence:
-    """An edge of the learned automaton with its evidence.
-
-    Attributes:
-        certainty: posterior probability of the automata that have this edge; None if a learner keeps no alternatives.
-        demonstrations: indices of the demonstrations that took it.
-    """
+    """An edge of the learned automaton with its evidence."""
 
     arrow: Arrow
     key: EdgeKey
-    certainty: float | None
-    demonstrations: tuple[int, ...]
+    certainty: float | None  # probability of the automata that have the edge; None if a learner keeps no alternatives
+    demonstrations: tuple[int, ...]  # indices of those that took it
 
 
 def belief_of(model: TaskModel) -> tuple[Hypothesis, ...]:
@@ -117,14 +112,14 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
         ],
         "untested": [
             f"{', '.join(map(format_label, _least(labels)))} {describe_state(model.finite, state)}"
-def _least(labels: Sequence[Label]) -> list[Label]:
-    """The labels of which no part is among them, too: what holds beside that is as little known."""
-    return [label for label in labels if not any(part and part < label for part in labels)]
-
-
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }
+
+
+def _least(labels: Sequence[Label]) -> list[Label]:
+    """The labels of which no part is among them, too: what holds beside that is as little known."""
+    return [label for label in labels if not any(part and part < label for part in labels)]
 
 
 def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
