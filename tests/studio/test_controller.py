@@ -210,7 +210,7 @@ def test_what_is_untested_alone_is_not_listed_again_with_others(controller):
     support = Support((frozenset(), a, b, both, c), np.array([[1, 1, 0, 1, 1], [0, 0, 1, 1, 0]], bool))
     model = replace(controller.session.model, record=replace(posterior, support=support))
     untested = describe_understanding(model, controller.session.dataset, None)["untested"]
-    assert untested == ["-, a, c & d at the beginning", "b after corner"]
+    assert untested == ["nothing, a, c & d at the beginning", "b after corner"]
 
 
 def test_who_does_not_know_is_asked_something_else(controller):

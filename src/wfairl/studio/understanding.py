@@ -111,7 +111,8 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
             for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
         ],
         "untested": [
-            f"{', '.join(map(format_label, _least(labels)))} {describe_state(model.finite, state)}"
+            f"{', '.join(format_label(one) if one else 'nothing' for one in _least(labels))}"
+            f" {describe_state(model.finite, state)}"
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }
