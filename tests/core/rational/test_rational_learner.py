@@ -191,6 +191,21 @@ def test_what_people_avoid_is_feared_by_the_evidence_that_it_is_deadly_and_oblig
         assert sum(after_it) < OBLIGATION_ODDS / 3 * 1.5
 
 
+def test_that_two_must_hold_at_once_is_doubted():
+    b, dark, a = frozenset("b"), frozenset({"dark"}), frozenset("a")
+    rule = GuardedAutomaton(((Edge(Guard(b | dark), 1),), (Edge(Guard(a), 2),), ()), np.arange(3) == 2)
+    rng, scenes = np.random.default_rng(0), []
+    while len(scenes) < 8:
+        world = grid(rng)
+        world = dusky(replace(world, label_index=np.minimum(world.label_index, 2)), rng)  # some b in the light
+        scene = world.demonstrate(rule, 0.5, rng)
+        scenes += [] if scene is None else [scene]
+    evidence = evidence_of(Observations(world.labels, scenes), RationalSettings())
+    doubts = measure_doubts(evidence, CompactAutomaton(1, (CompactEdge(0, Guard(a), ACCEPTED),)))
+    found = next(one for one in doubts if str(one.constraint) == "b with dark needed")
+    assert found.probability == max(one.probability for one in doubts if one.constraint.proposition == "b")
+
+
 def test_untested_is_what_nobody_reads_and_what_could_lead_elsewhere_just_as_well(errand, learned):
     evidence = evidence_of(Observations(GRID_LABELS, errand), RationalSettings())
     table = to_table(learned.chosen.automaton, evidence.labels)[:-1].copy()  # without the accepting state

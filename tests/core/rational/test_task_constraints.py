@@ -24,6 +24,7 @@ CONSTRAINTS = (
     *(Constraint("never", p, after=p, until=q) for p, q in permutations("abc", 2)),
     *(Constraint("never", p, after=p, until=q, for_good=True) for p, q in permutations("abc", 2)),
     *(Constraint(f"never {how}", "a", beside="b") for how in ("with", "without")),
+    Constraint("needed", "a", beside="b"),
     Constraint("needed", "a", instead=("b",)),
     Constraint("needed", "a", instead=("b", "c")),
     *(Constraint("needed", p, a, instead=(q,)) for p, a, q in permutations("abc", 3)),
@@ -43,6 +44,8 @@ def keeps(constraint, word):
         return sum(p in one and (i == 0 or p not in held[i - 1]) for i, one in enumerate(held)) <= times
     if kind == "needed in turn":
         return any(after in one and any(p in later for later in held[i:]) for i, one in enumerate(held))
+    if kind == "needed" and beside:
+        return any({p, beside} <= one for one in held)
     if kind == "needed":
         asked = [i for i, one in enumerate(held) if after in one and not one & {p, *instead}] if after else [-1]
         return all(any(one & {p, *instead} for one in held[i + 1 :]) for i in asked)

@@ -6,6 +6,7 @@
     never p more than twice          p must not begin to hold a third time; likewise for three times
     never p with q, without q        p must not hold while q does; while q does not
     p [or q] needed [after a]        p, or one of others instead, must have held when the task ends; after every a
+    p with q needed                  p must have held together with q when the task ends
     a and later p needed             a must have held when the task ends, and p with it or later
     never p between a and b          p must not hold in a state of the most probable automaton: a begins it, b ends it
     p [or q] needed between a and b  b does not count before p, or q instead, has held in that state
@@ -51,7 +52,7 @@ class Constraint(NamedTuple):
     after: str | None = None
     until: str | None = None  # the proposition that ends it; None if nothing does
     instead: tuple[str, ...] = ()  # the propositions that do as well, where one is needed
-    beside: str | None = None  # the proposition that must not hold at the same time, or must, where the kind says so
+    beside: str | None = None  # the proposition that must not hold at the same time, or must, as the kind says
     times: int = 1  # how often the proposition may hold, where it must not hold again
     state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
     phase: str = ""  # what that state is, in words
@@ -68,7 +69,8 @@ class Constraint(NamedTuple):
         if self.kind == "needed in turn":
             return f"{self.after} and later {what} needed"
         if self.beside is not None:
-            return f"never {what} {self.kind.removeprefix('never ')} {self.beside}"
+            is_needed, how = self.kind == "needed", self.kind.removeprefix("never ")
+            return f"{what} with {self.beside} needed" if is_needed else f"never {what} {how} {self.beside}"
         text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
         if self.times > 1:
             return f"{text} more than {TIMES[self.times]}"
@@ -144,8 +146,9 @@ def _automaton(constraint: Constraint) -> GuardedAutomaton:
 def _needed(constraint: Constraint) -> GuardedAutomaton:
     """Something is needed in a state, and nothing in another. Where two are needed in turn, a state comes before."""
     fulfilling, is_in_turn = (constraint.proposition, *constraint.instead), constraint.kind == "needed in turn"
+    beside = frozenset(() if constraint.beside is None else {constraint.beside})
     rest, force = (1, 0) if constraint.after is None else (2, 1) if is_in_turn else (0, 1)
-    in_force = tuple(Edge(Guard(frozenset({one})), rest) for one in fulfilling)
+    in_force = tuple(Edge(Guard(beside | {one}), rest) for one in fulfilling)
     if constraint.after is None:
         return GuardedAutomaton((in_force, ()), np.array([False, True]))
     begun = Edge(Guard(frozenset({constraint.after}), frozenset(fulfilling)), force)
@@ -230,9 +233,11 @@ def joint_constraints(propositions: Sequence[str], labels: Sequence[Label]) -> I
     for p, q in combinations(propositions, 2):
         if any({p, q} <= label for label in labels):
             yield Constraint("never with", p, beside=q)
-            for one, other in ((p, q), (q, p)):
-                if any(one in label and other not in label for label in labels):
-                    yield Constraint("never without", one, beside=other)
+            orders = ((p, q), (q, p))
+            apart = [(x, y) for x, y in orders if any(x in label and y not in label for label in labels)]
+            yield from (Constraint("never without", one, beside=other) for one, other in apart)
+            if len(apart) == len(orders):  # else that is p, or q, needed
+                yield Constraint("needed", p, beside=q)
 
 
 def words_that_keep(

@@ -15,8 +15,8 @@ would avoid it for that as if it were deadly, so that both have the same evidenc
 P(observations | p changes nothing). A scene in which p cannot be avoided refutes the first, and not the second. Where
 every demonstration reads one of two or three propositions, one of them may be needed, at any time or in a state. One
 that every demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states
-share its odds. Two may be needed, one after the other. A may allow orders that nobody has shown: they may all be
-fatal, or not count.
+share its odds. Two may be needed, one after the other, or at once. A may allow orders that nobody has shown: they may
+all be fatal, or not count.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: times pairs / (pairs + refuted), of the ordered pairs of propositions. They fall also with the number
@@ -196,8 +196,8 @@ def _possible(
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
     for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
-        in_turn = NEEDED_ODDS if one.kind == "needed in turn" else PHASE_ODDS
-        odds = AGAIN_ODDS if one.after == one.proposition else in_turn
+        of_kind = NEEDED_ODDS if one.kind.startswith("needed") else PHASE_ODDS
+        odds = AGAIN_ODDS if one.after == one.proposition else of_kind
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
     for after in (None, *read):
         for p, *instead in evidence.choices(after):

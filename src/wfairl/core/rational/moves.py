@@ -120,7 +120,8 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
     """What is needed is an event more of a stage, in any order with the others, or a stage of its own."""
-    yield from _recount(automaton, [Guard(frozenset({needed.proposition}))], inserts=True)
+    beside = {needed.beside} if needed.beside else set()
+    yield from _recount(automaton, [Guard(frozenset({needed.proposition, *beside}))], inserts=True)
 
 
 def _as_event(automaton: CompactAutomaton, ban: Constraint) -> Iterator[Edges]:
