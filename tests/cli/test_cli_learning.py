@@ -132,6 +132,8 @@ def test_run_does_the_whole_job(wfairl, tmp_path):
     assert code == 0
     for word in ("optimal", "expert", "random", "greedy", "at 0.5"):
         assert word in out
+    headings = [line.split("  ")[0] for line in out.splitlines() if line and not line.startswith(" ")]
+    assert headings[-6:] == ["Rule", "Not to be learned", "Cost", "How sure", "In new scenes", "Page"]
 
 
 def bad_inputs(tmp_path, demos, task_model):

@@ -6,16 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from wfairl.cli.console import out, print_json, warn
+from wfairl.cli.console import facts_table, out, print_json, warn
 from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import settings_of, with_settings
-from wfairl.cli.train import check_run_directory, print_trained
+from wfairl.cli.train import check_run_directory
 from wfairl.core.demonstrations import Dataset, load, merge
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.run_page import write_run_report
+from wfairl.pages.page import write_page
+from wfairl.pages.run_files import read_run_files
+from wfairl.pages.run_page import REPORT, run_page, what_it_learned
 from wfairl.questions.answer_files import answers_beside, read_answers
 from wfairl.runs.methods import find_method
 from wfairl.runs.pipeline import METHOD, PipelineConfig, run_pipeline
@@ -73,7 +75,8 @@ def run_flow(
     if demos and answers is None and config.learner == RATIONAL:
         given_answers = tuple(answer for path in demos for answer in answers_beside(path))
     result = run_pipeline(config, directory, resume, jobs, given_answers, dataset)
-    report = write_run_report(directory, n_jobs=jobs)
+    run, report = read_run_files(directory), directory / REPORT
+    write_page(run_page(run, n_jobs=jobs), report)
     for warning in result.trained.warnings:
         warn(warning)
     if as_json:
@@ -81,9 +84,8 @@ def run_flow(
         document = {**result.trained.facts, "warnings": list(result.trained.warnings), "evaluations": evaluations}
         print_json({"task": task, "run": str(directory), "report": str(report), **document})
     else:
-        print_trained(result.trained, directory)
         out.print(summary(list(result.evaluations)))
-        out.print(f"report: {report}")
+        out.print(facts_table([*what_it_learned(run), ("Page", str(report))]))
 
 
 def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[PipelineConfig, Dataset | None]:

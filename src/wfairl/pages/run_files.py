@@ -18,6 +18,7 @@ from wfairl.core.support.documents import plain, read_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task, loaded_sources
+from wfairl.pages.enforced import enforced_orders
 from wfairl.runs.evaluation import Evaluation, read_evaluations
 from wfairl.runs.methods import Method, find_method
 from wfairl.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
@@ -30,6 +31,9 @@ from wfairl.runs.run_directory import (
     read_config,
     unfinished,
 )
+
+SEARCHED_SCENES = 2
+"""Scenes that are searched for what the world enforces."""
 
 
 class BrokenMetricsError(BadInputError):
@@ -75,6 +79,13 @@ class RunFiles:
     def learned(self) -> dict[str, Evaluation]:
         """The evaluations of learned policies, not of references."""
         return {name: one for name, one in self.evaluation.items() if name.startswith("learned")}
+
+    @cached_property
+    def enforced_orders(self) -> list[tuple[str, str]]:
+        """Pairs of propositions that the worlds put into this order, where the rule is an automaton of sets."""
+        if self.task_model is None or not self.task_model.summary.closed:
+            return []
+        return enforced_orders(map(self.task.make_world, self.scenes(SEARCHED_SCENES)), self.task.propositions)
 
     def scenes(self, count: int) -> list[int]:
         """Scenes of the evaluation, failed ones first; none that the run was trained on."""

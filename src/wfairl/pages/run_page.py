@@ -31,7 +31,7 @@ from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.world import slips
 from wfairl.pages.blocks import Column, Command, Facts, PageTable, Statements, automaton_drawing, prose
-from wfairl.pages.enforced import enforced_orders, enforced_sentence
+from wfairl.pages.enforced import enforced_sentence
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.player import EpisodePlayer, RecordedEpisode, record_episode
 from wfairl.pages.policy_comparison import regret_of
@@ -48,9 +48,6 @@ REPORT = "report.html"
 
 DEFAULT_SCENES = 3
 """In how many scenes each policy acts on the page."""
-
-SEARCHED_SCENES = 2
-"""Scenes in which is searched for what the world enforces."""
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
 
@@ -111,20 +108,26 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
 
 def learned_section(run: RunFiles, model: TaskModel) -> Section:
     """The rule, the cost and how sure they are, in sentences; and the automaton."""
-    orders: list[tuple[str, str]] = []
-    if model.summary.closed:
-        orders = enforced_orders(map(run.task.make_world, run.scenes(SEARCHED_SCENES)), run.task.propositions)
-    statements = Statements((*_rule(run, model, orders), *_cost(run), *_doubts(model, orders), *_tests(run)))
-    return Section("What it learned", (statements, *([automaton_drawing(model)] if model.summary.closed else [])))
+    drawing = [automaton_drawing(model)] if model.summary.closed else []
+    return Section("What it learned", (Statements(tuple(what_it_learned(run))), *drawing))
 
 
-def _rule(run: RunFiles, model: TaskModel, orders: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Text]]:
+def what_it_learned(run: RunFiles) -> Iterator[tuple[str, str]]:
+    """Sentences about the rule, the cost, how sure they are and how the learned policy did, each with its heading."""
+    if run.task_model is not None:
+        yield from _rule(run, run.task_model)
+        yield from _cost(run)
+        yield from _doubts(run.task_model, run.enforced_orders)
+    yield from _tests(run)
+
+
+def _rule(run: RunFiles, model: TaskModel) -> Iterator[tuple[str, str]]:
     yield "Rule" if run.method.needs_task_model else "Rule it was given", f"{capitalised(model.sentence)}."
-    if orders:
-        yield "Not to be learned", f"{capitalised(enforced_sentence(orders))}: nobody has to learn that."
+    if run.enforced_orders:
+        yield "Not to be learned", f"{capitalised(enforced_sentence(run.enforced_orders))}: nobody has to learn that."
 
 
-def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
+def _cost(run: RunFiles) -> Iterator[tuple[str, str]]:
     if isinstance(run.cost, CostOverFeatures):
         verdict, *terms = run.cost.sentences(run.task.make_world(run.scenes(1)[0]))
         yield "Cost", f"{capitalised('; '.join(terms or [verdict]))}."
@@ -132,7 +135,7 @@ def _cost(run: RunFiles) -> Iterator[tuple[str, Text]]:
         yield "Cost", f"A model of the kind {run.cost.kind}; see below what it charges."
 
 
-def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterator[tuple[str, Text]]:
+def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterator[tuple[str, str]]:
     """How sure the rule is, without doubts about the orders that the world enforces."""
     posterior = posterior_of(model)
     if posterior is None:
@@ -163,7 +166,7 @@ def _in_brief(rule: str) -> str:
     return rule if len(rule) <= LONGEST_RULE else "a longer rule, which is listed below"
 
 
-def _tests(run: RunFiles) -> Iterator[tuple[str, Text]]:
+def _tests(run: RunFiles) -> Iterator[tuple[str, str]]:
     """How the learned policy did in new scenes, with 95 % intervals."""
     learned, optimal = next(iter(run.learned.values()), None), run.evaluation.get("optimal")
     if learned is None:
