@@ -254,7 +254,7 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
     drawn.add_subplot().plot([1, 2])
 
     class BadFigure(CaptionedFigure):
-        def to_svg(self):
+        def to_svg(self, text="path"):
             return b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(3)</script></svg>'
 
     blocks = (

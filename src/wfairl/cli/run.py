@@ -85,7 +85,8 @@ def run_flow(
         print_json({"task": task, "run": str(directory), "report": str(report), **document})
     else:
         out.print(summary(list(result.evaluations)))
-        out.print(facts_table([*what_it_learned(run), ("Page", str(report))]))
+        out.print(facts_table(what_it_learned(run)))
+        out.print(f"report: {report}")
 
 
 def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[PipelineConfig, Dataset | None]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from oracles_planning import fewest_steps_with_word
 
+from wfairl.core.automata.words import as_read
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
@@ -26,7 +27,8 @@ def learn(task_name: str, temperature: float, seed: int):
     """The finite automaton of a data set of the paper, and the words that succeeded."""
     dataset = collect(find_task(task_name), 32, 128, temperature, seed)
     model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
-    seen = {word for word, score in zip(map(model.as_read, dataset.words), dataset.scores, strict=True) if score == 1}
+    words = as_read(dataset.words, model.keep_repeats)
+    seen = {word for word, score in zip(words, dataset.scores, strict=True) if score == 1}
     return model.finite, seen
 
 
