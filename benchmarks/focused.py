@@ -26,7 +26,6 @@ from wfairl.core.costs.training import CostTraining
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning import ExactPlanner, unit_cost
 from wfairl.core.planning.cost import Cost, feature_cost
-from wfairl.core.worlds import find_task
 from wfairl.minigrid.babyai import GO_TO
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
@@ -34,6 +33,7 @@ from wfairl.minigrid.missions import read_mission
 from wfairl.minigrid.world import MiniGridWorld
 from wfairl.networks.cost_training import NetworkLoss
 from wfairl.networks.grid_costs import LocalCost
+from wfairl.runs.task_registry import find_task
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)
 PARTS = ("growth", "plans", "training")

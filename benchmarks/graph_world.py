@@ -17,7 +17,8 @@ from reporting import fastest, make_parser, report
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import build_product, cost_to_go
 from wfairl.core.planning.cost import feature_cost
-from wfairl.core.worlds import explore_world, find_task
+from wfairl.core.worlds import explore_world
+from wfairl.runs.task_registry import find_task
 
 SCENES = 200
 

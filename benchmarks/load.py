@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 from reporting import make_parser, report
 
-from wfairl.core.demonstrations import Dataset, Demonstration, save
+from wfairl.core.demonstrations import Dataset, Demonstration
+from wfairl.runs.data_sets import save
 
 SIZES = {
     "words": (1_000, 10_000, 100_000, 1_000_000),

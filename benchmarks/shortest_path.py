@@ -32,8 +32,8 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.planning.expected_cost import expected_cost_to_go
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import CostToGo, cost_to_go, reverse_graph
-from wfairl.core.worlds import find_task
 from wfairl.core.worlds.chances import Chances
+from wfairl.runs.task_registry import find_task
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ from reporting import make_parser, report
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 from wfairl.studio.keys import keys_of
 
 KEY_LIMIT, LEARN_LIMIT = 0.1, 2.0

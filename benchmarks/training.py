@@ -30,11 +30,11 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_view import GridView, view_states
 from wfairl.networks.cost_network import costs_of
 from wfairl.networks.epochs import one_torch_thread
 from wfairl.networks.grid_costs import PaperCost
+from wfairl.runs.task_registry import find_task
 
 TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024

@@ -23,9 +23,9 @@ from reporting import fastest, make_parser, report
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.support.compiling import njit
-from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridWorld, physics
 from wfairl.minigrid.atoms import label_mask
+from wfairl.runs.task_registry import find_task
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000

@@ -65,7 +65,7 @@ def run_command(
 ) -> None:
     """Compute an experiment."""
     if load:
-        from wfairl.core.worlds.task_registry import load_tasks
+        from wfairl.runs.task_registry import load_tasks
 
         for source in load:
             load_tasks(source)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from wfairl.cli import run_command
-from wfairl.core.worlds import task_registry as registry
+from wfairl.runs import task_registry as registry
 
 settings.register_profile("fast", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=100)  # of `make test-slow`

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 from wfairl.studio.workers import QueuedJob
 
 SECONDS = 120

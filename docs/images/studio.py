@@ -20,7 +20,7 @@ from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 
 HERE = Path(__file__).parent
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")

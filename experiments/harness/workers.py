@@ -19,8 +19,8 @@ from typing import Any
 
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.support.files import write_atomically
-from wfairl.core.worlds.task_registry import load_tasks, loaded_sources
 from wfairl.processes.executors import LocalProcesses
+from wfairl.runs.task_registry import load_tasks, loaded_sources
 
 LOCAL, DASK = "local", "dask://"
 

@@ -21,8 +21,8 @@ from wfairl.core.planning import PlannedPolicy, Policy, RandomPolicy, expert_pol
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.planning_methods import goal_alone
+from wfairl.runs.task_registry import find_task
 
 FIRST_PROBE_SEED = 6_000
 """The scenes of probe trajectories: not used for training, validation or test."""

@@ -10,7 +10,6 @@ from experiments.method_comparison.protocol import MethodComparison, Protocol
 from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.planning import Policy, expert_policy
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import AutomatonDrawing, Facts, automaton_drawing, prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.cost_maps import draw_cost_maps
@@ -21,6 +20,7 @@ from wfairl.pages.text import number
 from wfairl.runs.evaluation import episode_rng
 from wfairl.runs.methods import find_method, load_policy
 from wfairl.runs.run_directory import Run, load_run
+from wfairl.runs.task_registry import find_task
 
 SHOWN_SEED = 0
 """The training seed whose runs the figures show."""

@@ -15,11 +15,11 @@ from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import PageTable, TableCell
 from wfairl.pages.text import Inline, Text, capitalised, counted, number
 from wfairl.runs.evaluation import policy_title
 from wfairl.runs.methods import CHOSEN
+from wfairl.runs.task_registry import find_task
 
 SEPARATOR = " / "
 """Between the figures of a cell."""

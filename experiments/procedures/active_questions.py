@@ -31,11 +31,11 @@ from wfairl.core.rational.caution import CautiousPolicy
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.offices.office import OFFICE_PROPOSITIONS
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.runs.evaluation import evaluate
+from wfairl.runs.task_registry import find_task
 
 OFFICES = ("coffee", "mail", "coffee-mail", "patrol")
 FIRST, MORE, QUESTIONS, CHOSEN_SCENES = 4, (6, 8, 12, 16), 5, 4

@@ -16,11 +16,11 @@ from experiments.harness import Cell, Experiment, Options, Outcome, Results, tab
 from experiments.harness.results import Sections
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.focused.focused_search import TooManyNodesMetError
 from wfairl.minigrid.tasks import MiniGridTask
+from wfairl.runs.task_registry import find_task
 
 LEVELS = ("goto", "pickup-loc", "unblock-pickup", "unlock", "put-next-local", "key-corridor", "boss-level")
 SCENES, SCENES_PER_CELL = 500, 50

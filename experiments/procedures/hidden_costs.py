@@ -28,11 +28,11 @@ from wfairl.core.rational import CautiousPolicy
 from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.world import MiniGridWorld
 from wfairl.runs.evaluation import episode_rng
+from wfairl.runs.task_registry import find_task
 
 SUCCESSES, FAILURES, TEMPERATURE, MOST_SCENES = 32, 128, 0.5, 32
 EXPENSIVE = 3.0

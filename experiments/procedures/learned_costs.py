@@ -33,8 +33,8 @@ from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.cost_question import find_cost_question
+from wfairl.runs.task_registry import find_task
 
 TEMPERATURE = 0.5
 WAREHOUSE = "warehouse"

@@ -22,8 +22,9 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.rational import CautiousPolicy, RationalSettings
 from wfairl.core.rational.rational_learner import RationalLearner
-from wfairl.core.worlds import GraphWorld, ModelTask, find_task
+from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.questions.hypotheses import required_posterior
+from wfairl.runs.task_registry import find_task
 
 ROWS = ("y....g..", "........", ".b.b...r", ".b.b...r", ".b.b....", ".b.b....", "rrrrrr.r", "g.y.....")
 """DISS's grid from the top."""

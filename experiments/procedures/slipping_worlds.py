@@ -31,10 +31,11 @@ from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.rational import CautiousPolicy
-from wfairl.core.worlds import GraphWorld, ModelTask, find_task
+from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.core.worlds.chances import slip_chances
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.recordings import GymnasiumWorld
+from wfairl.runs.task_registry import find_task
 
 SLIP, TEMPERATURE, NUMBERS = "0.1", 0.5, (8, 32)
 OURS = (*(f"random-office-{name}" for name in ("coffee", "mail", "coffee-mail", "patrol")), "ordered-pickup")

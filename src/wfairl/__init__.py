@@ -33,12 +33,13 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.rational.caution import CautiousPolicy
     from wfairl.core.worlds.graph import GraphWorld
     from wfairl.core.worlds.rendering import Places, Rendering
-    from wfairl.core.worlds.task import ModelTask, Task, check_task
-    from wfairl.core.worlds.task_registry import find_task, register_task
+    from wfairl.core.worlds.task import ModelTask, Task
     from wfairl.core.worlds.world import World
     from wfairl.core.worlds.world_laws import check_world
     from wfairl.runs.evaluation import evaluate
     from wfairl.runs.methods import load_policy, train
+    from wfairl.runs.task_laws import check_task
+    from wfairl.runs.task_registry import find_task, register_task
 
 __version__ = "0.2.0"
 
@@ -80,8 +81,7 @@ _MODULES = {
     "core.worlds.world_laws": ("check_world",),
     "core.worlds.graph": ("GraphWorld",),
     "core.worlds.rendering": ("Places", "Rendering"),
-    "core.worlds.task": ("ModelTask", "Task", "check_task"),
-    "core.worlds.task_registry": ("find_task", "register_task"),
+    "core.worlds.task": ("ModelTask", "Task"),
     "core.automata.rules": ("all_of", "avoid", "before", "then", "visit_all", "visit_in_order"),
     "core.automata.task_model": ("TaskModel",),
     "core.demonstrations.learners": ("find_learner",),
@@ -95,6 +95,8 @@ _MODULES = {
     "core.planning.policies": ("PlannedPolicy",),
     "core.planning.rollout": ("roll_out",),
     "runs.evaluation": ("evaluate",),
+    "runs.task_laws": ("check_task",),
+    "runs.task_registry": ("find_task", "register_task"),
 }
 
 __getattr__, __dir__, _ = load_lazily(__name__, _MODULES)

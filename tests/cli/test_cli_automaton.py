@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from wfairl.cli.app import app
-from wfairl.core.demonstrations import collect, load, save
+from wfairl.core.demonstrations import collect
 from wfairl.core.support.errors import BadInputError, FailedRunError, WfairlError
-from wfairl.core.worlds import find_task
+from wfairl.runs.data_sets import load, save
+from wfairl.runs.task_registry import find_task
 
 LINES = [
     {"word": [[], "key", ["key", "door"], ["key", "door", "goal"]], "score": 1},

@@ -19,11 +19,11 @@ from rich.console import Console
 from wfairl.cli import warm_up
 from wfairl.cli.app import COMMANDS
 from wfairl.cli.evaluate import summary
-from wfairl.core.demonstrations import load
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.data_sets import load
 from wfairl.runs.evaluation import evaluate
+from wfairl.runs.task_registry import find_task
 
 
 def test_the_installed_command_runs():

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 
 WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))
 

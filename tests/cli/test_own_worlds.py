@@ -7,7 +7,7 @@ import pytest
 from oracles_report import read_page
 from PIL import Image
 
-from wfairl.core.worlds import task_registry as registry
+from wfairl.runs import task_registry as registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = {"corridor": EXAMPLES / "own_world.py", "warehouse": EXAMPLES / "warehouse.py"}

@@ -15,12 +15,13 @@ from experiments.baselines.network_policy import load_network_run
 from wfairl.cli import train as train_command
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import collect, save
+from wfairl.core.demonstrations import collect
 from wfairl.core.planning import roll_out
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.data_sets import save
 from wfairl.runs.methods import find_method, load_policy, train
 from wfairl.runs.run_directory import BrokenRunError, load_run, read_config, write_config
+from wfairl.runs.task_registry import find_task
 
 CORRIDOR = Path(__file__).parents[2] / "examples" / "own_world.py"
 TASK = find_task("doorkey")

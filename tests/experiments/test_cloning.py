@@ -15,9 +15,9 @@ from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.costs.training import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import find_task
 from wfairl.runs.methods import TrainingRequest
 from wfairl.runs.run_directory import RunExistsError
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
 SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, radius=3)

@@ -14,9 +14,9 @@ from experiments.method_comparison.logic_and_cost import ENTRIES, FULL, LOGIC_AN
 from experiments.method_comparison.protocol import Curve
 from experiments.method_comparison.tables import ComparisonTables
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import restrict
 from wfairl.runs.methods import CHOSEN
+from wfairl.runs.task_registry import find_task
 
 LITTLE = {name: ENTRIES[name].changed(epochs=2) for name in ("rational", "spectral", "no-automaton")}
 

@@ -15,9 +15,9 @@ from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton
 from wfairl.core.automata.rules import all_of, avoid, then, visit_all, visit_in_order
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import true_cost, unit_cost
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs import evaluate
 from wfairl.runs.planning_methods import goal_alone
+from wfairl.runs.task_registry import find_task
 
 SCENES = range(4000, 4006)
 

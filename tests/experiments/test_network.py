@@ -11,7 +11,7 @@ from experiments.baselines.validation import FIRST_VALIDATION_SEED, validation_s
 from wfairl.core.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
 from wfairl.core.demonstrations.collection import SCENES_PER_COLLECTION
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 RADIUS = 3
 

@@ -26,12 +26,12 @@ from experiments.baselines.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.safetensors_files import write_arrays
-from wfairl.core.worlds import find_task
 from wfairl.minigrid import MiniGridTask
 from wfairl.minigrid.physics import HANDS, WALL
 from wfairl.minigrid.propositions import AgentOn
 from wfairl.runs.evaluation import episode_return
 from wfairl.runs.run_directory import BrokenRunError, RunConfig, load_run, write_config
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
 ENCODER = GridEncoder(4)

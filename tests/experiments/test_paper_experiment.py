@@ -21,9 +21,9 @@ from experiments.method_comparison.protocol import Curve
 from experiments.method_comparison.tables import ComparisonTables
 from experiments.method_comparison.training import first_successes
 from wfairl.core.demonstrations import collect
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.evaluation import EVALUATION
 from wfairl.runs.methods import CHOSEN
+from wfairl.runs.task_registry import find_task
 
 slow = pytest.mark.slow  # `test_logic_and_cost` computes an experiment in the fast tier
 

@@ -26,7 +26,7 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 PROCEDURES = [
     name

@@ -42,7 +42,7 @@ from wfairl.core.planning.path import follow
 from wfairl.core.rational import posterior_of
 from wfairl.core.rational.tables import read_word
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import check_task
+from wfairl.runs.task_laws import check_task
 
 X = frozenset({"x", "y"})
 DISTINCT = [

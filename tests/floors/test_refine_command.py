@@ -10,9 +10,9 @@ import pytest
 from experts import solve
 from PIL import Image
 
-from wfairl.core.demonstrations import load
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.path import follow
+from wfairl.runs.data_sets import load
 
 FLOOR = Path(__file__).parents[2] / "examples" / "own_floor.py"
 FIRST = 1_000_000

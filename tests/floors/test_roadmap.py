@@ -26,7 +26,7 @@ from wfairl.core.planning import build_product, find_plan
 from wfairl.core.planning.cost import feature_cost, nominal_cost, true_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import check_task, check_world
+from wfairl.core.worlds import check_world
 from wfairl.floors.floor_plan import BrokenFloorPlanError, resample
 from wfairl.floors.roadmap import VERTICES_OF_A_REGION, draw_roadmap
 from wfairl.floors.shapes import rectangle
@@ -38,6 +38,7 @@ from wfairl.floors.workshop import (
     workshop_plan,
     workshop_roadmap,
 )
+from wfairl.runs.task_laws import check_task
 
 
 def edges_of(roadmap):

@@ -21,11 +21,11 @@ from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.files import write_atomically, write_json
-from wfairl.core.worlds import task_registry as registry
-from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.events.event_logs import read_event_log
 from wfairl.events.scored_words import read_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.runs import task_registry as registry
+from wfairl.runs.task_registry import load_tasks
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton
 from wfairl.studio.task_spec import TaskSpec

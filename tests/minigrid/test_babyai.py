@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.planning import unit_cost
-from wfairl.core.worlds.task import check_task
 from wfairl.minigrid.babyai import (
     ALL_PARTS,
     BOSS_LEVEL,
@@ -23,6 +22,7 @@ from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.missions import read_mission
 from wfairl.minigrid.physics import UnknownPhysicsError
+from wfairl.runs.task_laws import check_task
 
 LEVELS = (GO_TO, PICKUP_LOC, UNBLOCK_PICKUP, UNLOCK, PUT_NEXT_LOCAL, KEY_CORRIDOR, BOSS_LEVEL)
 SMALL_LEVELS = (PICKUP_LOC, PUT_NEXT_LOCAL)

@@ -6,8 +6,8 @@ from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused.exploring import likely_orders
+from wfairl.runs.task_registry import find_task
 
 
 def test_explored_paths_are_part_of_the_world_and_keep_its_cost_to_go():

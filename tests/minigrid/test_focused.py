@@ -19,11 +19,11 @@ from wfairl.core.planning.product import Product
 from wfairl.core.planning.shortest_path import BadCostError
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.focused import FocusedPlanner
 from wfairl.minigrid.focused.focused_search import SEARCH_WEIGHTS, TooManyNodesMetError
 from wfairl.minigrid.focused.planner import FocusedSolution
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying
+from wfairl.runs.task_registry import find_task
 from wfairl.specifications.formats.ltlf import from_ltlf, to_ltlf
 
 SAMPLED = 40

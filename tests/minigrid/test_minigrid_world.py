@@ -14,7 +14,7 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.rules import all_of, avoid, before, visit_all
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import TooManyNodesError, check_world, find_task
+from wfairl.core.worlds import TooManyNodesError, check_world
 from wfairl.minigrid import (
     AgentAt,
     AgentOn,
@@ -27,6 +27,7 @@ from wfairl.minigrid import (
 )
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.renderer import TILE_PIXELS
+from wfairl.runs.task_registry import find_task
 
 
 def random_scene(seed, **settings):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from experts import solve
 
-from wfairl.core.worlds import find_task
 from wfairl.offices.office import (
     EXTRA_COST,
     OBJECTS,
@@ -20,6 +19,7 @@ from wfairl.offices.office import (
     random_office,
 )
 from wfairl.offices.office_map import MOVES, PUBLISHED, cells, neighbour
+from wfairl.runs.task_registry import find_task
 
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 

@@ -13,7 +13,6 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import expert_policy
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.worlds.task_registry import register_task
 from wfairl.pages import run_training
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
@@ -22,6 +21,7 @@ from wfairl.runs import evaluate
 from wfairl.runs.evaluation import save_evaluations
 from wfairl.runs.methods import find_method, train
 from wfairl.runs.run_directory import COST
+from wfairl.runs.task_registry import register_task
 
 NASTY = ("<script>alert(1)</script>", "a & b <i>")
 

@@ -9,10 +9,10 @@ from matplotlib.collections import PolyCollection
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.product import build_product
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.networks.grid_costs import LocalCost
 from wfairl.pages.cost_maps import draw_cost_maps, map_costs
 from wfairl.pages.world_drawing import NoRendererError
+from wfairl.runs.task_registry import find_task
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003

@@ -9,7 +9,6 @@ from PIL import ImageColor
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld, explore_world
 from wfairl.core.worlds.rendering import Rendering
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.world_drawing import (
     AGENT,
     WALL,
@@ -20,6 +19,7 @@ from wfairl.pages.world_drawing import (
     need_rendering,
     rendering_of,
 )
+from wfairl.runs.task_registry import find_task
 
 
 def colour_at(image, x, y):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from wfairl.core.worlds import find_task
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.pages.enforced import enforced_orders, enforced_sentence
+from wfairl.runs.task_registry import find_task
 
 NAMES = ("key", "door", "goal")
 

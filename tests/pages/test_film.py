@@ -13,9 +13,9 @@ from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Rendering
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.film import draw_film, film_path, write_image
 from wfairl.pages.world_drawing import NoRendererError
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
 

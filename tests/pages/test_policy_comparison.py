@@ -6,9 +6,9 @@ from scipy.stats import bootstrap
 
 from wfairl.core.planning import RandomPolicy, expert_policy
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.policy_comparison import compare_costs, compare_returns, mean_with_interval
 from wfairl.runs import evaluate
+from wfairl.runs.task_registry import find_task
 
 
 def test_intervals_are_those_of_scipys_bootstrap():

@@ -10,10 +10,10 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.player import EpisodePlayer, NothingToPlayError, record_episode
 from wfairl.pages.tiles import TILE
 from wfairl.runs import evaluate
+from wfairl.runs.task_registry import find_task
 
 DOORKEY = find_task("doorkey")
 POLICIES = {

@@ -24,7 +24,6 @@ from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational import Support
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
@@ -33,6 +32,7 @@ from wfairl.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.runs.methods import find_method, train
 from wfairl.runs.pipeline import PipelineConfig
 from wfairl.runs.run_directory import BrokenRunError, read_config, write_config
+from wfairl.runs.task_registry import find_task
 
 
 @pytest.fixture(scope="module")

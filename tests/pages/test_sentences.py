@@ -21,7 +21,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.errands import Errand, automaton_of
-from wfairl.core.worlds.task_registry import all_tasks
+from wfairl.runs.task_registry import all_tasks
 from wfairl.specifications.formats.ltlf import from_ltlf
 
 TASKS = [task for task in all_tasks() if not task.name.startswith("babyai")]

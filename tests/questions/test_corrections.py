@@ -19,7 +19,6 @@ from wfairl.core.planning.path import follow
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
 from wfairl.core.rational.tables import difference, read_word
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
     BadCorrectionError,
     HoldsBefore,
@@ -38,6 +37,7 @@ from wfairl.questions.hypotheses import (
     explore_scenes,
     hypotheses_of,
 )
+from wfairl.runs.task_registry import find_task
 
 NAMES = ("a", "b", "c")
 LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]

@@ -9,13 +9,11 @@ from posteriors import posterior_over
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
-from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.hypotheses import (
     explore_scenes,
     hypotheses_of,
@@ -29,6 +27,8 @@ from wfairl.questions.question import (
     find_question,
 )
 from wfairl.questions.scene_proposal import propose_scene, scene_log_likelihood
+from wfairl.runs.data_sets import load, save
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)

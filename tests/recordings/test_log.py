@@ -11,8 +11,9 @@ import pytest
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.planning.path import follow
-from wfairl.core.worlds import ModelTask, find_task
+from wfairl.core.worlds import ModelTask
 from wfairl.recordings.log import MalformedLogError, disagreements, read_log
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
 ENVIRONMENT = TASK.environment_id

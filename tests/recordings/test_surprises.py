@@ -12,7 +12,7 @@ from strategies_planning import TableWorld, worlds
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import prepare_scenes
-from wfairl.core.demonstrations import collect, load, save
+from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
@@ -24,6 +24,7 @@ from wfairl.recordings.commands import _surprises
 from wfairl.recordings.log import MalformedLogError, read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
+from wfairl.runs.data_sets import load, save
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.planning.product import Product, build_product
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import feature_names
 from wfairl.networks.grid_costs import LocalCost
 from wfairl.runs.planning_methods import cost_by_name
+from wfairl.runs.task_registry import find_task
 
 seeds = st.integers(0, 2**31)
 

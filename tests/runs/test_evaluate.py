@@ -18,10 +18,11 @@ from wfairl.core.planning.cost import feature_cost, path_cost, true_cost, unit_c
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import GraphWorld, ModelTask, find_task
+from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.minigrid import AgentAt, AgentOn, Carrying, MiniGridTask
 from wfairl.runs import evaluate
 from wfairl.runs.evaluation import BrokenEvaluationError, Episode, Evaluation, episode_return
+from wfairl.runs.task_registry import find_task
 
 TEST_SEEDS = range(5000, 5064)
 PAPER = {

@@ -13,9 +13,9 @@ from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import roll_out
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.methods import METHODS, check_unseen, load_policy, train
 from wfairl.runs.run_directory import BrokenRunError, load_run, read_config, write_config
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
 SMALL = {

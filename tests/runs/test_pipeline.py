@@ -6,14 +6,14 @@ import pytest
 
 from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
+from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs import evaluate
+from wfairl.runs.data_sets import load
 from wfairl.runs.methods import load_policy, train
 from wfairl.runs.pipeline import PipelineConfig, run_pipeline
 from wfairl.runs.run_directory import (
@@ -23,6 +23,7 @@ from wfairl.runs.run_directory import (
     load_run,
     read_config,
 )
+from wfairl.runs.task_registry import find_task
 
 SMALL = PipelineConfig("doorkey", successes=6, failures=6, test_scenes=4, settings={"epochs": 2, "batch_size": 3})
 

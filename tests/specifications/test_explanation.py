@@ -11,7 +11,7 @@ from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading, find_learner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 from wfairl.specifications.explanation import explain_word
 
 NOTHING, KEY, DOOR = frozenset(), frozenset({"key"}), frozenset({"door"})

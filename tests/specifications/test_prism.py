@@ -10,7 +10,8 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import UnsatisfiableTaskError, build_product, find_plan
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.plan import ProductSolution
-from wfairl.core.worlds import explore_world, find_task
+from wfairl.core.worlds import explore_world
+from wfairl.runs.task_registry import find_task
 from wfairl.specifications.prism import to_prism
 
 stormpy = pytest.importorskip("stormpy")

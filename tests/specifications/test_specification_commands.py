@@ -14,10 +14,10 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning import build_product, find_plan
 from wfairl.core.planning.cost import unit_cost
-from wfairl.core.worlds import find_task
 from wfairl.events.constraints import EventConstraint
 from wfairl.events.declare import automaton_of_rule
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
+from wfairl.runs.task_registry import find_task
 from wfairl.specifications.symbolic import same_words
 
 RULE = all_of(visit_in_order("f", "g"), avoid("n"))

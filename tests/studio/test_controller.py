@@ -19,12 +19,12 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational.task_posterior import Support, posterior_of
 from wfairl.core.support.files import write_json
-from wfairl.core.worlds import task_registry as registry
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import rendering_of
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.scene_proposal import propose_scene
+from wfairl.runs import task_registry as registry
+from wfairl.runs.task_registry import find_task
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController
 from wfairl.studio.episodes import how_read

@@ -15,8 +15,8 @@ from studio_sessions import (
 )
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import task_of_document
 from wfairl.recordings.minari_exchange import import_minari
+from wfairl.runs.task_registry import task_of_document
 from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.downloads import download
 from wfairl.studio.session import Session

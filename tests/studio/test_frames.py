@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 from wfairl.studio.frames import FrameEncoder, describe_scene
 
 

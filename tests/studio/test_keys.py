@@ -8,7 +8,7 @@ from studio_sessions import send
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places, Rendering
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.task_registry import find_task
 from wfairl.studio.frames import corner_of, encode_film
 from wfairl.studio.keys import can_point, control_in_direction, control_towards, controls_through, keys_of
 

@@ -11,9 +11,9 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import replay
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task, load_tasks
+from wfairl.runs.data_sets import load
+from wfairl.runs.task_registry import find_task, load_tasks
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.session import COST_WORDS, DEMONSTRATIONS, JOURNAL, RUN, TASK_MODEL, Session

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
-from wfairl.core.demonstrations.storage import load
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.data_sets import load
+from wfairl.runs.task_registry import find_task
 from wfairl.studio.jobs import learn
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import find_task_spec

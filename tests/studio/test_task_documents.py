@@ -9,11 +9,11 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task import check_task
-from wfairl.core.worlds.task_registry import load_tasks, task_of_document
 from wfairl.minigrid import AgentAt, MiniGridTask
 from wfairl.minigrid.documents import proposition_document, proposition_of_document
 from wfairl.minigrid.propositions import proposition_menu
+from wfairl.runs.task_laws import check_task
+from wfairl.runs.task_registry import load_tasks, task_of_document
 from wfairl.studio.task_spec import Inventive, TaskSpec, environments
 
 GOAL = {"goal": {"is": "on", "terrain": "goal"}}

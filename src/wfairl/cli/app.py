@@ -106,7 +106,7 @@ def _print_version(wanted: bool) -> None:
 def _load(sources: list[str]) -> list[str]:
     """Load the user's own tasks before the command is looked up, since their methods add options to commands."""
     if sources:
-        from wfairl.core.worlds.task_registry import load_tasks
+        from wfairl.runs.task_registry import load_tasks
 
         for source in sources:
             load_tasks(source)

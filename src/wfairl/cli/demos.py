@@ -14,11 +14,11 @@ from wfairl.cli.options import AsJson, Jobs, TaskName
 from wfairl.core.automata.words import Word, format_word
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED, SCENES_PER_COLLECTION, collect
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, kind_of
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.data_sets import load, save
+from wfairl.runs.task_registry import find_task
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds other demonstrations.")]

@@ -16,7 +16,6 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.evaluation import (
     Evaluation,
     check_test_seeds,
@@ -26,6 +25,7 @@ from wfairl.runs.evaluation import (
     save_evaluations,
 )
 from wfairl.runs.held_directory import hold
+from wfairl.runs.task_registry import find_task
 
 DEFAULT_TEMPERATURE = 0.5
 

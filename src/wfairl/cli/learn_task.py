@@ -23,12 +23,10 @@ from wfairl.core.demonstrations.learners import (
     WordLearner,
     find_learner,
 )
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.commands import (
     AttributesOption,
     CaseColumn,
@@ -42,6 +40,8 @@ from wfairl.events.event_logs import LogColumns, is_log
 from wfairl.events.held_out import hold_out
 from wfairl.events.scored_words import ScoredWords
 from wfairl.questions.answer_files import answers_beside, read_answers
+from wfairl.runs.data_sets import load
+from wfairl.runs.task_registry import find_task
 
 SETTINGS: dict[str, Settings] = {RATIONAL: {}}  # it has none that a text states, and words need none of its modules
 SETTINGS |= {

@@ -22,8 +22,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.task import Task, rule_of, with_limit
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import slips
+from wfairl.runs.task_registry import find_task
 
 MOST_DETOURS = 6
 """Ways to leave the most probable path that are listed."""

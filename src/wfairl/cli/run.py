@@ -11,16 +11,17 @@ from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import settings_of, with_settings
 from wfairl.cli.train import check_run_directory
-from wfairl.core.demonstrations import Dataset, load, merge
+from wfairl.core.demonstrations import Dataset, merge
 from wfairl.core.demonstrations.learners import RATIONAL
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.page import write_page
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import REPORT, run_page, what_it_learned
 from wfairl.questions.answer_files import answers_beside, read_answers
+from wfairl.runs.data_sets import load
 from wfairl.runs.methods import find_method
 from wfairl.runs.pipeline import METHOD, PipelineConfig, run_pipeline
+from wfairl.runs.task_registry import find_task
 
 OWN = settings_of(PipelineConfig)
 OF_METHOD = {name: one for name, one in settings_of(find_method(METHOD).settings_type()).items() if name not in OWN}

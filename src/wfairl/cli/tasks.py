@@ -4,7 +4,7 @@ from wfairl.cli.console import facts_table, out, print_json
 from wfairl.cli.options import AsJson
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.sentences import describe, join_clauses
-from wfairl.core.worlds.task_registry import all_tasks
+from wfairl.runs.task_registry import all_tasks
 
 LONGEST_RULE = 200
 """Characters of a rule that is written out."""

@@ -10,9 +10,10 @@ from wfairl.cli.console import facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
 from wfairl.cli.settings import settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import load, merge
+from wfairl.core.demonstrations import merge
 from wfairl.core.support.errors import BadInputError
 from wfairl.questions.answer_files import answers_beside
+from wfairl.runs.data_sets import load
 from wfairl.runs.methods import METHODS, Method, Trained, check_task_model, find_method
 from wfairl.runs.methods import train as train_method
 

@@ -16,13 +16,13 @@ from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, format_label, format_word
 from wfairl.core.demonstrations.learners import Reading
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, write_atomically
 from wfairl.events.conformance import Conformance, attributes_of, conform, good_or_scored
 from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
 from wfairl.events.unknown_propositions import unknown_propositions
+from wfairl.runs.data_sets import load
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
 EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]

@@ -12,13 +12,13 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel, load_cost
 from wfairl.core.costs.settings import training_temperature
 from wfairl.core.costs.training import METRICS, EpochMetrics
-from wfairl.core.demonstrations import Dataset, load
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.support.documents import plain, read_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task, loaded_sources
 from wfairl.pages.enforced import enforced_orders
+from wfairl.runs.data_sets import load
 from wfairl.runs.evaluation import Evaluation, read_evaluations
 from wfairl.runs.methods import Method, find_method
 from wfairl.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
@@ -31,6 +31,7 @@ from wfairl.runs.run_directory import (
     read_config,
     unfinished,
 )
+from wfairl.runs.task_registry import find_task, loaded_sources
 
 SEARCHED_SCENES = 2
 """Scenes that are searched for what the world enforces."""

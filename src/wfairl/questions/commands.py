@@ -21,20 +21,20 @@ from wfairl.core.automata.words import compress, format_word
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.path import Path as PathTaken
 from wfairl.core.planning.path import follow
 from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.core.worlds.world import World, feature_names, slips
 from wfairl.pages.film import check_format, film_path, write_image
 from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
 from wfairl.questions.hypotheses import required_posterior
 from wfairl.questions.question import CostQuestion, NothingToAskError, Question, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
+from wfairl.runs.data_sets import load
+from wfairl.runs.task_registry import find_task
 
 CANDIDATE_SCENES = 24
 """Scenes to choose from, unless they are given."""

@@ -16,10 +16,10 @@ from rich.text import Text
 from wfairl.cli.demos import MAX_LISTED, Output, Overwrite, check_nothing_is_lost, check_suffix, save_and_report
 from wfairl.cli.options import AsJson, TaskName
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.recordings.log import Log, disagreements, read_recordings
 from wfairl.recordings.recorded_states import Recording, count_detours
 from wfairl.recordings.slip_estimate import NoSlipError, SlipEstimate, estimate_slip
+from wfairl.runs.task_registry import find_task
 
 MOST_PLACES = 4
 """Places and unknown states that are listed."""

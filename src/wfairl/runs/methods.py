@@ -20,9 +20,9 @@ from wfairl.core.support.documents import plain, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.runs.held_directory import hold
 from wfairl.runs.run_directory import RunConfig, read_config
+from wfairl.runs.task_registry import find_task
 
 CHOSEN, GREEDY = "chosen", "greedy"
 """How a policy acts: at the temperature that its method has chosen, or greedily."""

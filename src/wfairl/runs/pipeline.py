@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, collect, load, save
+from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
@@ -17,11 +17,12 @@ from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.runs.data_sets import load, save
 from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.runs.held_directory import hold
 from wfairl.runs.methods import Trained, TrainingRequest, find_method, tested_policies
 from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable
+from wfairl.runs.task_registry import find_task
 
 EXPERIMENT, DEMONSTRATIONS = "experiment.json", "demonstrations.safetensors"
 

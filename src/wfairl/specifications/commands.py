@@ -15,16 +15,16 @@ from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word, sort_labels
-from wfairl.core.demonstrations.storage import load
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
-from wfairl.core.worlds.task_registry import find_task
 from wfairl.events.learned_rule import learned_rule_of
 from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
+from wfairl.runs.data_sets import load
+from wfairl.runs.task_registry import find_task
 from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.formats import DRAWINGS, FORMATS, find_format, read_automaton

@@ -89,7 +89,7 @@ def script(session: Session) -> str:
     """A script that learns the task again; it contains all demonstrations, answers and laws."""
     if session.state.spec.is_invented:
         document = json.dumps(session.state.spec.to_document(session.model))
-        imports = "from wfairl.core.worlds.task_registry import task_of_document\n"
+        imports = "from wfairl.runs.task_registry import task_of_document\n"
         task = f"TASK = {json.loads(document)!r}\n\ntask = task_of_document(TASK)\n"
     else:
         imports, task = "", f"\ntask = find_task({session.state.spec.name!r})\n"

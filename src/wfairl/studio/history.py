@@ -5,9 +5,9 @@ from typing import Any
 
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.text import counted
 from wfairl.questions.corrections import Correction
+from wfairl.runs.task_registry import all_tasks
 from wfairl.studio.events import (
     PERSON,
     RULE,

@@ -16,8 +16,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from websockets import http11
 
 from wfairl.core.support.errors import BadInputError, WfairlError
-from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.page import asset
+from wfairl.runs.task_registry import all_tasks
 from wfairl.studio.access_control import AccessControl, RunSecrets
 from wfairl.studio.controller import SessionController
 from wfairl.studio.jobs import warm_up_worker

@@ -17,7 +17,6 @@ import numpy as np
 
 from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import storage
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.planning.path import Walk
@@ -27,6 +26,7 @@ from wfairl.core.support.files import read_json, read_text, write_atomically, wr
 from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
+from wfairl.runs import data_sets
 from wfairl.studio.events import (
     ENVIRONMENT,
     RULE,
@@ -241,7 +241,7 @@ class Session:
     def save_dataset(self) -> None:
         """Write the demonstrations, and the invented task."""
         if self.state.demonstrations:
-            storage.save(self.dataset, self.directory / DEMONSTRATIONS)
+            data_sets.save(self.dataset, self.directory / DEMONSTRATIONS)
         else:
             (self.directory / DEMONSTRATIONS).unlink(missing_ok=True)
         self._save_task()

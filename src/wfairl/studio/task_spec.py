@@ -24,7 +24,7 @@ from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.task_registry import KINDS, all_tasks, find_task, task_of_document
+from wfairl.runs.task_registry import KINDS, all_tasks, find_task, task_of_document
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
 """Names of sessions and invented tasks; no name is a path."""

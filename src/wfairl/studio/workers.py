@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 from wfairl.core.support.errors import FailedRunError
-from wfairl.core.worlds.task_registry import load_tasks, loaded_sources
 from wfairl.processes.executors import LocalProcesses, WorkerDiedError
+from wfairl.runs.task_registry import load_tasks, loaded_sources
 
 SLOTS = 256
 """Jobs that may wait or run at once."""

@@ -11,7 +11,8 @@ from wfairl.core.demonstrations import FIRST_TRAINING_SEED, collect, replay
 from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning import unit_cost
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import GraphWorld, ModelTask, find_task
+from wfairl.core.worlds import GraphWorld, ModelTask
+from wfairl.runs.task_registry import find_task
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from strategies_planning import TableWorld, random_walk, worlds
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.demonstrations import Dataset, Demonstration, merge, replay
 from wfairl.core.demonstrations.demonstration import BadDemonstrationError, MixedTasksError
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 EMPTY, KEY = frozenset(), frozenset({"key"})
 

@@ -8,9 +8,9 @@ from oracles_worlds import fewest_steps, stands_on_an_end
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning.plan import UnsatisfiableTaskError
-from wfairl.core.worlds import find_task
 from wfairl.minigrid import AgentOn, MiniGridWorld
 from wfairl.minigrid.environment import make_environment, reset
+from wfairl.runs.task_registry import find_task
 
 
 def on_goal(env):

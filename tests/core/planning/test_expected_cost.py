@@ -11,7 +11,8 @@ from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_g
 from wfairl.core.planning.plan import ProductSolution, UnsatisfiableTaskError
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import explore_world, find_task
+from wfairl.core.worlds import explore_world
+from wfairl.runs.task_registry import find_task
 
 pytest.importorskip("stormpy")
 from oracles_slipping import StormModel, by_place, unit

@@ -17,7 +17,7 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 TEST_SEEDS = range(5000, 5016)
 

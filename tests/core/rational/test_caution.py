@@ -13,9 +13,9 @@ from wfairl.core.rational import CautiousPolicy, caution
 from wfairl.core.rational.caution import DoubtfulPlanError
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.task_posterior import posterior_of
-from wfairl.core.worlds import find_task
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.runs import evaluate
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("random-office-coffee")
 COFFEE_THEN_OFFICE, OFFICE = visit_in_order("f", "g"), visit_in_order("g")

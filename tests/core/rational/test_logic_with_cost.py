@@ -7,7 +7,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect, find_learner
 from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 
 def test_logic_and_cost_are_learned_together():

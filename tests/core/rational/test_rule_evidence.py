@@ -3,7 +3,7 @@ import pytest
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational import RationalLearner, posterior_of, weigh_rules
-from wfairl.core.worlds import find_task
+from wfairl.runs.task_registry import find_task
 
 TASK = find_task("random-office-coffee")
 

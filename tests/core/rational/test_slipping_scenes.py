@@ -11,7 +11,6 @@ from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import Demonstration
-from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.planning.agent import Agent
 from wfairl.core.planning.plan import ProductSolution
@@ -23,8 +22,10 @@ from wfairl.core.rational.observations import observe, to_arrays
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.worlds import ModelSimulator, explore_world, find_task
+from wfairl.core.worlds import ModelSimulator, explore_world
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
+from wfairl.runs.data_sets import load, save
+from wfairl.runs.task_registry import find_task
 
 ETA = 0.7
 

@@ -7,11 +7,10 @@ import pytest
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
-from wfairl.core.demonstrations import load
-from wfairl.core.demonstrations.storage import BrokenDatasetError
 from wfairl.core.support.files import kind_of
 from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.events.scored_words import MalformedWordsError, read_jsonl
+from wfairl.runs.data_sets import BrokenDatasetError, load
 
 
 def test_a_file_of_ours_is_known_by_its_beginning(tmp_path):

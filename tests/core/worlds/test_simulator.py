@@ -11,9 +11,9 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import unit_cost
 from wfairl.core.planning.planner import AutoPlanner
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import ModelSimulator, ModelTask, Simulator, all_tasks, explore_world
-from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds import ModelSimulator, ModelTask, Simulator, explore_world
 from wfairl.minigrid import MiniGridTask
+from wfairl.runs.task_registry import all_tasks, find_task
 
 MINIGRID = [task for task in all_tasks() if isinstance(task, MiniGridTask)]
 

@@ -17,13 +17,13 @@ from wfairl.core.worlds import (
     ModelSimulator,
     ModelTask,
     Observation,
-    check_task,
     check_world,
     explore_world,
-    find_task,
 )
 from wfairl.core.worlds.chances import slip_chances
 from wfairl.core.worlds.world import outcomes_of
+from wfairl.runs.task_laws import check_task
+from wfairl.runs.task_registry import find_task
 
 LENGTH = 6
 

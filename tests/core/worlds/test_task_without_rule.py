@@ -10,10 +10,11 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import RandomPolicy
 from wfairl.core.rational import RationalLearner, weigh_rules
-from wfairl.core.worlds import ModelTask, check_task
+from wfairl.core.worlds import ModelTask
 from wfairl.core.worlds.task import NoRuleError
 from wfairl.recordings.log import disagreements, read_log
 from wfairl.runs import evaluate
+from wfairl.runs.task_laws import check_task
 
 RULE = visit_in_order("parcel", "home")
 TASK = ModelTask("corridor", "fetch it", ("parcel", "home"), RULE, 40, lambda seed: Corridor(4 + seed % 5))

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wfairl.core.worlds import BrokenLawError, check_task, check_world
+from wfairl.core.worlds import BrokenLawError, check_world
 from wfairl.core.worlds.rendering import Places, Rendering, offered_rendering
 from wfairl.core.worlds.world import World, available_controls
+from wfairl.runs.task_laws import check_task
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_world.py"
 

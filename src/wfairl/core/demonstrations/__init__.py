@@ -1,4 +1,4 @@
-"""Demonstrations: their records, how they are collected, and their files."""
+"""Demonstrations: their records, and how they are collected."""
 
 from wfairl.core.support.imports import load_lazily
 
@@ -7,7 +7,6 @@ _MODULES = {
     "collection": ("FIRST_TRAINING_SEED", "collect"),
     "demonstration": ("Dataset", "Demonstration", "merge", "replay"),
     "learners": ("LearnedTask", "Reading", "TaskLearner", "WordLearner", "find_learner", "register_learner"),
-    "storage": ("load", "save"),
 }
 
 __getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

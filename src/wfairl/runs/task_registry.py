@@ -18,7 +18,8 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.support.files import read_json, seems
 from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.task import Task, check_task, missing_attributes, slipping_task
+from wfairl.core.worlds.task import Task, slipping_task
+from wfairl.runs.task_laws import check_task, missing_attributes
 
 ENTRY_POINTS = "wfairl.tasks"
 

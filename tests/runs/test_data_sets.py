@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, replay, save, storage
-from wfairl.core.demonstrations.storage import BrokenDatasetError
+from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import write_arrays
-from wfairl.core.worlds import explore_world, find_task
+from wfairl.core.worlds import explore_world
+from wfairl.runs import data_sets
+from wfairl.runs.data_sets import BrokenDatasetError, load, save
+from wfairl.runs.task_registry import find_task
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +69,9 @@ def test_another_task_is_named(path):
 
 def forge(path, header=None, **arrays):
     """A file that nobody's `save` wrote, with a digest that fits."""
-    content = {name: np.zeros(0, kind) for name, kind in storage.ARRAYS.items()}
+    content = {name: np.zeros(0, kind) for name, kind in data_sets.ARRAYS.items()}
     plain = {"task": "x", "temperature": 0.5, "labels": []}
-    write_arrays(path, storage.FORMAT, storage.VERSION, plain if header is None else header, {**content, **arrays})
+    write_arrays(path, data_sets.FORMAT, data_sets.VERSION, plain if header is None else header, {**content, **arrays})
 
 
 @pytest.mark.parametrize(

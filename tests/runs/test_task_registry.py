@@ -10,9 +10,10 @@ import pytest
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import GraphWorld, ModelTask, all_tasks, find_task, load_tasks, register_task
-from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.neighbours import OFFERS
+from wfairl.runs import task_registry as registry
+from wfairl.runs.task_registry import all_tasks, find_task, load_tasks, register_task
 
 OURS = [task.name for task in all_tasks()]
 
