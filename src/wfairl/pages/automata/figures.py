@@ -21,23 +21,38 @@ GAP = 24.0
 LONGEST_LINE = 110
 """Characters of a line of text."""
 
+MOST_LINES = 50
+"""Lines of text below each other; more stand in columns."""
+
+SCREEN = 1920, 1080
+"""Pixels of a screen."""
+
 
 def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> bytes:
-    """The drawing of `automaton_svg` as pixels, two of them per pixel of the layout."""
+    """The drawing of `automaton_svg` as pixels."""
     layout = lay_out(automaton, edge_counts)
     figure = style.new_figure(layout.width / style.POINTS, layout.height / style.POINTS)
     draw_layout(figure, layout, 0, 0)
-    return style.print_figure(figure, "png", 2 * style.POINTS)
+    return _print(figure, "png")
+
+
+def _print(figure: Figure, kind: str) -> bytes:
+    """A figure with two pixels per point, or fewer if it does not fit on a screen else, but at least one."""
+    zoom = min(2.0, *(most / size / style.POINTS for most, size in zip(SCREEN, figure.get_size_inches(), strict=True)))
+    return style.print_figure(figure, kind, max(zoom, 1.0) * style.POINTS)
 
 
 def sentences_picture(sentences: Sequence[str], kind: str) -> bytes:
     """Sentences as a "png" or "svg", for a rule whose automaton is too large to be read."""
     lines = [line for one in sentences for line in wrap(one, LONGEST_LINE, subsequent_indent="    ")]
-    width = max(style.text_width(line, FONT_SIZE) for line in lines) + 2 * GAP / style.POINTS
-    figure = style.new_figure(width, (2 * GAP + len(lines) * LINE_HEIGHT) / style.POINTS)
-    for row, line in enumerate(lines):
-        style.write_at(figure, GAP / style.POINTS, (GAP + (row + 0.7) * LINE_HEIGHT) / style.POINTS, line, FONT_SIZE)
-    return style.print_figure(figure, kind, 2 * style.POINTS)
+    columns = -(-len(lines) // MOST_LINES)
+    rows, gap = -(-len(lines) // columns), GAP / style.POINTS
+    width = max(style.text_width(line, FONT_SIZE) for line in lines) + gap
+    figure = style.new_figure(columns * width + gap, 2 * gap + rows * LINE_HEIGHT / style.POINTS)
+    for i, line in enumerate(lines):
+        column, row = divmod(i, rows)
+        style.write_at(figure, gap + column * width, gap + (row + 0.7) * LINE_HEIGHT / style.POINTS, line, FONT_SIZE)
+    return _print(figure, kind)
 
 
 def draw_side_by_side(
