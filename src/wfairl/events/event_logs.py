@@ -109,11 +109,7 @@ def is_log(path: Path) -> bool:
 
 
 def read_event_log(path: Path | str, columns: LogColumns | None = None) -> EventLog:
-    """Read a CSV or XES file, by its name.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
-    """
+    """Read a CSV or XES file, by its name; a `MalformedWordsError` names the line and says what is wrong there."""
     path = Path(path)
     if not is_log(path):
         raise BadInputError(f"{path}: not an event log by its name; those end in {', '.join(LOG_SUFFIXES)}")
@@ -295,6 +291,7 @@ class _Cases:
 
     def _sort_by_time(self) -> None:
         parse = time_parser(event.time for event in self.events)
+        sorted_cases = tied = 0
         for name, case in self.cases.items():
             if not any(event.time for event in case.events):
                 continue
@@ -311,7 +308,14 @@ class _Cases:
                 event.days = since / timedelta(days=1) if isinstance(since, timedelta) else since
                 if DAYS in self.attributes.names:
                     event.values[DAYS] = str(event.days)
+            sorted_cases += order != list(range(len(times)))
+            tied += len(set(times)) < len(times)
             case.events = [case.events[i] for i in order]
+        of_all = f"of {len(self.cases):,} cases"
+        if sorted_cases:
+            self.notes.append(f"the events of {sorted_cases:,} {of_all} were sorted by their times")
+        if tied:
+            self.notes.append(f"events of one time keep the order of the file, in {tied:,} {of_all}")
 
     def _derive_outcomes(self) -> None:
         """Outcomes that no column has: an event, or a duration."""
