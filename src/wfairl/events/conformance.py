@@ -19,7 +19,6 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word, as_read
 from wfairl.core.demonstrations.learners import LearnedTask, Reading
-from wfairl.core.support.errors import MissingExtraError
 from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.event_logs import EventLog, LogColumns, find_columns, from_frame
@@ -68,14 +67,6 @@ class Conformance:
             "violated": ["; ".join(sentences) for sentences in self.violated],
             "reason": [self.reason(i) for i in range(len(self.words))],
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        try:
-            import pandas as pd  # an extra
-        except ImportError:
-            raise MissingExtraError("pandas", "events") from None
-        return pd.DataFrame(self.columns())
 
 
 def conform(
@@ -150,7 +141,8 @@ def conform_frame(
     log = from_frame(frame, columns)
     given = frame.iloc[:, find_columns(map(str, frame.columns), columns, "the frame")["case"]]
     named = {str(one).strip(): one for one in given.unique()}
-    return conform(model, log.words, log.cases).to_frame().assign(case=[named[name] for name in log.cases])
+    columns_of_cases = conform(model, log.words, log.cases).columns()
+    return type(frame)({**columns_of_cases, "case": [named[name] for name in log.cases]})
 
 
 def attributes_of(model: TaskModel) -> tuple[str, ...]:
