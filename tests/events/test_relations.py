@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import as_word
+from wfairl.core.support.documents import parse_fields, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.relations import MOST_COUNTED, RARE, Relations
 
@@ -93,12 +94,12 @@ def test_deviations_are_those_of_the_definition(log, word):
 @settings(max_examples=20, deadline=None)
 def test_relations_come_back_from_a_document(log):
     counted = relations_of(log)
-    again = Relations.from_document(counted.to_document())
+    again = parse_fields(Relations, plain_fields(counted))
     for name in ("occurrences", "places", "together", "equal", "often", "follows"):
         assert np.array_equal(getattr(again, name), getattr(counted, name))
-    broken = {**counted.to_document(), "equal": [[1]] * 9}
-    with pytest.raises(BadInputError):
-        Relations.from_document(broken)
+    for broken in ({"equal": [[1]] * 9}, {"follows": [[-1] * len(row) for row in counted.follows.tolist()]}):
+        with pytest.raises(BadInputError):
+            parse_fields(Relations, plain_fields(counted) | broken)
 
 
 def test_reasons_name_what_is_missing_doubled_and_out_of_order():

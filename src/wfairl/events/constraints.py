@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.word_corpus import Corpus
+from wfairl.core.automata.word_corpus import Corpus, encode_all
+from wfairl.core.automata.words import Word, as_word
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.dfa import Dfa
@@ -250,6 +251,11 @@ class EventConstraint:
     def _fill(self, text: str) -> str:
         return text.format(**dict(zip("ab", self.propositions, strict=False)))
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether an automaton, and so a formula, can say it."""
+        return bool(self.template.transitions)
+
     def holds(self, occurrences: Occurrences) -> Held:
         """Whether each word keeps it, shape [words]."""
         numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
@@ -257,9 +263,22 @@ class EventConstraint:
 
     def table(self, alphabet: Sequence[Label]) -> Dfa:
         """The automaton of the words over an alphabet that keep it."""
-        if not self.template.transitions:
+        if not self.is_finite:
             raise BadConstraintError(f"no finite automaton says '{self.sentence}'")
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)
         return Dfa(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
+
+
+def all_held(constraints: Sequence[EventConstraint], occurrences: Occurrences) -> Held:
+    """Whether each word keeps each constraint, shape [constraints, words]."""
+    held = np.array([one.holds(occurrences) for one in constraints], bool)
+    return held.reshape(len(constraints), len(occurrences))
+
+
+def kept_by(constraints: Sequence[EventConstraint], words: Sequence[Word]) -> Held:
+    """The same of words as they are; an event that no constraint names is like any other."""
+    corpus, alphabet = encode_all([*map(as_word, words)])
+    names = sorted({name for one in constraints for name in one.propositions})
+    return all_held(constraints, Occurrences.of(corpus, alphabet, names))

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import LearnerRecord, TaskModel
-from wfairl.core.automata.word_corpus import encode_all
-from wfairl.core.automata.words import Word, as_word
+from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count, NotNegative
-from wfairl.core.support.documents import parse
-from wfairl.events.constraints import EventConstraint, Occurrences
+from wfairl.core.support.documents import parse, plain
+from wfairl.events.constraints import EventConstraint, kept_by
 from wfairl.events.relations import Relations
 
 
@@ -114,15 +113,10 @@ class LearnedRule:
         return [tuple(one.sentence for one in broken) for broken in self.violations(words)]
 
     def _satisfied(self, words: Sequence[Word]) -> list[NDArray[np.bool_]]:
-        """For each term, which of its constraints each word satisfies, shape [constraints, words].
-
-        Unknown events are events like others.
-        """
-        corpus, alphabet = encode_all([*map(as_word, words)])
-        names = sorted({name for one in self.constraints for name in one.constraint.propositions})
-        occurrences = Occurrences.of(corpus, alphabet, names)
-        held = [[one.constraint.holds(occurrences) == one.kept for one in term] for term in self.terms]
-        return [np.array(of_term, bool).reshape(len(of_term), len(words)) for of_term in held]
+        """For each term, which of its constraints each word satisfies, shape [constraints, words]."""
+        kept = np.array([one.kept for one in self.constraints], bool)
+        held = kept_by([one.constraint for one in self.constraints], words) == kept[:, None]
+        return np.split(held, np.cumsum([*map(len, self.terms)])[:-1])
 
     def to_document(self) -> dict[str, Any]:
         """The record as a JSON object."""
@@ -133,7 +127,7 @@ class LearnedRule:
             "in_automaton": self.in_automaton,
             "outliers": self.outliers,
             "false_alarms": self.false_alarms,
-            "relations": None if self.relations is None else self.relations.to_document(),
+            "relations": plain(self.relations),
         }
 
     @classmethod
@@ -141,8 +135,7 @@ class LearnedRule:
         """Read what `to_document` gave."""
         read = parse(_RuleDocument, document)
         terms = tuple(tuple(one.constraint() for one in term) for term in read.terms)
-        relations = None if read.relations is None else Relations.from_document(read.relations)
-        return cls(terms, read.in_automaton, read.outliers, read.false_alarms, relations, read.of_failures)
+        return cls(terms, read.in_automaton, read.outliers, read.false_alarms, read.relations, read.of_failures)
 
 
 def _joined(term: Sequence[SupportedConstraint]) -> str:
@@ -184,4 +177,4 @@ class _RuleDocument:
     in_automaton: Count
     outliers: Annotated[float, Ge(0)]
     false_alarms: NotNegative | None
-    relations: Mapping[str, Any] | None
+    relations: Relations | None

@@ -24,7 +24,7 @@ from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading, WordLearner
 from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
-from wfairl.events.constraints import NOWHERE_LAST, EventConstraint, Occurrences
+from wfairl.events.constraints import NOWHERE_LAST, EventConstraint, Occurrences, kept_by
 from wfairl.events.dfa import intersect_dfas, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_order, draw_orders
@@ -60,11 +60,8 @@ class LearnedOrder:
 
     def broken(self, words: Sequence[Word]) -> list[tuple[EventConstraint, ...]]:
         """The constraints that each word breaks."""
-        corpus, alphabet = encode_all(words)
-        named = {*self.always, *self.never}
-        places = Occurrences.of(corpus, alphabet, sorted(named))
-        held = {constraint: constraint.holds(places) for constraint in self.constraints}
-        return [tuple(one for one, kept in held.items() if not kept[word]) for word in range(len(words))]
+        held = kept_by(self.constraints, words)
+        return [tuple(one for one, kept in zip(self.constraints, row, strict=True) if not kept) for row in held.T]
 
 
 @dataclass(frozen=True)

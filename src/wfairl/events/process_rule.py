@@ -23,7 +23,7 @@ keep. The least evidence is raised until no more than `FALSE_ALARMS` of the case
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.candidates import Candidates
-from wfairl.events.constraints import EventConstraint, Occurrences
+from wfairl.events.constraints import EventConstraint, Occurrences, all_held
 from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.mistakes import KINDS, with_mistakes
@@ -80,7 +80,7 @@ def find_rule(
     firm = np.flatnonzero(counts.evidence() >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
     firm = firm[np.argsort(-counts.evidence()[firm], kind="stable")[:MOST_KEPT]]
     constraints = [candidates.constraint(int(i)) for i in firm]
-    broken, counts = _broken(constraints, occurrences), counts.take(firm)
+    broken, counts = ~all_held(constraints, occurrences), counts.take(firm)
     mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)
     most = _most_broken(np.column_stack([mistaken, counts.expected]), counts)
     if most.any() and _new_alarms(broken, counts, most, rng.spawn(1)[0]) > NEW_ALARMS:
@@ -183,12 +183,6 @@ class _Chance:
                 return np.zeros(len(a), np.int64), np.zeros(len(a))
 
 
-def _broken(constraints: Sequence[EventConstraint], occurrences: Occurrences) -> NDArray[np.bool_]:
-    """Which constraints each case breaks, shape [constraints, cases]."""
-    held = np.array([one.holds(occurrences) for one in constraints], np.bool_)
-    return ~held.reshape(len(constraints), len(occurrences))
-
-
 def _broken_by_mistakes(
     constraints: Sequence[EventConstraint],
     broken: NDArray[np.bool_],
@@ -239,13 +233,21 @@ def _new_alarms(
 ) -> float:
     """By how much fewer cases keep the rule of the other folds than the rule of all cases, as a share of the latter."""
     cases = broken.shape[1]
-    seen = np.logical_or.reduce(broken, axis=0, where=(counts.broken <= most)[:, None])
-    unseen, fold_of = np.zeros(cases, bool), rng.permutation(cases) % FOLDS
+    seen = np.logical_or.reduce(broken, axis=0, where=(counts.broken <= most)[:, None]).sum()
+    unseen = 0
+    for _, there, rule in _folds(broken, counts, most * (1 - 1 / FOLDS), rng):
+        unseen += np.logical_or.reduce(there, axis=0, where=rule[:, None]).sum()
+    return float(unseen - seen) / max(cases - int(seen), 1)
+
+
+def _folds(
+    broken: NDArray[np.bool_], counts: _Counts, limit: NDArray[np.float64], rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]]:
+    """For each fold: which cases are in it, what they break, and what at most `limit` of the other cases break."""
+    fold_of = rng.permutation(broken.shape[1]) % FOLDS
     for fold in range(FOLDS):
         there = broken[:, fold_of == fold]
-        rule = counts.broken - there.sum(axis=1) <= most * (1 - 1 / FOLDS)
-        unseen[fold_of == fold] = np.logical_or.reduce(there, axis=0, where=rule[:, None])
-    return float(unseen.sum() - seen.sum()) / max(cases - int(seen.sum()), 1)
+        yield fold_of == fold, there, counts.broken - there.sum(axis=1) <= limit
 
 
 def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[np.bool_]:
@@ -273,13 +275,8 @@ def _least_evidence(
     cases = broken.shape[1]
     if cases < 2 * FOLDS or not is_rule.any():
         return 0.0, 0.0
-    fold_of = rng.permutation(np.arange(cases) % FOLDS)
     evidence, strongest = counts.evidence(), np.zeros(cases)
-    limit = np.where(is_rule, counts.broken, most)
-    for fold in range(FOLDS):
-        unseen = np.flatnonzero(fold_of == fold)
-        there = broken[:, unseen]
-        rule = counts.broken - there.sum(axis=1) <= limit
+    for unseen, there, rule in _folds(broken, counts, np.where(is_rule, counts.broken, most), rng):
         weight = np.where(rule & ~is_rule & (most == 0), evidence, 0.0)
         strongest[unseen] = (there * weight[:, None]).max(axis=0, initial=0.0)
     order = np.sort(strongest)[::-1]

@@ -12,19 +12,20 @@ first, and with it all its surprise w_k goes, until none is left:
     deviation(case) = sum over blamed events k of sqrt(w_k)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.word_corpus import Corpus, encode
-from wfairl.core.automata.words import Word, sort_labels
+from wfairl.core.automata.word_corpus import Corpus, encode_all
+from wfairl.core.automata.words import Word
+from wfairl.core.support.bounds import Count
 from wfairl.core.support.compiling import njit
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import Listed
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.constraints import numbers_held
 
@@ -40,7 +41,7 @@ MOST_PROPOSITIONS = 400
 NEVER = np.iinfo(np.int64).max
 
 Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Row = tuple[Count, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +53,29 @@ class Relations:
     """
 
     propositions: tuple[str, ...]
-    cases: int
-    occurrences: Counts  # events with each proposition, shape [P]
-    places: Counts  # events with a that have b there, shape [4, P, P]
-    together: Counts  # cases with a and b; on the diagonal, cases with a; shape [P, P]
-    equal: Counts  # cases that have a as often as b, shape [P, P]
-    often: Counts  # cases that have a so many times, shape [P, MOST_COUNTED + 1]
-    follows: Counts  # how often b comes directly after a, shape [P + 2, P + 2]; P is the beginning, P + 1 the end
+    cases: Count
+    # events with each proposition, shape [P]
+    occurrences: Annotated[Counts, Listed(Row, np.int64)]
+    # events with a that have b there, shape [4, P, P]
+    places: Annotated[Counts, Listed(tuple[tuple[Row, ...], ...], np.int64)]
+    # cases with a and b; on the diagonal, cases with a; shape [P, P]
+    together: Annotated[Counts, Listed(tuple[Row, ...], np.int64)]
+    # cases that have a as often as b, shape [P, P]
+    equal: Annotated[Counts, Listed(tuple[Row, ...], np.int64)]
+    # cases that have a so many times, shape [P, MOST_COUNTED + 1]
+    often: Annotated[Counts, Listed(tuple[Row, ...], np.int64)]
+    # how often b comes directly after a, shape [P + 2, P + 2]; P is the beginning, P + 1 the end
+    follows: Annotated[Counts, Listed(tuple[Row, ...], np.int64)]
+
+    def __post_init__(self) -> None:
+        size = len(self.propositions)
+        square, often = (size, size), (size, MOST_COUNTED + 1)
+        shapes = {"occurrences": (size,), "places": (4, *square), "together": square, "equal": square, "often": often}
+        for name, shape in {**shapes, "follows": (size + 2, size + 2)}.items():
+            table = getattr(self, name)
+            if table.shape != shape and (table.size or np.prod(shape)):
+                raise BadInputError(f"the relations have the table {name} of shape {table.shape} where {shape} fits")
+            object.__setattr__(self, name, table.reshape(shape))  # a list of no rows does not tell their length
 
     @classmethod
     def of(cls, corpus: Corpus, alphabet: Sequence[Label]) -> "Relations":
@@ -98,15 +115,15 @@ class Relations:
 
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """How far off each word is, shape [words]; 0 where nothing is rare. Unknown events have no relations."""
-        alphabet = sort_labels({label for word in words for label in word})
-        corpus, (held, starts) = encode(words, alphabet), numbers_held(alphabet, self.propositions)
+        corpus, alphabet = encode_all(words)
+        held, starts = numbers_held(alphabet, self.propositions)
         result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, *self.surprise)
         return result
 
     def reasons(self, word: Word, most: int = 4) -> list[str]:
         """What is off in a word, in words: the rarest relation of each event that is to blame, the worst first."""
-        alphabet = sort_labels(set(word))
-        corpus, (held, starts) = encode([word], alphabet), numbers_held(alphabet, self.propositions)
+        corpus, alphabet = encode_all([word])
+        held, starts = numbers_held(alphabet, self.propositions)
         size = len(self.propositions)
         by_kind = np.zeros((KINDS, size + 2, size + 2))
         counts = _weigh(corpus.symbols, held, starts, size, *self.surprise, by_kind)
@@ -140,29 +157,9 @@ class Relations:
             return f"it ends with {names[a]}"
         return PHRASES[kind].format(a=names[a], b=names[b])
 
-    def to_document(self) -> dict[str, Any]:
-        """The tables as a JSON object."""
-        tables = {name: getattr(self, name).tolist() for name in TABLES}
-        return {"propositions": list(self.propositions), "cases": self.cases, **tables}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> "Relations":
-        """Read what `to_document` gave."""
-        read = parse(_RelationsDocument, document)
-        tables = {name: np.array(getattr(read, name), np.int64) for name in TABLES}
-        size = len(read.propositions)
-        for (name, table), shape in zip(tables.items(), _shapes(size), strict=True):
-            if table.size == 0:
-                tables[name] = table = table.reshape(shape) if not np.prod(shape) else table
-            if table.shape != shape or (table < 0).any():
-                raise BadInputError(f"the relations have the table {name} of shape {table.shape} where {shape} fits")
-        return cls(read.propositions, read.cases, **tables)
-
 
 NO_SHARE = 1e-9
 """Shares of surprise that differ by no more are equal."""
-
-TABLES = ("occurrences", "places", "together", "equal", "often", "follows")
 
 BEFORE, SINCE, AFTER, UNTIL, TOGETHER = range(5)
 LACKING, EQUAL, OFTEN, FOLLOWS = 5, 10, 11, 12
@@ -198,26 +195,6 @@ def _compared(a: str, often_a: int, b: str, often_b: int) -> str:
 
 def _times(count: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(int(count), f"{count} times")
-
-
-@dataclass(frozen=True)
-class _RelationsDocument:
-    """Relations on disk."""
-
-    propositions: tuple[str, ...]
-    cases: int
-    occurrences: tuple[int, ...]
-    places: tuple[tuple[tuple[int, ...], ...], ...]
-    together: tuple[tuple[int, ...], ...]
-    equal: tuple[tuple[int, ...], ...]
-    often: tuple[tuple[int, ...], ...]
-    follows: tuple[tuple[int, ...], ...]
-
-
-def _shapes(size: int) -> list[tuple[int, ...]]:
-    """The shapes of `TABLES`."""
-    square = (size, size)
-    return [(size,), (4, *square), square, square, (size, MOST_COUNTED + 1), (size + 2, size + 2)]
 
 
 def _surprise(count: NDArray[Any], total: Any) -> NDArray[np.float64]:
