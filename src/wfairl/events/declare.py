@@ -97,7 +97,7 @@ def _notes(rule: LearnedRule, unpaired: Sequence[str], used: int, words: int) ->
         yield f"of {words:,} words {used:,} were used, drawn at random"
     alone = len(rule.constraints) - rule.in_automaton
     if alone:
-        counting = sum(not one.constraint.template.transitions for one in rule.constraints)
+        counting = sum(not one.constraint.is_finite for one in rule.constraints)
         why = "which cannot count events" if alone == counting else "which would be too large"
         one_or_more = f"{alone} of the {len(rule.constraints)} sentences {'is' if alone == 1 else 'are'}"
         yield f"{one_or_more} not in the automaton, {why}; verdicts keep to all of them"
@@ -143,7 +143,7 @@ def _fit_into(
     """
     table, fitting, refused = all_words(len(alphabet)), 0, 0
     for one in constraints:
-        if not one.constraint.template.transitions or refused == MOST_REFUSED:
+        if not one.constraint.is_finite or refused == MOST_REFUSED:
             continue
         larger = minimal(product(table, _table(one, alphabet)))
         if larger.states > max_states or not larger.accepting.any():

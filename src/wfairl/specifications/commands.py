@@ -29,7 +29,7 @@ from wfairl.specifications.comparison import AutomataComparison, compare_automat
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.formats import DRAWINGS, FORMATS, find_format, read_automaton
 from wfairl.specifications.formats.ltlf import from_ltlf
-from wfairl.specifications.formats.rule_sentences import DECLARE_NAMES, FORMULAS, rule_to_ltlf, to_declare
+from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
 from wfairl.specifications.prism import to_prism
 from wfairl.specifications.symbolic import reads_repeats_once
 
@@ -131,8 +131,7 @@ def _written(model: TaskModel, kind: str) -> tuple[str | bytes, dict[str, object
     if kind == DECLARE and rule is None:
         raise BadInputError("declare is for rules learned from event logs, which are sentences")
     if rule is not None and (kind == DECLARE or (kind == "ltlf" and rule.constraints)):
-        said = DECLARE_NAMES if kind == DECLARE else FORMULAS
-        left_out = sum(one.constraint.template.name not in said for one in rule.constraints)
+        left_out = sum(not one.constraint.is_finite for one in rule.constraints)
         content = to_declare(rule) if kind == DECLARE else rule_to_ltlf(rule)
         return content, {"sentences": len(rule.constraints) - left_out, "left_out": left_out}
     facts: dict[str, object] = {"format": kind, "states": automaton.states}

@@ -19,6 +19,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.specifications.diagrams import shortest_choices
+from wfairl.specifications.formats.rule_sentences import template_formula
 from wfairl.specifications.ltlf_automaton import formula_automaton
 from wfairl.specifications.ltlf_formula import (
     FALSE,
@@ -46,20 +47,12 @@ class NoFormulaError(BadInputError):
 
 
 def from_ltlf(text: str) -> GuardedAutomaton:
-    """The automaton of the words that fulfil a formula.
-
-    Raises:
-        MalformedFormulaError, TooLargeFormulaError, NoAcceptedWordError: there is none.
-    """
+    """The automaton of the words that fulfil a formula; if there are none, a `NoAcceptedWordError`."""
     return formula_automaton(parse_formula(text)).to_guarded()
 
 
 def to_ltlf(automaton: Automaton) -> str:
-    """The formula of an automaton, on one line.
-
-    Raises:
-        NoFormulaError: there is none, or none that this module finds.
-    """
+    """The formula of an automaton, on one line; a `NoFormulaError` if there is none that this module finds."""
     smallest = as_symbolic(automaton).minimal()
     if not any(smallest.accepting):
         return f"{FALSE}\n"
@@ -75,11 +68,12 @@ def _stated_rules(automaton: SymbolicAutomaton) -> Formula | None:
     names = automaton.diagrams.propositions
     if not 0 < len(names) <= MOST_STATED or len(automaton.rows) > MOST_STATED_STATES:
         return None
-    never = [name for name in names if _implied(automaton, _never(name))]
+    never = [name for name in names if _implied(automaton, template_formula("absence", name))]
     others = [name for name in names if name not in never]
     chains = [_visits(chain) for chain in sorted(_longest_chains(automaton, others))]
-    pairs = [kind(*pair) for kind in (_only_after, _answered) for pair in permutations(others, 2)]
-    rules = [*map(_never, never), *chains, *(rule for rule in pairs if _implied(automaton, rule))]
+    pairs = [template_formula(kind, *pair) for kind in ("precedence", "response") for pair in permutations(others, 2)]
+    absent = [template_formula("absence", name) for name in never]
+    rules = [*absent, *chains, *(rule for rule in pairs if _implied(automaton, rule))]
     if not rules or not _suffice(automaton, rules):
         return None
     for rule in reversed(rules):
@@ -89,24 +83,12 @@ def _stated_rules(automaton: SymbolicAutomaton) -> Formula | None:
     return conjunction(*rules)
 
 
-def _never(name: str) -> Formula:
-    return Formula("G", (negation(proposition(name)),))
-
-
 def _visits(chain: Iterable[str]) -> Formula:
     """The propositions come true one after the other, or at once."""
     formula = TRUE
     for name in reversed(tuple(chain)):
         formula = Formula("F", (conjunction(proposition(name), formula),))
     return formula
-
-
-def _only_after(first: str, second: str) -> Formula:
-    return Formula("W", (negation(proposition(second)), proposition(first)))
-
-
-def _answered(call: str, answer: str) -> Formula:
-    return Formula("G", (disjunction(negation(proposition(call)), Formula("F", (proposition(answer),))),))
 
 
 def _longest_chains(automaton: SymbolicAutomaton, names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -184,11 +166,7 @@ def _conjunction_of(guard: Guard) -> Formula:
 
 
 def _successors_first(automaton: SymbolicAutomaton) -> Iterable[int]:
-    """The states, each after all that it leads to.
-
-    Raises:
-        NoFormulaError: there is a cycle through several states.
-    """
+    """The states, each after all that it leads to; a cycle through several states is a `NoFormulaError`."""
     followers = {state: automaton.successors(state) - {DEAD, state} for state in range(len(automaton.rows))}
     try:
         return [*TopologicalSorter(followers).static_order()]

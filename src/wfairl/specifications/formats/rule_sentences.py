@@ -10,30 +10,12 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.specifications.ltlf_formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
 
-DECLARE_NAMES = {
-    "existence": "Existence",
-    "absence": "Absence",
-    "precedence": "Precedence",
-    "response": "Response",
-    "responded existence": "Responded Existence",
-    "order": "Not Succession",
-    "not co-existence": "Not Co-Existence",
-    "choice": "Choice",
-    "init": "Init",
-    "end": "End",
-    "at most once": "Absence2",
-    "exactly once": "Exactly1",
-    "not chain succession": "Not Chain Succession",
-}
-"""The names that Declare has for our templates; "no a once b has happened" is its Not Succession from b to a."""
+OTHER_NAMES = {"order": "Not Succession", "at most once": "Absence2", "exactly once": "Exactly1"}
+"""The names that Declare has for templates of ours; "no a once b has happened" is its Not Succession from b to a."""
 
 
 def to_declare(rule: LearnedRule) -> str:
-    """The activities and constraints of a rule, one per line; a constraint that Declare lacks is a comment.
-
-    Raises:
-        BadInputError: the rule is more than a conjunction.
-    """
+    """The activities and constraints of a conjunction, one per line; a constraint that Declare lacks is a comment."""
     if not rule.is_conjunction or not all(one.kept for one in rule.constraints):
         raise BadInputError(f"Declare has no 'or' and no 'not': {'; '.join(rule.sentences)}; export it as ltlf")
     names = sorted({name for one in rule.constraints for name in one.constraint.propositions})
@@ -42,16 +24,15 @@ def to_declare(rule: LearnedRule) -> str:
         kind, arguments = one.constraint.template.name, list(one.constraint.propositions)
         if kind == "order":
             arguments.reverse()
-        told = DECLARE_NAMES.get(kind)
-        bars = " |" * (2 + len(arguments) - 1)
-        lines.append(f"# {one.sentence}" if told is None else f"{told}[{', '.join(arguments)}]{bars}")
+        told = f"{OTHER_NAMES.get(kind, kind.title())}[{', '.join(arguments)}]{' |' * (len(arguments) + 1)}"
+        lines.append(told if one.constraint.is_finite else f"# {one.sentence}")
     return "\n".join(lines) + "\n"
 
 
 def rule_to_ltlf(rule: LearnedRule) -> str:
     """The formula of a rule, on one line."""
     terms = [
-        [_formula(one) for one in term if one.constraint.template.name in FORMULAS]  # the others say what none can
+        [_formula(one) for one in term if one.constraint.is_finite]  # the others say what none can
         for term in rule.terms
     ]
     whole = disjunction(*(conjunction(*term) if term else TRUE for term in terms))
@@ -59,8 +40,13 @@ def rule_to_ltlf(rule: LearnedRule) -> str:
 
 
 def _formula(one: SupportedConstraint) -> Formula:
-    formula = FORMULAS[one.constraint.template.name](*map(proposition, one.constraint.propositions))
+    formula = template_formula(one.constraint.template.name, *one.constraint.propositions)
     return formula if one.kept else negation(formula)
+
+
+def template_formula(template: str, *propositions: str) -> Formula:
+    """The formula of a template with its propositions."""
+    return FORMULAS[template](*map(proposition, propositions))
 
 
 def _always(inner: Formula) -> Formula:
