@@ -30,11 +30,7 @@ def all_words(labels: int) -> Dfa:
 
 
 def intersect_dfas(tables: Sequence[Dfa], labels: int, max_states: int) -> Dfa:
-    """The minimal table of the words that all `tables` accept; of all words if there are none.
-
-    Raises:
-        TooManyStatesError: the tables so far need more than `max_states` states together.
-    """
+    """The minimal table of the words that all tables accept; more than `max_states` are a `TooManyStatesError`."""
     whole = all_words(labels)
     for table in tables:
         whole = minimal(product(whole, table))
@@ -88,11 +84,7 @@ def minimal(table: Dfa) -> Dfa:
 
 
 def to_finite(table: Dfa, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
-    """The automaton over the live states of a table.
-
-    Raises:
-        NoAcceptedWordError: it accepts nothing.
-    """
+    """The automaton over the live states of a table; if it accepts nothing, a `NoAcceptedWordError`."""
     live = live_states(table.transitions, table.accepting)
     if not live[0]:
         raise NoAcceptedWordError("no word over these labels is accepted: what was learned contradicts itself")

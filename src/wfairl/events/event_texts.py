@@ -76,11 +76,7 @@ class Attributes:
 
 
 def holds(given: str, sign: str, value: str, where: str) -> bool | None:
-    """Whether an attribute is equal to a value, or above it; None if it is not known.
-
-    Raises:
-        MalformedWordsError: it is compared with a number and is none.
-    """
+    """Whether an attribute is equal to a value, or above it; None if it is not known."""
     number = to_number(given)
     if not given or (sign == ">" and given.strip().lower() in MISSING):
         return None

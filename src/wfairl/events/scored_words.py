@@ -60,11 +60,7 @@ def parse_word(text: str) -> Word:
 
 
 def read_jsonl(path: Path) -> ScoredWords:
-    """Read words, and their scores if every line has one.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
-    """
+    """Read words, and their scores if every line has one; a `MalformedWordsError` names the line and what is wrong."""
     words: list[Word] = []
     scores: list[float | None] = []
     labels, distinct = _Labels(), dict[Word, Word]()  # each is stored once: a million words have few

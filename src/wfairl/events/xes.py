@@ -39,11 +39,7 @@ class XesReader:
         self.parser.StartDoctypeDeclHandler = self._refuse
 
     def read(self) -> list[XesTrace]:
-        """The traces of the file.
-
-        Raises:
-            MalformedWordsError: names the file and the line, and says what is wrong there.
-        """
+        """The traces of the file; a `MalformedWordsError` names the line and what is wrong there."""
         try:
             check_ends(self.path)
             with gzip.open(self.path) if self.path.suffix.lower() == ".gz" else self.path.open("rb") as file:

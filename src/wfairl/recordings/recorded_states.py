@@ -81,11 +81,7 @@ def read_states(
 
     Without controls, each is one that leads to the next state. Where several do, with the label of the first, one of
     them is drawn: always to take the first would look as if the demonstrator preferred it. For the same reason the
-    control of a surprise is drawn among all.
-
-    Raises:
-        BadRecordError: the episode begins elsewhere, the numbers of states and controls do not fit, a control is not
-            available, or a surprise happens in a world whose states have no numbers.
+    control of a surprise is drawn among all. What is no path at all is a `BadRecordError`.
     """
     _check_record(world, recorded, controls)
     states, taken, read = [world.initial_state], [], _Reader(world)

@@ -18,21 +18,13 @@ DRAWING_RESOLUTION = 144
 
 @dataclass(frozen=True, eq=False)
 class AutomataComparison:
-    """Two automata and what tells them apart.
-
-    Attributes:
-        names: of the two, for people.
-        automata: the two.
-        words: words that one accepts and the other does not, shortest first; none if they are the same.
-        known_labels: whether the words consist of labels that the automata were learned from.
-        same_plans: whether they are the same for a planner, which stops when the task is fulfilled.
-    """
+    """Two automata and what tells them apart."""
 
     names: tuple[str, str]
     automata: tuple[Automaton, Automaton]
-    words: tuple[Word, ...]
-    known_labels: bool
-    same_plans: bool
+    words: tuple[Word, ...]  # that one accepts and the other does not, shortest first; none if they are the same
+    known_labels: bool  # whether these words consist of labels that the automata were learned from
+    same_plans: bool  # whether they are the same for a planner, which stops when the task is fulfilled
 
     def verdicts(self, word: Word) -> tuple[str, str]:
         """The verdict of each on a word."""

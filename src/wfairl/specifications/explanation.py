@@ -19,37 +19,22 @@ MOST_EXPECTED_LABELS = 4
 
 @dataclass(frozen=True)
 class ReadLabel:
-    """A label of a word as the automaton reads it.
-
-    Attributes:
-        label: what holds.
-        state: before it is read.
-        after: the state after it, or `DEAD`.
-        is_untested: whether the demonstrations are no evidence of where this label leads in this state.
-        sentence: its effect.
-    """
+    """A label of a word as the automaton reads it."""
 
     label: Label
-    state: int
-    after: int
-    is_untested: bool
-    sentence: str
+    state: int  # before it is read
+    after: int  # the state after it, or `DEAD`
+    is_untested: bool  # whether the demonstrations are no evidence of where this label leads in this state
+    sentence: str  # its effect
 
 
 @dataclass(frozen=True)
 class WordExplanation:
-    """How a model reads a word.
-
-    Attributes:
-        accepted: whether the word is accepted.
-        labels: the effect of each label, up to the one that loses the task.
-        conclusion: why it is accepted or not.
-        unknown: its propositions that the model does not know.
-    """
+    """How a model reads a word."""
 
     accepted: bool
-    labels: tuple[ReadLabel, ...]
-    conclusion: str
+    labels: tuple[ReadLabel, ...]  # up to the one that loses the task
+    conclusion: str  # why it is accepted or not
     unknown: UnknownPropositions
 
     @property
@@ -59,11 +44,7 @@ class WordExplanation:
 
 
 def explain_word(model: TaskModel, word: Word) -> WordExplanation:
-    """Explain how a model reads a word.
-
-    Raises:
-        TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
-    """
+    """Explain how a model reads a word; a model without a finite automaton raises the error of `TaskModel.finite`."""
     automaton, posterior, word = model.finite, posterior_of(model), as_word(word)
     state, read = 0, []
     for position, label in enumerate(as_read([word], model.keep_repeats)[0], start=1):

@@ -34,11 +34,7 @@ UNFULFILLABLE: Obligation = frozenset()
 
 
 def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
-    """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions.
-
-    Raises:
-        TooLargeFormulaError: it has more than `MOST_OBLIGATIONS` states.
-    """
+    """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions."""
     diagrams = Diagrams(sorted(formula.propositions)) if diagrams is None else diagrams
     progression = _Progression(diagrams)
     states = [_state(normal_form(formula))]

@@ -131,10 +131,7 @@ def parse_formula(text: str) -> Formula:
     """Read a formula.
 
     Binary operators bind in the order U R W M, &, |, ->, <->, the first most strongly; those of time and -> group from
-    the right.
-
-    Raises:
-        MalformedFormulaError: says what is wrong with it, and where.
+    the right. A `MalformedFormulaError` says what is wrong, and where.
     """
     return _Parser(text).whole()
 

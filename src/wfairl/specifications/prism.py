@@ -46,13 +46,9 @@ def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
     accepted, lost = len(product), len(product) + 1
     actions = _actions(product.world.controls)
     names = [name for name, _ in actions]
+    start, last, ended = 0, lost, list[str]()
     if product.chances is None:
-        start, last, ended, best = (
-            0,
-            lost,
-            [],
-            'the cheapest way to fulfil the task costs R{"cost"}min=? [F "accepted"]',
-        )
+        best = 'the cheapest way to fulfil the task costs R{"cost"}min=? [F "accepted"]'
         commands = [*_commands(product, names, accepted, lost), f"  [] s>={accepted} -> true;"]
         rewards = [*_rewards(product.available, costs, names)]
     else:

@@ -18,16 +18,10 @@ from wfairl.specifications.diagrams import Diagrams, shortest_choices
 
 @dataclass(frozen=True, eq=False)
 class SymbolicAutomaton:
-    """A deterministic automaton; state 0 is the initial one.
-
-    Attributes:
-        diagrams: the functions over its propositions.
-        rows: of each state, the function from labels to the next state, or `DEAD`.
-        accepting: whether a word may end in a state.
-    """
+    """A deterministic automaton; state 0 is the initial one."""
 
     diagrams: Diagrams
-    rows: tuple[int, ...]
+    rows: tuple[int, ...]  # of each state, the function from labels to the next state, or `DEAD`
     accepting: tuple[bool, ...]
 
     def read(self, state: int, label: Label) -> int:
@@ -81,11 +75,7 @@ class SymbolicAutomaton:
         return live
 
     def to_guarded(self) -> GuardedAutomaton:
-        """The automaton with short guards.
-
-        Raises:
-            NoAcceptedWordError: it accepts nothing.
-        """
+        """The automaton with short guards; if it accepts nothing, a `NoAcceptedWordError`."""
         smallest = self.minimal()
         if not any(smallest.accepting):
             raise NoAcceptedWordError("no word is accepted: the conditions contradict each other")
@@ -161,11 +151,7 @@ def implies(one: SymbolicAutomaton, other: SymbolicAutomaton) -> bool:
 
 
 def shortest_completion(automaton: Automaton, state: int) -> Word:
-    """A shortest word that leads from a state to acceptance, of labels with few propositions.
-
-    Raises:
-        NoAcceptedWordError: no word does.
-    """
+    """A shortest word that leads from a state to acceptance, of small labels; if none does, a `NoAcceptedWordError`."""
     whole = as_symbolic(automaton)
     for word, accepted in _words_to_pairs(whole, whole, (state, state)):
         if accepted[0]:

@@ -21,19 +21,12 @@ class UnknownFormatError(BadInputError):
 
 @dataclass(frozen=True)
 class Format:
-    """A format of automata.
-
-    Attributes:
-        name: its name.
-        suffixes: of files in it.
-        write: from an automaton and how often its edges were taken to the content of a file.
-        read: from the text of a file to the automaton, None for formats that are only written.
-    """
+    """A format of automata."""
 
     name: str
-    suffixes: tuple[str, ...]
-    write: Callable[[Automaton, EdgeCounts], str | bytes]
-    read: Callable[[str], GuardedAutomaton] | None = None
+    suffixes: tuple[str, ...]  # of files in it
+    write: Callable[[Automaton, EdgeCounts], str | bytes]  # from an automaton and how often its edges were taken
+    read: Callable[[str], GuardedAutomaton] | None = None  # None for formats that are only written
 
 
 def _lazily(place: str, arguments: int = 1) -> Callable[..., Any]:
@@ -71,11 +64,7 @@ DRAWINGS = ("svg", "png", "dot", "hoa")
 
 
 def find_format(name: str | None, path: Path | None, among: Callable[[Format], bool] = lambda _: True) -> Format:
-    """The format of a name, or of the suffix of a file if there is no name.
-
-    Raises:
-        UnknownFormatError: there is none; lists those that there are.
-    """
+    """The format of a name, or of the suffix of a file if there is no name; an `UnknownFormatError` lists all."""
     suffix = "" if path is None else path.suffix.lower()
     formats = [one for one in FORMATS.values() if among(one)]
     for one in formats:
@@ -87,11 +76,7 @@ def find_format(name: str | None, path: Path | None, among: Callable[[Format], b
 
 
 def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
-    """Read the automaton in a file whose format has a name, or else the suffix of the file.
-
-    Raises:
-        BadInputError: names the file and what is wrong with it.
-    """
+    """Read the automaton in a file whose format has a name, or else the suffix of the file."""
     form = find_format(name, path, lambda one: one.read is not None)
     assert form.read is not None  # by the filter above
     text = read_text(path)

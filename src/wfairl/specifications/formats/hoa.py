@@ -75,12 +75,7 @@ def _quote(text: str) -> str:
 
 
 def from_hoa(text: str) -> GuardedAutomaton:
-    """Read an automaton: deterministic, one initial state, `Acceptance: 1 Inf(0)` on states; made minimal.
-
-    Raises:
-        MalformedHoaError: it is not one; says why.
-        NoAcceptedWordError: it accepts nothing.
-    """
+    """Read an automaton: deterministic, one initial state, `Acceptance: 1 Inf(0)` on states; made minimal."""
     header, body = _sections(text)
     names, aliases, start = _read_header(header)
     edges: dict[int, list[tuple[str, int]]] = {}

@@ -15,11 +15,7 @@ NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
 
 
 def to_pnml(automaton: Automaton) -> str:
-    """The net of an automaton over a list of labels.
-
-    Raises:
-        BadInputError: the automaton reads guards, so that it has no list of labels.
-    """
+    """The net of an automaton over a list of labels."""
     if not isinstance(automaton, FiniteAutomaton):
         raise BadInputError("PNML names every label that an automaton reads, and this one has guards; export it as hoa")
     root = ElementTree.Element("pnml")

@@ -32,11 +32,7 @@ class NoRewardMachineError(BadInputError):
 
 
 def to_reward_machine(automaton: Automaton) -> str:
-    """The automaton as a reward machine, with the states that it has.
-
-    Raises:
-        NoRewardMachineError: a name that the format cannot hold.
-    """
+    """The automaton as a reward machine, with the states that it has."""
     for name in sorted(automaton.propositions):
         if not re.fullmatch(PROPOSITION_NAME, name) or name in ("True", "False"):
             raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
@@ -65,12 +61,7 @@ TRANSITION_LINE = re.compile(
 
 
 def from_reward_machine(text: str) -> GuardedAutomaton:
-    """Read a machine whose reward tells whether the word so far is accepted, and minimise it.
-
-    Raises:
-        NoRewardMachineError: it is not one; says why.
-        NoAcceptedWordError: nothing is ever rewarded.
-    """
+    """Read a machine whose reward tells whether the word so far is accepted, and minimise it."""
     lines = [line for line in (line.partition("#")[0].strip() for line in text.splitlines()) if line]
     if len(lines) < 2 or not lines[0].isdecimal() or not re.fullmatch(r"\[[\d\s,]*\]", lines[1]):
         raise NoRewardMachineError("no reward machine: its first lines are not an initial state and [final states]")
