@@ -48,6 +48,15 @@ def write(directory, text, name="log.csv"):
     return path
 
 
+def test_it_is_said_how_many_cases_were_sorted_and_how_many_have_events_of_one_time(tmp_path):
+    log = read_csv(write(tmp_path, "case,event,time\n1,b,2\n1,a,1\n2,a,1\n2,b,1\n3,a,1\n3,b,2\n"))
+    assert log.words == (word("a", "b"),) * 3
+    assert log.notes == (
+        "the events of 1 of 3 cases were sorted by their times",
+        "events of one time keep the order of the file, in 1 of 3 cases",
+    )
+
+
 def test_events_of_a_case_stand_in_the_order_of_time(tmp_path):
     log = read_csv(write(tmp_path, CSV))
     assert log.words == (word("order", "pay", "ship"), word("order"))

@@ -5,11 +5,15 @@ import os
 import runpy
 import subprocess
 import sys
+from io import BytesIO
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning import build_product, find_plan
@@ -17,6 +21,7 @@ from wfairl.core.planning.cost import unit_cost
 from wfairl.events.constraints import EventConstraint
 from wfairl.events.declare import automaton_of_rule
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
+from wfairl.pages.automata.figures import automaton_png, sentences_picture
 from wfairl.runs.task_registry import find_task
 from wfairl.specifications.symbolic import same_words
 
@@ -54,6 +59,20 @@ def test_groups_of_sentences_whose_automaton_is_too_large_are_drawn_as_sentences
         assert max(Image.open(output).size) < 2_000
     else:
         assert ElementTree.fromstring(output.read_text()).tag.endswith("svg")
+
+
+def test_a_long_automaton_and_a_long_rule_fit_on_a_screen():
+    labels = tuple(frozenset({f"check the ticket of customer {i}"}) for i in range(18))
+    steps, ends = np.full((19, 18), DEAD, np.int32), np.arange(19) == 18
+    np.fill_diagonal(steps, np.arange(1, 19))
+    automaton = FiniteAutomaton(labels, steps, ends, ends.astype(float), (None,) * 19)
+    for picture in (
+        automaton_png(automaton),
+        sentences_picture([f"close happens only after check {i}" for i in range(120)], "png"),
+    ):
+        width, height = Image.open(BytesIO(picture)).size
+        assert width <= 1920
+        assert height <= 1080
 
 
 @pytest.mark.parametrize(("name", "suffix"), [("hoa", ".hoa"), ("ltlf", ".ltlf"), ("reward-machine", ".rm")])
