@@ -16,7 +16,8 @@ HELP = f"""
 Compute an experiment, by default the paper's, and show its figures beside the published ones.
 
 NAME is one of {", ".join(EXPERIMENTS)}, or one of your own from the file of --load. The table of all results goes to
-results.csv, the tables to results.md, the figures to figures/, and everything to report.html, which opens in a browser.
+results.csv, the tables to results.md, and everything to report.html, which opens in a browser. `wfairl report CELL`
+shows the run in a cell of the paper's experiment: its automaton, its cost and its episodes.
 
 The paper's experiment takes an hour and a half on two cores, most of it for GAIL. An interrupted experiment continues
 when you start it again, and ends with the same tables; it computes no finished cell again. --quick is a preview that

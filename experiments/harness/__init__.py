@@ -6,7 +6,7 @@ _MODULES = {
     "cell": ("Cell", "DataFolder", "Outcome"),
     "experiment": ("Experiment", "Options", "register_experiment", "run_experiment"),
     "results": ("Results",),
-    "tables": ("PageTable", "mean_and_spread", "pivot", "table_of"),
+    "tables": ("mean_and_spread", "pivot", "table_of"),
 }
 
 __getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.harness.cell import Cell, DataFolder
 from experiments.harness.workers import LOCAL, open_workers
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 from wfairl.runs.held_directory import check_directory, hold
 
 if TYPE_CHECKING:
-    from experiments.harness.cell import Cell
     from experiments.harness.results import Results, Sections
     from experiments.public_data.source import PublicSource
 
@@ -65,6 +65,12 @@ class Options:
         pairs = ((f"--{name.replace('_', '-')}", text) for name, text in texts.items() if name != "quick")
         return [*(["--quick"] if self.quick else []), *(part for pair in pairs for part in pair)]
 
+    def folder(self, *files: str) -> DataFolder:
+        """The files of `data` that an experiment reads."""
+        if self.data is None:
+            raise BadInputError(f"give the folder of {files[0]} with --data")
+        return DataFolder(self.data, files)
+
     def check(self, experiment: "Experiment") -> None:
         """Refuse options that the experiment does not have."""
         for name in self.given:
@@ -98,7 +104,7 @@ class Experiment:
     name: str
     title: str
     summary: str
-    cells: "Callable[[Options], Sequence[Cell]]"
+    cells: Callable[[Options], Sequence[Cell]]
     sections: "Callable[[Results], Sections]"
     quick: str = "a part of the cells only"
     options: tuple[str, ...] = ()

@@ -2,7 +2,6 @@
 
 results.csv     one line per row of every cell, with the settings of the cell
 results.md      the tables
-figures/        each figure as SVG and PNG
 report.html     all of it, to open in a browser
 """
 
@@ -17,10 +16,8 @@ import pandas as pd
 from experiments.harness.cell import Cell, Outcome, seconds_of
 from experiments.harness.tables import to_markdown
 from wfairl import __version__
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import write_atomically, write_json
+from wfairl.core.support.files import write_atomically
 from wfairl.pages.blocks import Command, Facts, PageTable, prose
-from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Block, Page, Section, write_page
 from wfairl.pages.provenance import provenance
 from wfairl.pages.text import Code, Text
@@ -28,7 +25,7 @@ from wfairl.pages.text import Code, Text
 if TYPE_CHECKING:
     from experiments.harness.experiment import Experiment, Options
 
-CSV, MARKDOWN, REPORT, FIGURES, CAPTIONS = "results.csv", "results.md", "report.html", "figures", "captions.json"
+CSV, MARKDOWN, REPORT = "results.csv", "results.md", "report.html"
 
 Sections = Mapping[str, Sequence[Block]]
 """The parts of a page by the title of their section; one without parts is left out."""
@@ -54,6 +51,10 @@ class Results:
             for row in outcome.rows
         ]
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["cell"])
+
+    def rows_of(self, beginning: str) -> pd.DataFrame:
+        """The rows of the cells whose names begin so."""
+        return self.table[self.table.cell.str.startswith(beginning)].convert_dtypes()
 
     @cached_property
     def sections(self) -> Sections:
@@ -96,8 +97,6 @@ class Results:
         """Write all files, each atomically; `command` is what to type to have the same again."""
         write_atomically(self.directory / CSV, self.table.to_csv(index=False, lineterminator="\n"))
         write_atomically(self.directory / MARKDOWN, self.to_markdown())
-        parts = [part for parts in self.sections.values() for part in parts]
-        write_figures([part for part in parts if isinstance(part, CaptionedFigure)], self.directory / FIGURES)
         write_page(self._page(command), self.directory / REPORT)
 
     def _page(self, command: str) -> Page:
@@ -120,16 +119,3 @@ class Results:
 
 def _plain_settings(cell: Cell) -> dict[str, bool | int | float | str]:
     return {name: value for name, value in cell.settings.items() if isinstance(value, bool | int | float | str)}
-
-
-def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> None:
-    """Write every figure as NAME.svg and NAME.png, and the captions of all as JSON."""
-    names = [figure.name for figure in figures]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
-        raise BadInputError(f"two figures are called {duplicates[0]!r}: one would replace the other")
-    for figure in figures:
-        write_atomically(directory / f"{figure.name}.svg", figure.to_svg())
-        write_atomically(directory / f"{figure.name}.png", figure.to_png())
-    captions = {figure.name: {"caption": figure.caption, "alt": figure.alt} for figure in figures}
-    write_json(directory / CAPTIONS, captions)

@@ -9,8 +9,6 @@ import pandas as pd
 from wfairl.pages.blocks import Column, PageTable
 from wfairl.pages.text import Chips, Text
 
-__all__ = ["ABSENT", "INDENT", "PageTable", "mean_and_spread", "pivot", "table_of", "to_markdown", "to_texts"]
-
 ABSENT = "-"
 
 INDENT = "\N{EM SPACE}"
@@ -37,6 +35,26 @@ def pivot(frame: pd.DataFrame, lines: str, columns: str, values: str) -> pd.Data
     """A frame with one line and one column per value of two columns, both in the order in which they appear."""
     wide = frame.pivot(index=lines, columns=columns, values=values)
     return wide.reindex(index=frame[lines].unique(), columns=frame[columns].unique())
+
+
+def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], caption: str) -> PageTable:
+    """The means of columns over all rows with the same values of `by`, which name the line; empty without rows."""
+    if frame.empty:
+        return table_of(frame, caption)
+    means = frame.reindex(columns=[*by, *columns]).groupby(list(by), sort=False).mean()
+    means.index = means.index.map(lambda name: ", ".join(map(str, name)) if isinstance(name, tuple) else str(name))
+    return table_of(means, caption)
+
+
+def rows_table(frame: pd.DataFrame, name: str, columns: Sequence[str], caption: str) -> PageTable:
+    """Columns of each row, named by the column `name`."""
+    shown = frame.reindex(columns=[name, *columns]).convert_dtypes()
+    return table_of(shown.set_index(name), caption, name)
+
+
+def having(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows that have a value in a column."""
+    return frame[frame[column].notna()] if column in frame else frame[:0]
 
 
 def mean_and_spread(values: Sequence[float] | pd.Series, digits: int = 3) -> str:

@@ -81,7 +81,6 @@ LOGIC_AND_COST = MethodComparison(
     quick=QUICK,
     quick_note=f"five tasks, {LITTLE_TRAINED}",
     measures=("kept", "regret"),
-    played=("office-coffee", "random-office-coffee-mail", "terrain"),
 )
 
 LOGIC_AND_COST_EXPERIMENT = LOGIC_AND_COST.experiment

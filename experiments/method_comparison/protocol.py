@@ -197,7 +197,6 @@ class MethodComparison:
         published_returns: by entry or reference policy, task and data set, which is empty for a reference.
         published_automata: rank, rows and cols by task and data set.
         measures: in place of the return in tables: names of `measures.MEASURES`.
-        played: tasks whose episodes the page plays; all if None.
     """
 
     name: str
@@ -210,7 +209,6 @@ class MethodComparison:
     published_returns: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     published_automata: Mapping[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
-    played: tuple[str, ...] | None = None
 
     def protocol(self, options: Options) -> Protocol:
         """What to compute: the options may ask for less."""
@@ -233,14 +231,14 @@ class MethodComparison:
     @property
     def experiment(self) -> Experiment:
         """The same for the harness."""
-        from experiments.method_comparison.sections import sections_of  # draws, which cells do not need
+        from experiments.method_comparison.tables import ComparisonTables  # which cells do not need
 
         return Experiment(
             self.name,
             self.title,
             self.summary,
             cells=lambda options: list(self.protocol(options).cells()),
-            sections=lambda results: sections_of(self, results),
+            sections=lambda results: ComparisonTables(self, results).sections(),
             quick=self.quick_note,
             options=("tasks", "data_sets", "methods", "seeds"),
         )

@@ -1,4 +1,4 @@
-"""The tables of a comparison of methods: the results of all episodes, means over them, and pivots of the means."""
+"""The page of a comparison of methods: tables of means over all episodes. `wfairl report CELL` draws a single run."""
 
 import math
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.harness.results import Results
+from experiments.harness.results import Results, Sections
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
 from wfairl.core.planning.policies import REFERENCES
-from wfairl.pages.blocks import PageTable, TableCell
+from wfairl.pages.blocks import Facts, PageTable, TableCell
 from wfairl.pages.text import Inline, Text, capitalised, counted, number
 from wfairl.runs.evaluation import policy_title
-from wfairl.runs.methods import CHOSEN
+from wfairl.runs.methods import CHOSEN, find_method
 from wfairl.runs.task_registry import find_task
 
 SEPARATOR = " / "
@@ -31,6 +31,32 @@ class ComparisonTables:
 
     comparison: MethodComparison
     results: Results
+
+    def sections(self) -> Sections:
+        """The sections of the page."""
+        shown: Sections = {"Results": self.acting(), "The rules": self.rules()}
+        if not self.comparison.measures:
+            shown = {"Returns": [self.returns()], "Automata": self.automata()}
+        return {**shown, "Fewer demonstrations": self.curves(), "The protocol": [self.settings()]}
+
+    def settings(self) -> Facts:
+        """Scenes, seeds and demonstrations; and for each entry the settings that are not its method's defaults."""
+        protocol = self.protocol
+        changed = {
+            entry.title: ", ".join(
+                f"{name.replace('_', ' ')} {value} instead of {default or 'the default'}"
+                for name, (value, default) in find_method(entry.method).changed_settings(entry.settings).items()
+            )
+            for entry in protocol.entries.values()
+        }
+        return Facts(
+            (
+                ("Test scenes", f"{protocol.test_seeds[0]} to {protocol.test_seeds[-1]}"),
+                ("Training seeds", number(protocol.seeds)),
+                ("Demonstrations", f"{protocol.successes} successes, {protocol.failures} failures"),
+                *((title, text) for title, text in changed.items() if text),
+            )
+        )
 
     @cached_property
     def protocol(self) -> Protocol:
@@ -71,15 +97,9 @@ class ComparisonTables:
         return f"{data} ({self.protocol.successes} demonstrations at temperature {temperature}, {also})"
 
     def returns(self) -> PageTable:
-        """Returns: a line per entry, data set and way of acting, a column per task, with the best highlighted."""
-        protocol, caption = (
-            self.protocol,
-            "Mean return on {} ± its standard error over scenes and {}{}.",
-        )
-        learned = self.main[~self.main.is_reference]
-        best = learned.groupby(["task", "data"]).mean_return.transform("max")
-        is_best = np.isclose(learned.mean_return, best, rtol=1e-9, atol=0.0)
-        cells = [self._return_cell(line, line.Index in learned.index[is_best]) for line in self.main.itertuples()]
+        """Returns: a line per entry, data set and way of acting, a column per task."""
+        protocol, caption = self.protocol, "Mean return on {} ± its standard error over scenes and {}{}."
+        cells = list(map(self._return_cell, self.main.itertuples()))
         lines = [("", method, CHOSEN) for method in REFERENCES]
         for method, entry in protocol.entries.items():
             for data in filter(entry.learns_from, protocol.data_sets):
@@ -95,11 +115,11 @@ class ComparisonTables:
             return f"{INDENT}{acting}"
         return f"{self.title(method)}, from {data}" if data else self.title(method)
 
-    def _return_cell(self, line: Any, is_best: bool) -> TableCell:
+    def _return_cell(self, line: Any) -> TableCell:
         """Mean and standard error, and the published figure: `0.795 ± 0.005 (0.798)`."""
         note: Text = "" if np.isnan(line.published) else ("(", number(line.published), ")")
         is_single = self.protocol.test_scenes * line.seeds == 1  # and has no standard error
-        return TableCell(with_error(line.mean_return, None if is_single else line.standard_error), note, is_best)
+        return TableCell(with_error(line.mean_return, None if is_single else line.standard_error), note)
 
     def _ways(self, method: str, data: str) -> list[str]:
         """The tested ways of acting of an entry, without one that equals the chosen one on every task."""
@@ -122,8 +142,8 @@ class ComparisonTables:
     def _with_titles(self, wide: pd.DataFrame) -> pd.DataFrame:
         return wide.rename(columns=lambda task: find_task(task).title)
 
-    def automata(self) -> PageTable | None:
-        """Rank, rows and cols: one line per data set, one column per task; None if no method has them."""
+    def automata(self) -> list[PageTable]:
+        """Rank, rows and cols: one line per data set, one column per task; no table if no method has them."""
         found: dict[tuple[str, str], list[str]] = {}
         for name, outcome in self.results.outcomes.items():
             settings, facts = self.results.cells[name].settings, outcome.facts.get("training", {})
@@ -131,17 +151,15 @@ class ComparisonTables:
                 numbers = "/".join(str(facts[one]) for one in ("rank", "rows", "cols"))
                 found.setdefault((settings["task"], settings["data"]), []).append(numbers)
         if not found:
-            return None
+            return []
         tasks = self.protocol.tasks
         lines = {
             f"from {data}": [self._automata_cell(task, data, found.get((task, data), [])) for task in tasks]
             for data in self.protocol.data_sets
         }
-        return table_of(
-            self._with_titles(pd.DataFrame.from_dict(lines, orient="index", columns=tasks)),
-            "Rank / rows / cols of the weighted automaton of each training seed, those of the data, nothing cut off"
-            f"{self._beside}.",
-        )
+        caption = "Rank / rows / cols of the weighted automaton of each training seed, those of the data"
+        wide = pd.DataFrame.from_dict(lines, orient="index", columns=tasks)
+        return [table_of(self._with_titles(wide), f"{caption}{self._beside}.")]
 
     def _automata_cell(self, task: str, data: str, found: Sequence[str]) -> TableCell:
         published = self.comparison.published_automata.get((task, data))

@@ -18,7 +18,8 @@ import numpy as np
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import mean_table, measure_policy, scenes
+from experiments.harness.tables import mean_table
+from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel

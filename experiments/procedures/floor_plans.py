@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import mean_table, part_of, rows_table, scenes
+from experiments.harness.tables import mean_table, rows_table
+from experiments.procedures.unseen_scenes import scenes
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning import ExactPlanner, build_product
@@ -155,10 +156,10 @@ def measure_gap(sizes: list[int], scenes: int) -> Outcome:
 def sections(results: Results) -> Sections:
     """A table for each part."""
     measures = ["snapping error, cm", "price of wet", "price of lane", "rule kept", ABOVE, "seconds a scene"]
-    learned, gap = part_of(results, "learned"), ["edges", "on the roadmap", "refined"]
+    learned, gap = results.rows_of("learned"), ["edges", "on the roadmap", "refined"]
     return {
         "Learned from demonstrations": [mean_table(learned, ["seed"], measures, "Plans in new scenes.")],
-        "The gap": [rows_table(part_of(results, "gap"), "samples", gap, "Cost above the best known one.")],
+        "The gap": [rows_table(results.rows_of("gap"), "samples", gap, "Cost above the best known one.")],
     }
 
 

@@ -4,11 +4,11 @@ In the paper's tasks every step costs the expert 1, which is where every cost mo
 learning finds a cost. Here some steps cost more. Agents act greedily in new scenes:
 
     optimal      the least true cost of the scene
-    unit cost    the planner with the learned automaton and unit cost, before any training
+    true rule    the planner with the true rule and unit cost
+    unit cost    the planner with the learned automaton and unit cost
     learned      the same planner with the learned cost
-    gap closed   (unit cost - learned) / (unit cost - optimal), 1 if the cost was learned perfectly
 
-Mean costs are over the scenes in which both agents succeed. In `crowded-office-coffee`, crowded cells cost 4, and the
+Mean costs are over the scenes in which all agents succeed. In `crowded-office-coffee`, crowded cells cost 4, and the
 rule and the cost are learned together, from successes of an unknown temperature.
 """
 
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import having, mean_table, measure_policy, scenes
+from experiments.harness.tables import having, mean_table
+from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.learners import Reading
@@ -73,21 +74,19 @@ def learn_cost(cost: str, seed: int, quick: bool) -> Outcome:
     dataset = collect(task, SUCCESSES, FAILURES, TEMPERATURE, seed, cost=hidden_cost, n_jobs=1)
     model = SpectralTaskLearner().fit(dataset.words, dataset.scores, Reading(optional_start=True)).model
     shown = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs=1).scenes
-    training = CostSettings(temperature=TEMPERATURE, seed=seed, epochs=5 if quick else 50).complete(task.default_cost)
+    training = CostSettings(temperature=TEMPERATURE, seed=seed).complete(task.default_cost)
     trained = train_cost(training.make_model([scene.product for scene in shown]), shown, training, n_jobs=1)
     seeds = scenes(quick, MOST_SCENES)
     optimal = [ExactPlanner().solve(task.make_world(one), task.rule, hidden_cost).plan().cost for one in seeds]
-    agents = {"unit cost": unit_cost, "learned": trained.model}
+    agents = {"true rule": (task.rule, unit_cost), "unit cost": (model.finite, unit_cost)}
+    agents["learned"] = (model.finite, trained.model)
     found = {
-        name: true_costs(task, hidden_cost, PlannedPolicy(name, model.finite, one, 0.0), seeds)
-        for name, one in agents.items()
+        name: true_costs(task, hidden_cost, PlannedPolicy(name, automaton, cost, 0.0), seeds)
+        for name, (automaton, cost) in agents.items()
     }
-    both = np.isfinite(list(found.values())).all(axis=0)
-    means = {name: float(np.array(costs)[both].mean()) for name, costs in {"optimal": optimal, **found}.items()}
-    gap = means["unit cost"] - means["optimal"]
-    closed = (means["unit cost"] - means["learned"]) / gap if gap > 0 else None
-    failed = int(np.isinf(found["learned"]).sum())
-    return Outcome([{**means, "gap closed": closed, "failed": failed, "epoch": trained.epoch}])
+    all_succeed = np.isfinite(list(found.values())).all(axis=0)
+    means = {name: float(np.array(paid)[all_succeed].mean()) for name, paid in {"optimal": optimal, **found}.items()}
+    return Outcome([means])
 
 
 def true_costs(task: Task, hidden_cost: Cost, policy: PlannedPolicy, seeds: range) -> list[float]:
@@ -100,7 +99,7 @@ def learn_both(seed: int, quick: bool) -> Outcome:
     """The rule and the cost of crowded offices, learned together."""
     task = find_task(CROWDED)
     dataset = Dataset(task.name, collect(task, SUCCESSES, 0, TEMPERATURE, seed, n_jobs=1).demonstrations)
-    explained = learn_logic_and_cost(dataset, task, CostSettings(epochs=5 if quick else 50), n_jobs=1)
+    explained = learn_logic_and_cost(dataset, task, n_jobs=1)
     cost = unit_cost if explained.cost is None else explained.cost
     policy = CautiousPolicy("both", explained.model, cost, 0.0, horizon=task.horizon)
     return Outcome([measure_policy(task, policy, scenes(quick))])
@@ -108,7 +107,7 @@ def learn_both(seed: int, quick: bool) -> Outcome:
 
 def sections(results: Results) -> Sections:
     """Costs in `doorkey`, and rules kept in crowded offices."""
-    costs, kept = ["optimal", "unit cost", "learned", "gap closed", "failed", "epoch"], ["kept", "regret", "return"]
+    costs, kept = ["optimal", "true rule", "unit cost", "learned"], ["kept", "regret"]
     return {
         "Results": [
             mean_table(having(results.table, "learned"), ["cost", "seed"], costs, "True costs."),
@@ -123,6 +122,6 @@ HIDDEN_COST_EXPERIMENT = Experiment(
     summary="What learning the cost improves, measured in that cost",
     cells=cells,
     sections=sections,
-    quick="one seed, five epochs, 8 scenes",
+    quick="one seed, 8 scenes",
     options=("seeds",),
 )

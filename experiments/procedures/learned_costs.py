@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
+from experiments.harness.tables import having, mean_table
 from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
-from experiments.procedures.unseen_scenes import having, mean_table
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs

@@ -32,9 +32,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
-from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import mean_table
+from experiments.harness.tables import mean_table
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.learners import Reading, WordLearner, find_learner
 from wfairl.core.support.errors import BadInputError, did_you_mean
@@ -293,7 +292,7 @@ def cells(options: Options) -> list[Cell]:
             f"{log} {seed} {by}",
             measure if options.data is None else measure_public,
             {"log": log, "learner": by, "seed": seed, "cases": cases},
-            data=None if options.data is None else DataFolder(options.data, (PUBLIC[log][0],)),
+            data=None if options.data is None else options.folder(PUBLIC[log][0]),
         )
         for log in options.tasks or logs
         for seed in range(seeds)

@@ -27,11 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, pivot, table_of
-from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
 from wfairl.core.automata.words import Word, as_word
 from wfairl.core.demonstrations.learners import Reading
-from wfairl.core.support.errors import BadInputError
 from wfairl.events.conformance import Conformance, conform
 from wfairl.events.shortest import ShortestLearner
 
@@ -52,17 +50,10 @@ N_GRAMS, LONGEST_GRAM = "n-grams", 5
 
 def cells(options: Options) -> list[Cell]:
     """Every model, kind of log and method; a quick look has two models and our own methods."""
-    if options.data is None:
-        raise BadInputError(f"give the folder of {LOGS} with --data")
-    models = options.tasks or MODELS
+    folder, models = options.folder(LOGS), options.tasks or MODELS
     peers = (LOG_SKELETON,) if PEERS in os.environ and not options.quick else ()
     return [
-        Cell(
-            f"{model} {kind} {method}",
-            measure,
-            {"model": model, "kind": kind, "method": method},
-            data=DataFolder(options.data, (LOGS,)),
-        )
+        Cell(f"{model} {kind} {method}", measure, {"model": model, "kind": kind, "method": method}, data=folder)
         for model in models[: 2 if options.quick else None]
         for kind in options.data_sets or KINDS
         for method in options.methods or (*OURS, *peers)
@@ -98,8 +89,7 @@ def measure(data: Path, model: str, kind: str, method: str) -> Outcome:
     positive, truth = first < second, np.array([flag == "1" for flag, _ in test])
     rates = (positive & truth).sum() / truth.sum(), (~positive & ~truth).sum() / (~truth).sum()
     score = 2 * rates[0] * rates[1] / sum(rates) if sum(rates) else 0.0
-    ties = float((first == second).mean())
-    return Outcome([{"F": float(score), "ties": ties, "learning": learning, "ranking": ranking}])
+    return Outcome([{"F": float(score), "learning": learning, "ranking": ranking}])
 
 
 def learn(shown: Sequence[Word], method: str) -> Callable[[Sequence[Word]], NDArray[np.float64]]:
@@ -160,7 +150,7 @@ def sections(results: Results) -> Sections:
     """F by kind of log and method, of the models that settings were chosen on and of the others; then seconds."""
     table = results.table
     table = table.assign(models=table["model"].isin(TUNED_ON).map({True: "tuned on", False: "others"}))
-    means = table.groupby(["kind", "models", "method"], as_index=False)[["F", "ties", "learning", "ranking"]].mean()
+    means = table.groupby(["kind", "models", "method"], as_index=False)[["F", "learning", "ranking"]].mean()
     means["log"] = means["kind"] + ", " + means["models"]
     worst = table.groupby(["kind", "method"], as_index=False)["F"].min()
     every = table.groupby(["kind", "method"], as_index=False)["F"].mean()

@@ -13,7 +13,8 @@ import numpy as np
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
-from experiments.procedures.unseen_scenes import mean_table, measure_policy, part_of, rows_table, scenes
+from experiments.harness.tables import mean_table, rows_table
+from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
@@ -142,7 +143,7 @@ def outliers(task: str, seed: int, quick: bool) -> Outcome:
 
 def sections(results: Results) -> Sections:
     """DISS's task, and the offices."""
-    of_diss, offices = part_of(results, "diss"), part_of(results, "outliers")
+    of_diss, offices = results.rows_of("diss"), results.rows_of("outliers")
     shown = ["states with dead", "pairs that differ", "of which untested", "CPU s", "rule"]
     measures = ["kept", "regret", f"walks named of {WALKS}", "others named"]
     return {

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results
 from experiments.harness.results import Sections
+from experiments.harness.tables import having, mean_table
 from experiments.procedures.learned_costs import demonstrate, learn
-from experiments.procedures.unseen_scenes import having, mean_table, scenes
+from experiments.procedures.unseen_scenes import scenes
 from wfairl.core.automata.automaton import ACCEPTED, Automaton
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.demonstrations import collect

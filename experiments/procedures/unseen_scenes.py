@@ -1,12 +1,10 @@
-"""What the experiments of this room share: a policy tested in unseen scenes, and tables of means."""
+"""What the experiments of this room share: a policy tested in unseen scenes."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from experiments.harness import PageTable, Results, table_of
 from wfairl.core.planning import Policy, expert_policy
 from wfairl.core.worlds.task import Task
 from wfairl.runs.evaluation import Evaluation, evaluate
@@ -40,28 +38,3 @@ def measure_policy(
         "return": found.mean_return,
         "optimal return": optimal.mean_return,
     }
-
-
-def mean_table(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], caption: str) -> PageTable:
-    """The means of columns over all rows with the same values of `by`, which name the line; empty without rows."""
-    if frame.empty:
-        return table_of(frame, caption)
-    means = frame.reindex(columns=[*by, *columns]).groupby(list(by), sort=False).mean()
-    means.index = means.index.map(lambda name: ", ".join(map(str, name)) if isinstance(name, tuple) else str(name))
-    return table_of(means, caption)
-
-
-def rows_table(frame: pd.DataFrame, name: str, columns: Sequence[str], caption: str) -> PageTable:
-    """Columns of each row, named by the column `name`."""
-    shown = frame.reindex(columns=[name, *columns]).convert_dtypes()
-    return table_of(shown.set_index(name), caption, name)
-
-
-def having(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The rows that have a value in a column."""
-    return frame[frame[column].notna()] if column in frame else frame[:0]
-
-
-def part_of(results: Results, *beginnings: str) -> pd.DataFrame:
-    """The rows of the cells whose names begin so."""
-    return results.table[results.table.cell.str.startswith(beginnings)].convert_dtypes()

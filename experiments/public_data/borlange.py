@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, pivot, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import PageTable
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -24,6 +23,7 @@ from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
+from wfairl.pages.blocks import PageTable
 
 FEATURES = ("travel time", "left turn", "link constant", "U-turn")
 

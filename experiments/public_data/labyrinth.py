@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import PageTable
+from experiments.harness.tables import rows_table
 from experiments.public_data.labyrinth_data import HOME, LABYRINTH, MICE, STAY
 from experiments.public_data.trajectories import TrajectorySet
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -33,8 +33,7 @@ from wfairl.core.planning.policy import probabilities
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import NothingExplainedError, learn_posterior
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.pages.blocks import automaton_drawing
-from wfairl.pages.page import Block
+from wfairl.pages.blocks import PageTable
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 
@@ -115,30 +114,23 @@ def learn(data: Path, entry: str, mice: str) -> Outcome:
     after: After = "again" if learned is None else "rest"
     graph, model = task_graph(runs.world(int(trained[0])), automaton, after), MODELS[row.model]
     choices = graph.choices([runs.steps(i) for i in trained])
-    start, facts = flat_estimate(family_of(runs, graph, row.cost), START), dict[str, Any]()
-    penalty = 1.0
+    start, penalty = flat_estimate(family_of(runs, graph, row.cost), START), 1.0
     if start.family.entries is not None:
-        chosen = choose_penalty(model, choices, start, PENALTIES, np.random.default_rng(0), FOLDS)
-        penalty = chosen.penalty
-        facts |= {"penalty": penalty, "held out": {str(one): value for one, value in chosen.held_out.items()}}
+        penalty = choose_penalty(model, choices, start, PENALTIES, np.random.default_rng(0), FOLDS).penalty
     estimate = fit(model, choices, start, penalty)
     seconds = time.process_time() - begun
     steps = [runs.steps(i) for i in tested]
     likelihood = model.log_probabilities(graph.choices(steps), estimate.costs)
     measured = {
         **_bits(runs, tested, likelihood),
-        "bits, copies of controls counted as one": bits_per_decision(_distinct(runs, graph, estimate, model, steps)),
         "training bits": estimate.log_likelihood / len(choices) / np.log(2),
+        "bits, copies of controls counted as one": bits_per_decision(_distinct(runs, graph, estimate, model, steps)),
         "seconds": seconds,
     }
-    if learned is not None:
-        facts |= {
-            "automaton": learned.finite.to_document(),
-            "rule": list(learned.sentences),
-            "words": [[sorted(label) for label in runs.demonstration(i, _length(runs, i)).word] for i in trained],
-            "look_wrong": look_wrong(learned),
-        }
-    return Outcome([measured], facts)
+    if learned is None:
+        return Outcome([measured])
+    rule, wrong = "; ".join(learned.sentences), look_wrong(learned)
+    return Outcome([measured | {"rule": rule, "follow none": f"{wrong} of {len(trained)}"}])
 
 
 def count(data: Path, entry: str, mice: str) -> Outcome:  # noqa: ARG001 - the entry is a column of the results
@@ -156,7 +148,7 @@ def count(data: Path, entry: str, mice: str) -> Outcome:  # noqa: ARG001 - the e
     chosen = max(held_out, key=lambda one: held_out[one])
     seconds = time.process_time() - begun
     likelihood = _frequencies(trajectories, graph, trained, tested, chosen)
-    return Outcome([{**_bits(trajectories, tested, likelihood), "seconds": seconds}], {"smoothing": chosen})
+    return Outcome([{**_bits(trajectories, tested, likelihood), "seconds": seconds}])
 
 
 def _bits(data: TrajectorySet, tested: NDArray[np.int64], likelihood: NDArray[np.float64]) -> dict[str, float]:
@@ -239,10 +231,10 @@ def _distinct(
 
 def sections(results: Results) -> Sections:
     """One table for each kind of mice, and the automata."""
-    return {
-        "Results": [*(_scores(results, mice) for mice in MICE), _automata(results)],
-        "Automata": [drawing for mice in MICE for drawing in _automaton(results, mice)],
-    }
+    ours = results.table[results.table.entry == "ours"]
+    about = "The automata, learned from the training trajectories, and how many of these follow no task."
+    automata = rows_table(ours, "mice", ["rule", "follow none"], about)
+    return {"Results": [*(_scores(results, mice) for mice in MICE), automata]}
 
 
 def _scores(results: Results, mice: str) -> PageTable:
@@ -259,28 +251,6 @@ def _scores(results: Results, mice: str) -> PageTable:
         " guess), over all steps as the authors take it; then without the padding at the end; then of where a step led,"
         " whichever of several equal controls it was. Last, processor time to learn all of it, penalty included.",
     )
-
-
-def _automata(results: Results) -> PageTable:
-    facts = {mice: results.outcomes[f"ours, {mice}"].facts for mice in MICE if f"ours, {mice}" in results.outcomes}
-    lines = {
-        mice: ("; ".join(one["rule"]), f"{one['look_wrong']} of {len(one['words'])}") for mice, one in facts.items()
-    }
-    return table_of(
-        pd.DataFrame.from_dict(lines, orient="index", columns=["rule", "follow none"]),
-        "The automata, learned from the training trajectories, and how many of these follow no task by their account.",
-    )
-
-
-def _automaton(results: Results, mice: str) -> list[Block]:
-    """The drawing of the learned automaton."""
-    outcome = results.outcomes.get(f"ours, {mice}")
-    if outcome is None:
-        return []
-    words = [tuple(frozenset(label) for label in word) for word in outcome.facts["words"]]
-    automaton = GuardedAutomaton.from_document(outcome.facts["automaton"])
-    stated = outcome.facts["rule"]
-    return [automaton_drawing(TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), stated=stated))]
 
 
 LABYRINTH_EXPERIMENT = Experiment(

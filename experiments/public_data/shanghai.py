@@ -10,7 +10,6 @@ held-out fifth of them chooses the penalty of a table.
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, mean_and_spread, table_of
 from experiments.harness.results import Sections
-from experiments.harness.tables import ABSENT, PageTable
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
@@ -27,6 +25,7 @@ from experiments.route_choice.estimation import CostEstimate, CostFamily, choose
 from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
+from wfairl.pages.blocks import PageTable
 from wfairl.pages.text import capitalised
 
 CONTROLS = ("ahead", "half right", "right", "sharp right", "back", "sharp left", "left", "half left")
@@ -146,16 +145,14 @@ def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
     trained, tested = routes.splits[f"train_CV{split}_size{size}"], routes.splits[f"test_CV{split}"]
     choices = choices_of(routes, trained)
     estimate = fit(model, choices, flat_estimate(CostFamily.linear(routes.table), START))
-    facts: dict[str, Any] = {"weights": dict(zip(estimate.family.names, estimate.weights.tolist(), strict=True))}
-    seconds, penalty = estimate.seconds, None
+    seconds = estimate.seconds
     if entry.endswith("transition"):
         family, linear = CostFamily.linear(routes.table, _entries(routes)), estimate
         start = CostEstimate(family, linear.weights, np.zeros(family.table_size))
         rng = np.random.default_rng(split)
         chosen = choose_penalty(model, choices, start, PENALTIES, rng, tolerance=TOLERANCE)
         estimate = fit(model, choices, chosen.estimate, chosen.penalty, tolerance=TOLERANCE)
-        seconds, penalty = seconds + estimate.seconds, chosen.penalty
-        facts["held out"] = chosen.held_out
+        seconds += estimate.seconds
     pairs, rows = {_pair(routes, i) for i in trained}, []
     unseen = np.array([i for i in tested if _pair(routes, i) not in pairs], np.int64)
     for part, numbers in ((ALL, tested), (UNSEEN, unseen)):
@@ -168,10 +165,9 @@ def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
                     **_route_scores(routes, model, estimate.costs, numbers),
                     "log-probability": float(likelihood.sum()) / len(numbers),
                     "seconds": seconds,
-                    "penalty": penalty,
                 }
             )
-    return Outcome(rows, facts)
+    return Outcome(rows)
 
 
 def choices_of(data: TrajectorySet, numbers: NDArray[np.int64]) -> Choices:
@@ -205,7 +201,7 @@ NUMBERS = ["edit distance", "BLEU", "Jensen-Shannon", "log-probability"]
 
 def sections(results: Results) -> Sections:
     """Split 0 beside the authors' network, and means over splits."""
-    columns = dict.fromkeys(["cell", "entry", "size", "split", "part", *NUMBERS, "seconds", "penalty"])
+    columns = dict.fromkeys(["cell", "entry", "size", "split", "part", *NUMBERS, "seconds"])
     table = results.table.reindex(columns=columns).sort_values("size", kind="stable", na_position="first")
     table["title"] = [
         SHORTEST if one.entry == SHORTEST else f"{ENTRIES[one.entry]}, {one.size:,.0f} routes"
@@ -239,13 +235,8 @@ def _means(lines: pd.DataFrame, part: str) -> PageTable:
 
 
 def _times(lines: pd.DataFrame) -> PageTable:
-    groups = lines.groupby("title", sort=False)
-    penalties = groups.penalty.agg(lambda values: ", ".join(f"{one:g}" for one in values.dropna()) or ABSENT)
-    seconds = groups.seconds.agg(lambda values: mean_and_spread(values, 1))
-    return table_of(
-        pd.DataFrame({"seconds": seconds, "penalty of each split": penalties}),
-        "Processor seconds of a fit without choosing the penalty, and penalties as chosen on held-out training routes.",
-    )
+    seconds = lines.groupby("title", sort=False).seconds.agg(lambda values: mean_and_spread(values, 1))
+    return table_of(pd.DataFrame({"seconds": seconds}), "Processor seconds of a fit without choosing the penalty.")
 
 
 SHANGHAI_EXPERIMENT = Experiment(

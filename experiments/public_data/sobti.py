@@ -13,13 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
-from experiments.harness.cell import DataFolder
 from experiments.harness.results import Sections
+from experiments.harness.tables import mean_table
 from wfairl.core.automata.words import Word
-from wfairl.core.support.errors import BadInputError
 from wfairl.events.order_learner import LearnedOrder, OrderLearner
 
 DEMONSTRATIONS, TRUTH = "demonstrations.jsonl", "truth.json"
@@ -34,17 +31,10 @@ Record = Mapping[str, Any]
 
 def cells(options: Options) -> list[Cell]:
     """The participants of each task."""
-    if options.data is None:
-        raise BadInputError(f"give the folder of {DEMONSTRATIONS} with --data")
-    records = read_records(options.data)
-    pairs = sorted({(record["task"], record["participant"]) for record in records})
+    folder = options.folder(DEMONSTRATIONS, TRUTH)
+    pairs = sorted({(record["task"], record["participant"]) for record in read_records(folder.path)})
     return [
-        Cell(
-            f"{task} {participant}",
-            measure_participant,
-            {"task": task, "participant": participant},
-            data=DataFolder(options.data, (DEMONSTRATIONS, TRUTH)),
-        )
+        Cell(f"{task} {participant}", measure_participant, {"task": task, "participant": participant}, data=folder)
         for task, participant in pairs[: 2 if options.quick else None]
     ]
 
@@ -106,14 +96,12 @@ def named_wrong(words: Sequence[Word], rule: LearnedOrder) -> dict[str, int]:
 
 def sections(results: Results) -> Sections:
     """Distances by design and number, and wrong demonstrations."""
-    table = results.table
-    columns = ["published", "distance", "to the rule given"]
-    means = table.dropna(subset="after").astype({"after": int}).groupby(["design", "after"], sort=False)[columns].mean()
-    means.index = pd.Index([f"{design}, {after}" for design, after in means.index])
+    table, columns = results.table, ["published", "distance", "to the rule given"]
+    after = table.dropna(subset="after").astype({"after": int})
     counts = table.dropna(subset="wrong").groupby("design", sort=False)[["wrong", "named", "named in vain"]].sum()
     return {
         "Results": [
-            table_of(means, "Mean Jaccard distance after so many demonstrations.", "design, demonstrations"),
+            mean_table(after, ["design", "after"], columns, "Mean Jaccard distance after so many demonstrations."),
             table_of(counts.astype(int), "Wrong demonstrations, named by the rule learned from them.", "learned from"),
         ]
     }

@@ -5,8 +5,6 @@ together with the cost, or the automaton alone where nothing is expensive. It ma
 does, which the judge answers. Its agent plans in new scenes, and the judge tells what became of each plan.
 
     search failure      the true rule has a log posterior that is more than a nat above that of the chosen automaton
-    evidence failure    plans break the rule, though the chosen automaton is likelier than the true rule: because it
-                        explains more, or because the true one explains more (the evidence gap) and is too long
     caution failure     plans that break the rule state a low risk
 """
 
@@ -17,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.harness import Cell, Experiment, Options, Outcome, PageTable, Results, table_of
+from experiments.harness import Cell, Experiment, Options, Outcome, Results, table_of
 from experiments.harness.results import Sections
+from experiments.harness.tables import mean_table
 from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import FAMILIES, RULES, Problem, make_problem
 from experiments.rule_families.rules import cheapest, judge
-from experiments.rule_families.scenes import breaks_blindly
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
@@ -36,6 +34,7 @@ from wfairl.core.rational.observations import observe
 from wfairl.core.rational.prior import log_prior
 from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.support.errors import BadInputError
+from wfairl.pages.blocks import PageTable
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
 
 DEMONSTRATIONS, TEMPERATURE, SCENES, ASKED_SCENES = ("2", "4", "8", "32"), 0.5, 64, 24
@@ -101,7 +100,6 @@ def learn(family: str, rule: int, demonstrations: str, scenes: int) -> Outcome:
         **{outcome: float((frame.outcome == outcome).mean()) for outcome in OUTCOMES},
         "regret": _mean(frame.regret[frame.outcome == "kept"]),
         "risk of broken": _mean(frame.risk[frame.outcome == "broken"]),
-        "blind breaks": _mean(frame["blind breaks"]),
         **compare_with_truth(problem, dataset, explained, cost),
         "learning s": seconds,
     }
@@ -140,10 +138,7 @@ def plans_in_new_scenes(
         try:
             choice = policy.choose(world)
             solved = ExactPlanner().solve(world, choice.automaton, policy.cost)
-            risk, spent = (
-                choice.doubt,
-                judge(scene, rule, solved.plan().path.controls[: task.horizon]),
-            )
+            risk, spent = choice.doubt, judge(scene, rule, solved.plan().path.controls[: task.horizon])
         except UnsatisfiableTaskError:
             pass
         is_kept = spent < np.inf
@@ -152,7 +147,6 @@ def plans_in_new_scenes(
             "risk": risk,
             "is kept": is_kept,
             "regret": spent / judge(scene, rule, cheapest(scene, rule)) - 1 if is_kept else None,
-            "blind breaks": breaks_blindly(scene, rule),
         }
 
 
@@ -162,15 +156,14 @@ def compare_with_truth(problem: Problem, dataset: Dataset, explained: Explanatio
     evidence = evidence_of(observations, RationalSettings())
     truth, labels = automaton_of(problem.rule, evidence.labels), evidence.labels
     table = canonical_table(truth.to_table(labels))
-    prior, log_evidence = log_prior(truth, len(frozenset().union(*labels))), evidence.log_probability(table)
     posterior, facts = posterior_of(explained.model), {"truth": str(truth), "chosen": explained.model.sentence}
     if posterior is None:
         return facts
-    gap, prior_gap = prior + log_evidence - explained.log_posterior, prior - posterior.log_prior
+    prior = log_prior(truth, len(frozenset().union(*labels)))
+    gap = prior + evidence.log_probability(table) - explained.log_posterior
     return {
         **facts,
         "gap": gap,
-        "evidence gap": gap - prior_gap,
         "search failure": gap > SEARCH_FAILURE_NATS,
         "is exact": np.array_equal(table, canonical_table(to_table(posterior.chosen.automaton, labels))),
     }
@@ -189,7 +182,6 @@ def sections(results: Results) -> Sections:
 def _shares(frame: pd.DataFrame) -> PageTable:
     means = frame.groupby(["family", "demonstrations"], sort=False)[list(OUTCOMES)].mean() * 100
     wide = means.apply(lambda line: "/".join(f"{share:.0f}" for share in line), axis=1).unstack(sort=False)
-    wide["blind breaks"] = frame.groupby("family")["blind breaks"].mean()
     wide["held out"] = ["yes" if FAMILIES[name].held_out else "" for name in wide.index]
     return table_of(wide, "Scenes in which the rule was kept / refused / broken, in %, by number of demonstrations.")
 
@@ -202,10 +194,9 @@ def _calibration(plans: pd.DataFrame) -> PageTable:
 
 
 def _failures(frame: pd.DataFrame) -> PageTable:
-    columns = ["broken", "risk of broken", "regret", "search failure", "gap", "evidence gap", "is exact", "learning s"]
-    means = frame[columns].astype(float).groupby([frame.family, frame.demonstrations], sort=False).mean()
-    means.index = [f"{family}, {count}" for family, count in means.index]
-    return table_of(means, "Means by family and number of demonstrations.")
+    columns = ["broken", "risk of broken", "regret", "search failure", "gap", "is exact", "learning s"]
+    frame = frame.astype(dict.fromkeys(columns, float))
+    return mean_table(frame, ["family", "demonstrations"], columns, "Means by family and number of demonstrations.")
 
 
 def _mean(values: pd.Series) -> float | None:

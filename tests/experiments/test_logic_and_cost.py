@@ -8,7 +8,7 @@ import pytest
 
 from experiments.harness import Options, run_experiment
 from experiments.harness.computing import missing_cells
-from experiments.harness.results import CSV, FIGURES, MARKDOWN, REPORT
+from experiments.harness.results import CSV, MARKDOWN, REPORT
 from experiments.harness.tables import to_texts
 from experiments.method_comparison.logic_and_cost import ENTRIES, FULL, LOGIC_AND_COST, QUICK, TASKS, TRANSFERS
 from experiments.method_comparison.protocol import Curve
@@ -100,16 +100,6 @@ def test_all_files_hold_the_same_figures(results, tables):
     page = (results.directory / REPORT).read_text()
     for table in (*tables.acting(), *tables.rules()):
         assert all(cell in page for line in to_texts(table)[1:] for cell in line)
-
-
-def test_the_page_draws_rules_and_costs(results):
-    names = {path.stem for path in (results.directory / FIGURES).glob("*.svg")}
-    # Eight demonstrations and few epochs may find nothing.
-    page = (results.directory / REPORT).read_text()
-    assert ("costs-terrain" in names) != ("There are no maps of the cost of terrain: no preference found" in page)
-    assert "The automaton of office-coffee" in page
-    assert "data set D2 of office-coffee" in page
-    assert "Rule kept" in page
 
 
 def test_a_cell_of_another_test_is_computed_again(results):

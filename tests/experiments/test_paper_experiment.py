@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from oracles_report import numbers_in, player_data, read_page
+from oracles_report import numbers_in, read_page
 
 from experiments.harness import Options, run_experiment
 from experiments.harness.cell import RESULT
 from experiments.harness.computing import missing_cells
-from experiments.harness.results import CSV, FIGURES, MARKDOWN, REPORT
+from experiments.harness.results import CSV, MARKDOWN, REPORT
 from experiments.harness.tables import to_texts
 from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from experiments.method_comparison.protocol import Curve
@@ -146,29 +146,6 @@ def test_the_numbers_of_the_page_are_those_of_the_summary(results, tables):
 
 
 @slow
-def test_what_stands_out_is_the_best_that_is_shown_of_a_data_set(results):
-    page = read_page((results.directory / REPORT).read_text())
-    returns, marked, data = {}, set(), ""
-    for number, line in enumerate(next(iter(page.one("section", id="returns").all("tbody"))).all("tr")):
-        name = line.one("th").text
-        data = data if name.startswith("\N{EM SPACE}") else name.partition(", from ")[2]
-        returns.setdefault(data, {})[number] = numbers_in(line)[0]
-        marked |= {number for _ in line.all("td", class_="highlighted")}
-    learned = {data: found for data, found in returns.items() if data}
-    assert marked == {
-        number for found in learned.values() for number, one in found.items() if one == max(found.values())
-    }
-
-
-@slow
-def test_the_page_plays_every_method(results):
-    page = read_page((results.directory / REPORT).read_text())
-    (player,) = [element for element in page.all() if "data-player" in element.attributes]
-    played = {episode["policy"] for episode in player_data(player)["episodes"]}
-    assert played == {"WFA-IRL", "WFA-IRL without WFA", "behavioural cloning", "expert"}
-
-
-@slow
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1200, "light")])
 def test_the_page_opens_in_a_browser_and_fits_it(opened, results, width, scheme):
     page = opened(results.directory / REPORT, viewport={"width": width, "height": 800}, color_scheme=scheme)
@@ -177,20 +154,11 @@ def test_the_page_opens_in_a_browser_and_fits_it(opened, results, width, scheme)
 
 
 @slow
-def test_every_figure_is_drawn_or_its_absence_explained(results):
-    assert list((results.directory / FIGURES).glob("*.svg")) == []
-    text = (results.directory / REPORT).read_text()
-    assert "There are no maps of the cost of doorkey: no preference found" in text  # every step costs its expert 1
-
-
-@slow
-def test_what_was_learned_from_says_where_it_is_shown(results, tables):
+def test_fewer_demonstrations_say_of_which_data_set_they_are(tables):
     (curve,) = tables.curves()
     assert "demonstrations of data set D2" in curve.caption
     head, *lines = to_texts(curve)
     assert (head[1:], [line[0] for line in lines]) == (["4", "8"], [f"{find_task('doorkey').title}, WFA-IRL"])
-    page = read_page((results.directory / REPORT).read_text())
-    assert "data set D2 of doorkey, training seed 0." in page.one("section", id="automata").text
 
 
 @slow
@@ -209,7 +177,7 @@ def test_a_page_without_an_automaton_has_no_empty_sections(results):
     fewer = run_experiment(COMPARISON.experiment, options, results.directory)
     shown = [title for title, parts in fewer.sections.items() if parts]
     assert "Returns" in shown
-    assert not {"Automata", "The cost", "Failures"} & set(shown)
+    assert not {"Automata", "Failures"} & set(shown)
 
 
 def test_fewer_demonstrations_are_the_first_ones_with_all_failures():

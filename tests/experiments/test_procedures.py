@@ -8,7 +8,7 @@ import pytest
 
 from experiments.harness import Options
 from experiments.harness.experiment import EXPERIMENTS
-from experiments.harness.tables import to_texts
+from experiments.harness.tables import mean_table, to_texts
 from experiments.method_comparison.training import first_successes
 from experiments.procedures import (
     active_questions,
@@ -17,7 +17,7 @@ from experiments.procedures import (
     rational_inference,
     slipping_worlds,
 )
-from experiments.procedures.unseen_scenes import mean_table, measure_policy
+from experiments.procedures.unseen_scenes import measure_policy
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect

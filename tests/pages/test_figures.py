@@ -1,5 +1,4 @@
 import io
-import json
 import string
 from xml.etree import ElementTree
 
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 from PIL import Image
 
-from experiments.harness.results import write_figures
-from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.label_differences import MINUS, format_difference
 from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, place, plain_axes, write
@@ -35,43 +32,27 @@ def test_another_figure_has_other_bytes():
     assert other.to_png() != _draw().to_png()
 
 
-def test_drawing_and_writing_leave_nothing_behind_in_matplotlib(tmp_path):
-    before = dict(matplotlib.rcParams)
-    write_figures([_draw()], tmp_path)
+def test_drawing_leaves_nothing_behind_in_matplotlib():
+    before, figure = dict(matplotlib.rcParams), _draw()
+    figure.to_svg(), figure.to_png()
     assert dict(matplotlib.rcParams) == before
     assert pyplot.get_fignums() == []
 
 
-def test_files_open_and_have_the_size_of_the_figure_and_a_margin(tmp_path):
+def test_images_open_and_have_the_size_of_the_figure_and_a_margin():
     figure = _draw()
-    write_figures([figure], tmp_path)
-    paths = [tmp_path / name for name in ("demonstrations.svg", "demonstrations.png", "captions.json")]
-    assert sorted(tmp_path.iterdir()) == sorted(paths)  # nothing temporary is left
     width, height = figure.figure.get_size_inches() + 2 * MARGIN
-    svg = ElementTree.fromstring(paths[0].read_bytes())
+    svg = ElementTree.fromstring(figure.to_svg())
     assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
-    assert "date" not in paths[0].read_text().lower()
-    with Image.open(paths[1]) as image:
+    assert "date" not in figure.to_svg().lower()
+    with Image.open(io.BytesIO(figure.to_png())) as image:
         assert image.size == (round(DOTS_PER_INCH * width), round(DOTS_PER_INCH * height))
-    assert json.loads(paths[2].read_text()) == {"demonstrations": {"caption": figure.caption, "alt": figure.alt}}
 
 
 def test_nothing_touches_the_edge_of_a_file():
     pixels = np.asarray(Image.open(io.BytesIO(_draw().to_png())).convert("RGB"))
     for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
         assert (edge == 255).all()
-
-
-def test_two_figures_of_one_name_are_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(BadInputError, match="'demonstrations'"):
-        write_figures([_draw(), _draw()], tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_place_that_cannot_be_written_is_a_named_outcome(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(BadInputError, match="cannot be written"):
-        write_figures([_draw()], tmp_path / "file")
 
 
 def test_text_is_never_read_as_mathematics():
