@@ -20,7 +20,7 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from experiments.baselines.vector_environment import CARRIED, GRID, PLACE, Bank, Columns, CompiledVectorEnv
+from experiments.baselines.vector_environment import CARRIED, GRID, PLACE, Bank, Columns
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
@@ -155,10 +155,6 @@ class GridEncoder:
             return Observations(torch.from_numpy(grids), torch.from_numpy(columns))
 
         return encode
-
-    def for_batch(self, environment: CompiledVectorEnv) -> "GridBatch":
-        """The encoder of the observations of a batch of episodes."""
-        return GridBatch(self, environment.bank)
 
     def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
         """The states and their controls in the scene's mirror image: left and right exchanged."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from experiments.baselines.network import FrozenNetwork, GridEncoder, GridNetwork
+from experiments.baselines.network import FrozenNetwork, GridBatch, GridEncoder, GridNetwork
 from experiments.baselines.network_policy import mean_log_probabilities, softmax
 from experiments.baselines.vector_environment import CompiledVectorEnv, ScenePool
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -79,7 +79,7 @@ def _returns(
     """The return of one episode in each scene, shape [scenes]."""
     environment = CompiledVectorEnv(pool, len(pool))
     columns, _ = environment.reset(seed=0, scenes=range(len(pool)))
-    batch = encoder.for_batch(environment)
+    batch = GridBatch(encoder, environment.bank)
     frozen = [FrozenNetwork(network, batch.bank) for network in networks]
     returns, running = np.zeros(len(pool)), np.ones(len(pool), bool)
     for _ in range(pool.task.horizon):

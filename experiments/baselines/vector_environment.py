@@ -78,25 +78,15 @@ class Bank:
 
 @dataclass(frozen=True, eq=False)
 class ScenePool:
-    """Scenes of one task; a state is its fields, padded to the most that a scene has.
+    """Scenes of one task; a state is its fields, padded to the most that a scene has."""
 
-    Attributes:
-        task: the task.
-        seeds: the scenes, shape [scenes] of int64.
-        states: the initial state of each scene, shape [scenes, state width] of int32.
-        size: height and width of their maps.
-        layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
-        atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
-        rule: the task's rule, by the label masks met so far.
-    """
-
-    task: Task
-    seeds: NDArray[np.int64]
-    states: NDArray[np.int32]
-    size: tuple[int, int]
-    layouts: NDArray[np.int32]
-    atoms: NDArray[np.int32]
-    rule: MaskNumbers
+    task: Task  # the task
+    seeds: NDArray[np.int64]  # the scenes, shape [scenes] of int64
+    states: NDArray[np.int32]  # the initial state of each scene, shape [scenes, state width] of int32
+    size: tuple[int, int]  # height and width of their maps
+    layouts: NDArray[np.int32]  # the table of each scene's layout, padded; shape [scenes, longest] of int32
+    atoms: NDArray[np.int32]  # the atoms of each scene's labels, shape [scenes, propositions, 5] of int32
+    rule: MaskNumbers  # the task's rule, by the label masks met so far
 
     def __len__(self) -> int:
         """The number of scenes."""

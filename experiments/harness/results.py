@@ -82,10 +82,6 @@ class Results:
         """The processor time of all computed cells."""
         return sum(seconds_of(self.cells[name], self.directory) for name in self.outcomes)
 
-    def place(self, cell: Cell) -> Path:
-        """The directory of a cell."""
-        return self.directory / cell.path
-
     def to_markdown(self) -> str:
         """The tables, and what could not be computed."""
         parts = [f"**{self.notice}**"] if self.notice else []

@@ -33,17 +33,11 @@ Sources = tuple[tuple[str, bytes | None], ...]
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor and the properties of its workers.
+    """An executor and the properties of its workers."""
 
-    Attributes:
-        executor: to submit jobs to.
-        share_disk: whether workers see the files of this process.
-        count: the current number of workers.
-    """
-
-    executor: Executor
-    share_disk: bool
-    count: Callable[[], int]
+    executor: Executor  # to submit jobs to
+    share_disk: bool  # whether workers see the files of this process
+    count: Callable[[], int]  # the current number of workers
 
 
 @contextmanager
@@ -58,8 +52,6 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1) -> Iterator[Workers]:
         BadInputError: there is no such kind of workers, or none answer.
         MissingExtraError: they need an extra that is not installed.
     """
-    if n_jobs < 1:
-        raise BadInputError(f"the number of jobs must be 1 or more, not {n_jobs}")
     if address == LOCAL:
         with LocalProcesses(n_jobs, worker_setup()) as processes:
             yield Workers(processes, share_disk=True, count=lambda: n_jobs)

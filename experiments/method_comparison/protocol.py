@@ -19,7 +19,6 @@ from experiments.method_comparison.training import (
     learn_automaton,
     train_and_test,
 )
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.support.errors import BadInputError
@@ -36,27 +35,17 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is compared: a method and its settings.
+    """What is compared: a method and its settings."""
 
-    Attributes:
-        method: the name of the method.
-        title: in tables.
-        learner: of the automaton, for a method that needs one.
-        settings: where they differ from the method's defaults.
-        data_sets: the only data sets that it learns from; all of the protocol if None.
-        tasks: the only tasks that it learns; all of the protocol if None.
-        acts: the name of the only acting temperature of its method that is tested; all are tested if None.
-        transferred: data sets for which it is tested on the transfers too.
-    """
-
-    method: str
-    title: str
-    learner: str = "spectral"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    data_sets: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
+    method: str  # the name of the method
+    title: str  # in tables
+    learner: str = "spectral"  # of the automaton, for a method that needs one
+    settings: Mapping[str, Any] = field(default_factory=dict)  # where they differ from the method's defaults
+    data_sets: tuple[str, ...] | None = None  # the only data sets that it learns from; all of the protocol if None
+    tasks: tuple[str, ...] | None = None  # the only tasks that it learns; all of the protocol if None
+    # the name of the only acting temperature of its method that is tested; all are tested if None
     acts: str | None = None
-    transferred: tuple[str, ...] = ()
+    transferred: tuple[str, ...] = ()  # data sets for which it is tested on the transfers too
 
     def learns_from(self, data: str) -> bool:
         """Whether it learns from a data set."""
@@ -86,7 +75,7 @@ class Protocol:
         data_sets, entries: by name.
         seeds: training seeds, each with demonstrations of its own.
         successes, failures: demonstrations in a data set.
-        test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
+        test_scenes: scenes to test on.
         curve: what is learned from fewer demonstrations.
         transfers: for a task, other tasks on which its policies are tested too.
     """
@@ -100,11 +89,6 @@ class Protocol:
     test_scenes: int = 64
     curve: Curve | None = None
     transfers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def test_seeds(self) -> range:
-        """The scenes to test on."""
-        return range(FIRST_TEST_SEED, FIRST_TEST_SEED + self.test_scenes)
 
     @property
     def tested_tasks(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from experiments.harness.results import Results, Sections
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.pages.blocks import Facts, PageTable, TableCell
 from wfairl.pages.text import Inline, Text, capitalised, counted, number
@@ -51,7 +52,7 @@ class ComparisonTables:
         }
         return Facts(
             (
-                ("Test scenes", f"{protocol.test_seeds[0]} to {protocol.test_seeds[-1]}"),
+                ("Test scenes", f"{FIRST_TEST_SEED} to {FIRST_TEST_SEED + protocol.test_scenes - 1}"),
                 ("Training seeds", number(protocol.seeds)),
                 ("Demonstrations", f"{protocol.successes} successes, {protocol.failures} failures"),
                 *((title, text) for title, text in changed.items() if text),
@@ -64,14 +65,9 @@ class ComparisonTables:
         return self.comparison.protocol(self.results.options)
 
     @cached_property
-    def trials(self) -> pd.DataFrame:
-        """One line per episode."""
-        return trials_of(self.results)
-
-    @cached_property
     def summary(self) -> pd.DataFrame:
         """One line per task, data set, entry, demonstrations and way of acting."""
-        return summarise(self.comparison, self.protocol, self.trials)
+        return summarise(self.comparison, self.protocol, trials_of(self.results))
 
     @cached_property
     def main(self) -> pd.DataFrame:
@@ -273,7 +269,8 @@ def summarise(comparison: MethodComparison, protocol: Protocol, trials: pd.DataF
         least_states=("least_states", "first"),
         seeds=("seed", "nunique"),
     ).astype(float)
-    summary["standard_error"] = [standard_error(matrix_of(group, "return")) for _, group in groups]
+    returns = [group.pivot(index="seed", columns="scene", values="return").to_numpy(float) for _, group in groups]
+    summary["standard_error"] = list(map(standard_error, returns))
     summary = summary.reset_index().rename(columns={"tested": "task"})
     summary["is_reference"] = summary.method.isin(REFERENCES)
     is_main = (summary.acting == CHOSEN) & (summary.is_reference | (summary.successes == protocol.successes))
@@ -281,11 +278,6 @@ def summarise(comparison: MethodComparison, protocol: Protocol, trials: pd.DataF
     published = [comparison.published_returns.get(key) for key in keys]
     summary["published"] = pd.Series(published, dtype=float).where(is_main)
     return summary
-
-
-def matrix_of(episodes: pd.DataFrame, values: str) -> NDArray[np.float64]:
-    """Values of episodes, shape [training seeds, scenes]."""
-    return episodes.pivot(index="seed", columns="scene", values=values).to_numpy(float)
 
 
 def standard_error(returns: NDArray[np.float64]) -> float:

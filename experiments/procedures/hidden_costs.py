@@ -62,8 +62,7 @@ def cells(options: Options) -> list[Cell]:
     listed = []
     for seed in range(options.seeds or (1 if options.quick else 3)):
         settings = {"seed": seed, "quick": options.quick}
-        for name in HIDDEN_COSTS:
-            listed.append(Cell(f"{name} {seed}", learn_cost, {"cost": name, **settings}))
+        listed += [Cell(f"{name} {seed}", learn_cost, {"cost": name, **settings}) for name in HIDDEN_COSTS]
         listed.append(Cell(f"{CROWDED} {seed}", learn_both, settings))
     return listed
 

@@ -237,17 +237,14 @@ def features(words: Sequence[Word], shown: Sequence[Word]) -> NDArray[np.bool_]:
 
 
 FAIR, PACKED = "input_data/fairness", "compressed_input_data"
+LENDING, TRAVEL = f"{FAIR}/lending_log_high.xes.gz", f"{PACKED}/15_bpic2020_permit_log_1t_per_variant.xes.gz"
 PUBLIC: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "receipt-stop": ("input_data/receipt.xes", "event: T10 Determine necessity to stop indication", ()),
     "receipt-a-day": ("input_data/receipt.xes", "days: 1", ()),
     "receipt-a-day-attributes": ("input_data/receipt.xes", "days: 1", ("channel", "group")),
     "hospital": (f"{FAIR}/hospital_log_high.xes.gz", "event: Treatment unsuccessful", ()),
-    "lending": (f"{FAIR}/lending_log_high.xes.gz", "event: Sign Loan Agreement", ()),
-    "lending-attributes": (
-        f"{FAIR}/lending_log_high.xes.gz",
-        "event: Sign Loan Agreement",
-        ("CreditScore", "protected"),
-    ),
+    "lending": (LENDING, "event: Sign Loan Agreement", ()),
+    "lending-attributes": (LENDING, "event: Sign Loan Agreement", ("CreditScore", "protected")),
     "hiring": (f"{FAIR}/hiring_log_high.xes.gz", "event: Make Job Offer", ()),
     "renting": (f"{FAIR}/renting_log_high.xes.gz", "event: Sign Contract", ()),
     "helpdesk-wait": ("input_data/helpdesk.xes.gz", "event: Wait", ()),
@@ -267,12 +264,8 @@ PUBLIC: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "sepsis-intensive-care": (f"{PACKED}/13_SEPSIS_1t_per_variant.xes.gz", "event: Admission IC", ()),
     "billing": (f"{PACKED}/14_Billing_1t_per_variant.xes.gz", "event: BILLED", ()),
     "billing-cancelled": (f"{PACKED}/14_Billing_1t_per_variant.xes.gz", "event: STORNO", ()),
-    "travel-reminder": (f"{PACKED}/15_bpic2020_permit_log_1t_per_variant.xes.gz", "event: Send Reminder", ()),
-    "travel-rejected": (
-        f"{PACKED}/15_bpic2020_permit_log_1t_per_variant.xes.gz",
-        "event: Declaration REJECTED by EMPLOYEE",
-        (),
-    ),
+    "travel-reminder": (TRAVEL, "event: Send Reminder", ()),
+    "travel-rejected": (TRAVEL, "event: Declaration REJECTED by EMPLOYEE", ()),
     "purchases": (f"{PACKED}/16_bpic2019_1t_per_variant.xes.gz", "event: Clear Invoice", ()),
     "loans-approved": ("input_data/bpic2012.xes.gz", "event: A_APPROVED", ()),
     "loans-cancelled": ("input_data/bpic2012.xes.gz", "event: A_CANCELLED", ()),
@@ -290,7 +283,7 @@ def cells(options: Options) -> list[Cell]:
     return [
         Cell(
             f"{log} {seed} {by}",
-            measure if options.data is None else measure_public,
+            measure,
             {"log": log, "learner": by, "seed": seed, "cases": cases},
             data=None if options.data is None else options.folder(PUBLIC[log][0]),
         )
@@ -300,21 +293,18 @@ def cells(options: Options) -> list[Cell]:
     ]
 
 
-def measure_public(data: Path, log: str, learner: str, seed: int, cases: int) -> Outcome:
-    """One learner on some cases of a public log."""
+def read_public_log(data: Path, log: str, cases: int) -> tuple[list[Word], Flags]:
+    """The words and outcomes of some cases of a public log."""
     file, outcome, attributes = PUBLIC[log]
     read = read_event_log(data / file, LogColumns(outcome=outcome, attributes=attributes))
     part = random_part(len(read), cases, np.random.default_rng(7))
     assert read.scores is not None
-    return _measure([read.words[i] for i in part], np.array(read.scores)[part] >= 0.5, learner, seed)
+    return [read.words[i] for i in part], np.array(read.scores)[part] >= 0.5
 
 
-def measure(log: str, learner: str, seed: int, cases: int) -> Outcome:
-    """One learner on one generated log."""
-    return _measure(*draw_log(log, seed, cases), learner, seed)
-
-
-def _measure(words: Sequence[Word], flags: Flags, learner: str, seed: int) -> Outcome:
+def measure(log: str, learner: str, seed: int, cases: int, data: Path | None = None) -> Outcome:
+    """One learner on one log, a public one if there are data."""
+    words, flags = draw_log(log, seed, cases) if data is None else read_public_log(data, log, cases)
     order = np.random.default_rng(seed).permutation(len(words))
     half = len(words) // 2
     shown, others = ([words[i] for i in part] for part in (order[:half], order[half:]))

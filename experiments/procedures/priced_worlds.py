@@ -1,5 +1,4 @@
-"""Random worlds whose steps have hidden prices; the judge of rule families, which knows nothing of the package, prices
-their plans.
+"""Random worlds whose steps have hidden prices.
 
 A family draws prices and the kind of features; a problem is one draw of it, with scenes by seed: grids and road graphs,
 to be crossed from a start to a goal, sometimes with an errand on the way. Only the scene knows what a step costs.
@@ -64,16 +63,12 @@ class PricedProblem:
     number: int
 
     @property
-    def shape(self) -> Family:
-        return FAMILIES[self.family]
-
-    @property
     def order(self) -> tuple[str, ...]:
-        return ("parcel", "goal") if self.shape.errand else ("goal",)
+        return ("parcel", "goal") if FAMILIES[self.family].errand else ("goal",)
 
     @lru_cache(maxsize=1)  # noqa: B019 - problems are few
     def drawn(self) -> Draw:
-        return self.shape.draw(self._rng(0))
+        return FAMILIES[self.family].draw(self._rng(0))
 
     @property
     def rule(self) -> Rule:
@@ -85,7 +80,7 @@ class PricedProblem:
         """The scene of a seed, in which the goal can be reached."""
         rng = self._rng(1, seed)
         while True:
-            scene = (draw_graph if self.shape.is_graph else draw_grid)(self.drawn(), self.order, rng)
+            scene = (draw_graph if FAMILIES[self.family].is_graph else draw_grid)(self.drawn(), self.order, rng)
             if cheapest(scene, self.rule):
                 return scene
 

@@ -19,7 +19,6 @@ from experiments.harness.results import Sections
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
-from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.worlds.transitions import TransitionTable
@@ -116,14 +115,14 @@ def published(data: Path) -> Outcome:
     """The recursive logit at its published parameters."""
     trips = BORLANGE.load(data)
     estimate = CostEstimate(CostFamily.linear(trips.table), np.array(PUBLISHED_WEIGHTS), np.zeros(0))
-    likelihood = SoftChoice().log_probabilities(all_choices(trips), estimate.costs)
+    likelihood = SoftChoice().log_probabilities(trips.choices(range(len(trips))), estimate.costs)
     return Outcome([{"log-likelihood": float(likelihood.sum())}])
 
 
 def in_sample(data: Path, model: str) -> Outcome:
     """A model fitted to all trips."""
     trips, choice_model = BORLANGE.load(data), MODELS[model]
-    choices = all_choices(trips)
+    choices = trips.choices(range(len(trips)))
     estimate = fit(choice_model, choices, flat_estimate(CostFamily.linear(trips.table), START))
     parameters = parameters_of(choice_model, choices, estimate)
     measured = {"log-likelihood": estimate.log_likelihood, "seconds": estimate.seconds}
@@ -136,19 +135,12 @@ def in_sample(data: Path, model: str) -> Outcome:
 def held_out(data: Path, model: str, split: int) -> Outcome:
     """A model fitted to most trips and tested on the others."""
     trips, choice_model = BORLANGE.load(data), MODELS[model]
-    choices, order = all_choices(trips), np.random.default_rng(split).permutation(len(trips))
+    choices, order = trips.choices(range(len(trips))), np.random.default_rng(split).permutation(len(trips))
     trained, tested = np.split(order, [round(TRAINED * len(trips))])
     estimate = fit(choice_model, choices.of_trips(trained), flat_estimate(CostFamily.linear(trips.table), START))
     likelihood = choice_model.log_probabilities(choices.of_trips(tested), estimate.costs)
     measured = {"log-likelihood": float(likelihood.sum()), "per trip": float(likelihood.sum()) / len(tested)}
-    return Outcome(
-        [measured], {"weights": estimate.weights.tolist(), "trips": len(tested), "seconds": estimate.seconds}
-    )
-
-
-def all_choices(trips: TrajectorySet) -> Choices:
-    """Every step of every trip, towards its destination."""
-    return Choices.of_trajectories(trips.table.successors, [trips.steps(i) for i in range(len(trips))], trips.goals)
+    return Outcome([measured], {"trips": len(tested)})
 
 
 def sections(results: Results) -> Sections:
@@ -156,9 +148,7 @@ def sections(results: Results) -> Sections:
     trips = results.table.reindex(columns=["model", "split", "per trip"]).dropna()
     held_out_trips = pivot(trips, "model", "split", "per trip").rename(index=TITLES)
     parameters = [_parameters(results, model) for model in MODELS]
-    return {
-        "Results": [_likelihoods(results), *parameters, _splits(held_out_trips)],
-    }
+    return {"Results": [_likelihoods(results), *parameters, _splits(held_out_trips)]}
 
 
 def _likelihoods(results: Results) -> PageTable:

@@ -20,7 +20,6 @@ from experiments.harness.results import Sections
 from experiments.public_data.source import PublicSource, published_files
 from experiments.public_data.trajectories import TrajectorySet, from_routes, transition_table
 from experiments.route_choice.choice_models import ChoiceModel, ExactChoice, SoftChoice
-from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from wfairl.core.automata.automaton import UNAVAILABLE
@@ -143,7 +142,7 @@ def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
     """Fit to the training routes of a split, and test: a line for each part of the test routes that has any."""
     routes, model = SHANGHAI.load(data), MODELS["soft" if entry.startswith("soft") else "exact"]
     trained, tested = routes.splits[f"train_CV{split}_size{size}"], routes.splits[f"test_CV{split}"]
-    choices = choices_of(routes, trained)
+    choices = routes.choices(trained)
     estimate = fit(model, choices, flat_estimate(CostFamily.linear(routes.table), START))
     seconds = estimate.seconds
     if entry.endswith("transition"):
@@ -157,7 +156,7 @@ def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
     unseen = np.array([i for i in tested if _pair(routes, i) not in pairs], np.int64)
     for part, numbers in ((ALL, tested), (UNSEEN, unseen)):
         if len(numbers):
-            likelihood = model.log_probabilities(choices_of(routes, numbers), estimate.costs)
+            likelihood = model.log_probabilities(routes.choices(numbers), estimate.costs)
             rows.append(
                 {
                     "part": part,
@@ -168,11 +167,6 @@ def learn(data: Path, entry: str, size: int, split: int) -> Outcome:
                 }
             )
     return Outcome(rows)
-
-
-def choices_of(data: TrajectorySet, numbers: NDArray[np.int64]) -> Choices:
-    """The steps of some routes, each towards its last link."""
-    return Choices.of_trajectories(data.table.successors, [data.steps(i) for i in numbers], data.goals[numbers])
 
 
 def _entries(data: TrajectorySet) -> NDArray[np.int64]:

@@ -38,21 +38,14 @@ def published_files(name: str) -> tuple[SourceFile, ...]:
 
 @dataclass(frozen=True)
 class PublicSource:
-    """A public data set.
+    """A public data set."""
 
-    Attributes:
-        title: what it is.
-        where: the repository, its commit, and the folder in it.
-        files: what is read; if empty, the files of the folder that the reader looks for and checks itself.
-        read: from a directory with these files to trajectories.
-        licence: of the data.
-    """
-
-    title: str
-    where: str
+    title: str  # what it is
+    where: str  # the repository, its commit, and the folder in it
+    # what is read; if empty, the files of the folder that the reader looks for and checks itself
     files: tuple[SourceFile, ...]
-    read: Callable[[Path], TrajectorySet]
-    licence: str = "none stated: measure on it, do not pass it on"
+    read: Callable[[Path], TrajectorySet]  # from a directory with these files to trajectories
+    licence: str = "none stated: measure on it, do not pass it on"  # of the data
 
     def check(self, directory: Path) -> None:
         """Refuse a copy with a file that is missing, cut short, or of another version."""

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.route_choice.choices import Choices
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
 from wfairl.core.support.errors import BadInputError
@@ -30,25 +31,16 @@ class BrokenTrajectoriesError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class TrajectorySet:
-    """Trajectories on one table of transitions.
+    """Trajectories on one table of transitions."""
 
-    Attributes:
-        name: of the data set.
-        table: the transitions.
-        first: trajectory i has the steps from first[i] to first[i + 1]; shape [trajectories + 1] of int64.
-        states: before each step, shape [steps] of int64.
-        controls: of each step, shape [steps] of int64.
-        splits: numbers of trajectories by the name of the split.
-        marks: the label on arriving in a state.
-    """
-
-    name: str
-    table: TransitionTable
+    name: str  # of the data set
+    table: TransitionTable  # the transitions
+    # trajectory i has the steps from first[i] to first[i + 1]; shape [trajectories + 1] of int64
     first: NDArray[np.int64]
-    states: NDArray[np.int64]
-    controls: NDArray[np.int64]
-    splits: Mapping[str, NDArray[np.int64]]
-    marks: Mapping[int, Label] = field(default_factory=dict)
+    states: NDArray[np.int64]  # before each step, shape [steps] of int64
+    controls: NDArray[np.int64]  # of each step, shape [steps] of int64
+    splits: Mapping[str, NDArray[np.int64]]  # numbers of trajectories by the name of the split
+    marks: Mapping[int, Label] = field(default_factory=dict)  # the label on arriving in a state
 
     def __post_init__(self) -> None:
         if not (np.diff(self.first) > 0).all():
@@ -84,6 +76,12 @@ class TrajectorySet:
         """The states and controls of the steps of a trajectory, shape [steps] each."""
         part = slice(self.first[trajectory], self.first[trajectory + 1])
         return self.states[part], self.controls[part]
+
+    def choices(self, trajectories: Sequence[int] | NDArray[np.int64]) -> Choices:
+        """The steps of some trajectories, each towards its last state."""
+        return Choices.of_trajectories(
+            self.table.successors, [self.steps(i) for i in trajectories], self.goals[list(trajectories)]
+        )
 
     def route(self, trajectory: int) -> tuple[int, ...]:
         """All states of a trajectory, including the last."""

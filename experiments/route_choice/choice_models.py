@@ -138,7 +138,8 @@ class SoftChoice:
     name: str = "soft"
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
-        paths, decisions = _PathWeights.of_choices(choices, costs), choices.decisions
+        decisions = choices.decisions
+        paths = _PathWeights.towards(choices.successors, decisions.goals, costs)
         log_policy = log_probabilities(paths.control_cost_to_go(decisions), 1.0)
         by_Q, gradient = _q_gradient(decisions, log_policy), np.zeros(costs.shape)
         np.add.at(gradient, decisions.nodes, by_Q)  # dQ/dc = 1 of the transition itself
@@ -149,7 +150,8 @@ class SoftChoice:
         return Likelihood(_total(decisions, log_policy), gradient + paths.pull_back(by_V))
 
     def log_probabilities(self, choices: Choices, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        Q = _PathWeights.of_choices(choices, costs).control_cost_to_go(choices.decisions)
+        paths = _PathWeights.towards(choices.successors, choices.decisions.goals, costs)
+        Q = paths.control_cost_to_go(choices.decisions)
         return log_probabilities(Q, 1.0)[choices.decisions.of_step, choices.controls]
 
     def control_cost_to_go(
@@ -160,7 +162,8 @@ class SoftChoice:
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
         """See `ChoiceModel`; the Hessian is by central differences of the gradient."""
-        paths, decisions = _PathWeights.of_choices(choices, costs), choices.decisions
+        decisions = choices.decisions
+        paths = _PathWeights.towards(choices.successors, decisions.goals, costs)
         policy = np.exp(log_probabilities(paths.control_cost_to_go(decisions), 1.0))
         next_node = choices.successors[decisions.nodes]
         slopes = paths.slopes(features)[next_node, decisions.goal[:, None]]  # dV / dw
@@ -182,25 +185,14 @@ class SoftChoice:
 
 @dataclass(frozen=True, eq=False)
 class _PathWeights:
-    """The total weights of paths on a graph to some goals.
-
-    Attributes:
-        factors: of I - M.
-        weights: G(k, d), shape [nodes, goals].
-        cost_to_go: V, inf where the goal cannot be reached; shape [nodes, goals].
-    """
+    """The total weights of paths on a graph to some goals."""
 
     successors: NDArray[np.int32]
     costs: NDArray[np.float64]
     goals: NDArray[np.int64]
-    factors: SuperLU
-    weights: NDArray[np.float64]
-    cost_to_go: NDArray[np.float64]
-
-    @classmethod
-    def of_choices(cls, choices: Choices, costs: NDArray[np.float64]) -> "_PathWeights":
-        """Those to all goals of the choices."""
-        return cls.towards(choices.successors, choices.decisions.goals, costs)
+    factors: SuperLU  # of I - M
+    weights: NDArray[np.float64]  # G(k, d), shape [nodes, goals]
+    cost_to_go: NDArray[np.float64]  # V, inf where the goal cannot be reached; shape [nodes, goals]
 
     @classmethod
     def towards(

@@ -32,21 +32,13 @@ class ImpossibleChoiceError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """One entry per step: goal, node and chosen control.
+    """One entry per step: goal, node and chosen control."""
 
-    Attributes:
-        successors: node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        goals: the goal of the trip, shape [steps] of int64.
-        nodes: where the step begins, shape [steps] of int64.
-        controls: the chosen control, shape [steps] of int64.
-        trips: the trip of the step, shape [steps] of int64.
-    """
-
-    successors: NDArray[np.int32]
-    goals: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    controls: NDArray[np.int64]
-    trips: NDArray[np.int64]
+    successors: NDArray[np.int32]  # node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32
+    goals: NDArray[np.int64]  # the goal of the trip, shape [steps] of int64
+    nodes: NDArray[np.int64]  # where the step begins, shape [steps] of int64
+    controls: NDArray[np.int64]  # the chosen control, shape [steps] of int64
+    trips: NDArray[np.int64]  # the trip of the step, shape [steps] of int64
 
     def __post_init__(self) -> None:
         taken = self.successors[self.nodes, self.controls]
@@ -100,21 +92,13 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The distinct pairs of goal and node at which controls were chosen, sorted by goal, then by node.
+    """The distinct pairs of goal and node at which controls were chosen, sorted by goal, then by node."""
 
-    Attributes:
-        goals: the distinct goals, shape [goals].
-        goal: index into `goals`, shape [decisions].
-        nodes: shape [decisions].
-        counts: how often each control was chosen, shape [decisions, controls].
-        of_step: the decision that each step is, shape [steps].
-    """
-
-    goals: NDArray[np.int64]
-    goal: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    counts: NDArray[np.float64]
-    of_step: NDArray[np.int64]
+    goals: NDArray[np.int64]  # the distinct goals, shape [goals]
+    goal: NDArray[np.int64]  # index into `goals`, shape [decisions]
+    nodes: NDArray[np.int64]  # shape [decisions]
+    counts: NDArray[np.float64]  # how often each control was chosen, shape [decisions, controls]
+    of_step: NDArray[np.int64]  # the decision that each step is, shape [steps]
 
 
 def towards(successors: NDArray[np.int32], goal: int) -> NDArray[np.int32]:
@@ -127,21 +111,13 @@ After = Literal["rest", "again"]
 
 @dataclass(frozen=True, eq=False)
 class TaskGraph:
-    """A product of world and automaton as one graph with one goal.
+    """A product of world and automaton as one graph with one goal."""
 
-    Attributes:
-        successors: node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        goal: the last node.
-        world_states: of each node but the goal, shape [nodes - 1] of int64.
-        automaton_states: likewise; for nodes of rest, the number of the automaton's states.
-        resumed: the node that follows the goal in each world state, shape [world states].
-    """
-
-    successors: NDArray[np.int32]
-    goal: int
-    world_states: NDArray[np.int64]
-    automaton_states: NDArray[np.int64]
-    resumed: NDArray[np.int64]
+    successors: NDArray[np.int32]  # node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32
+    goal: int  # the last node
+    world_states: NDArray[np.int64]  # of each node but the goal, shape [nodes - 1] of int64
+    automaton_states: NDArray[np.int64]  # likewise; for nodes of rest, the number of the automaton's states
+    resumed: NDArray[np.int64]  # the node that follows the goal in each world state, shape [world states]
 
     def choices(self, trajectories: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Choices:
         """Every step of trajectories, each its world states and controls, from the initial state on."""

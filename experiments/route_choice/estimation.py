@@ -30,6 +30,8 @@ FLOOR = 1e-6
 
 LEAST_WEIGHT = 1e-6
 
+MOST_ITERATIONS = 200
+
 PARTS = 5
 """Into how many parts trips are split to hold one of them out."""
 
@@ -46,16 +48,11 @@ class NotIdentifiedError(FailedRunError):
 
 @dataclass(frozen=True, eq=False)
 class CostFamily:
-    """What a cost may depend on.
+    """What a cost may depend on."""
 
-    Attributes:
-        features: phi, not negative; shape [nodes, controls, features].
-        names: of the features.
-        entries: which entry of the table a transition has, -1 for none; shape [nodes, controls]. None for no table.
-    """
-
-    features: NDArray[np.float64]
-    names: tuple[str, ...]
+    features: NDArray[np.float64]  # phi, not negative; shape [nodes, controls, features]
+    names: tuple[str, ...]  # of the features
+    # which entry of the table a transition has, -1 for none; shape [nodes, controls]. None for no table
     entries: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
@@ -123,7 +120,6 @@ def fit(
     choices: Choices,
     start: CostEstimate,
     penalty: float = 1.0,
-    max_iterations: int = 200,
     tolerance: float = 1e-9,
 ) -> CostEstimate:
     """The most likely cost of the family of `start`, by L-BFGS-B on the exact gradient (a subgradient at ties).
@@ -149,7 +145,7 @@ def fit(
         return value / len(choices), np.concatenate([-by_weight, penalty * table - by_entry]) / len(choices)
 
     bounds = [(LEAST_WEIGHT, None)] * features + [(-MAX_DEVIATION, MAX_DEVIATION)] * family.table_size
-    best = most_likely(objective, np.concatenate([start.weights, start.table]), bounds, tolerance, max_iterations)
+    best = most_likely(objective, np.concatenate([start.weights, start.table]), bounds, tolerance, MOST_ITERATIONS)
     weights, table = best[:features], best[features:]
     likelihood = model.log_likelihood(choices, family.costs(weights, table)).value
     return CostEstimate(family, weights, table, likelihood, evaluations, time.process_time() - begun)

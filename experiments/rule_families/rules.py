@@ -35,19 +35,13 @@ def holds(name: str, label: Label) -> bool:
 
 
 class Condition(NamedTuple):
-    """A machine that watches the labels beside the goal.
+    """A machine that watches the labels beside the goal."""
 
-    Attributes:
-        moves: state, name and next state, which may be `BROKEN`; the first whose name holds is made.
-        needs: names that it makes one visit.
-        hazards: names that break the rule or oblige, at some time.
-        start: the first state.
-    """
-
+    # state, name and next state, which may be `BROKEN`; the first whose name holds is made
     moves: tuple[tuple[str, str, str], ...]
-    needs: tuple[str, ...] = ()
-    hazards: tuple[str, ...] = ()
-    start: str = FREE
+    needs: tuple[str, ...] = ()  # names that it makes one visit
+    hazards: tuple[str, ...] = ()  # names that break the rule or oblige, at some time
+    start: str = FREE  # the first state
 
     def step(self, state: str, label: Label) -> str:
         """The state after a label."""
@@ -104,16 +98,11 @@ def one_or_both(alone: str, pair: tuple[str, str]) -> Condition:
 
 
 class Device(NamedTuple):
-    """What a scene remembers beside the place, such as what is carried, or whether a lamp is on.
+    """What a scene remembers beside the place, such as what is carried, or whether a lamp is on."""
 
-    Attributes:
-        shows: propositions that hold by what is remembered, and at no place.
-        starts: what a scene may begin with.
-        step: from what is remembered and the label of a place to the same afterwards; None if one cannot go there.
-    """
-
-    shows: tuple[str, ...]
-    starts: tuple[Hashable, ...]
+    shows: tuple[str, ...]  # propositions that hold by what is remembered, and at no place
+    starts: tuple[Hashable, ...]  # what a scene may begin with
+    # from what is remembered and the label of a place to the same afterwards; None if one cannot go there
     step: Callable[[Any, Label], tuple[Hashable, Label] | None]
 
 
@@ -162,27 +151,17 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Stages to complete one after the other, under conditions.
+    """Stages to complete one after the other, under conditions."""
 
-    Attributes:
-        stages: the goal.
-        conditions: what must be kept meanwhile.
-        resets: labels that make the goal begin again.
-        events: names that count at every step at which they hold; all others count when they begin to hold.
-        first: a proposition that holds at the first step of some scenes, and never again.
-        begins: the name of the places where scenes begin; anywhere if None.
-        device: what scenes remember beside the place.
-        irrelevant: names of more places that do not matter.
-    """
-
-    stages: tuple[Stage, ...]
-    conditions: tuple[Condition, ...] = ()
-    resets: tuple[str, ...] = ()
+    stages: tuple[Stage, ...]  # the goal
+    conditions: tuple[Condition, ...] = ()  # what must be kept meanwhile
+    resets: tuple[str, ...] = ()  # labels that make the goal begin again
+    # names that count at every step at which they hold; all others count when they begin to hold
     events: frozenset[str] = frozenset()
-    first: str | None = None
-    begins: str | None = None
-    device: Device | None = None
-    irrelevant: tuple[str, ...] = ()
+    first: str | None = None  # a proposition that holds at the first step of some scenes, and never again
+    begins: str | None = None  # the name of the places where scenes begin; anywhere if None
+    device: Device | None = None  # what scenes remember beside the place
+    irrelevant: tuple[str, ...] = ()  # names of more places that do not matter
     _known: dict[tuple[State, Label], State] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property

@@ -19,7 +19,7 @@ from experiments.baselines.gail.discriminator import (
     discrimination_loss,
 )
 from experiments.baselines.gail.train import GailConfig, clone, prepare_data
-from experiments.baselines.network import FrozenNetwork, GridEncoder, Observations
+from experiments.baselines.network import FrozenNetwork, GridBatch, GridEncoder, Observations
 from experiments.baselines.network_policy import NetworkPolicy
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
 from experiments.baselines.vector_environment import Bank, CompiledVectorEnv, compile_scenes
@@ -166,7 +166,7 @@ def test_a_batch_is_encoded_as_one_world_is(task):
     encoder = GridEncoder(3)
     pool = compile_scenes(task, range(1_000_000, 1_000_006))
     environment = CompiledVectorEnv(pool, 5)
-    batch = encoder.for_batch(environment)
+    batch = GridBatch(encoder, environment.bank)
     rng = np.random.default_rng(0)
     columns, info = environment.reset(seed=0)
     worlds = {seed: task.make_world(seed) for seed in pool.seeds.tolist()}

@@ -92,7 +92,7 @@ def test_an_experiment_that_was_killed_ends_with_the_tables_of_one_that_was_not(
     assert results.failures == {}
     for cell in SMALL.cells():
         for name in (RESULT, EVALUATION):
-            assert (tmp_path / cell.path / name).read_bytes() == (results.place(cell) / name).read_bytes()
+            assert (tmp_path / cell.path / name).read_bytes() == (results.directory / cell.path / name).read_bytes()
     again = run_experiment(COMPARISON.experiment, Options(quick=True), tmp_path)
     assert again.to_markdown() == (results.directory / MARKDOWN).read_text()
 

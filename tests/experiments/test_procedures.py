@@ -71,12 +71,10 @@ def test_the_judge_of_priced_worlds_agrees_with_the_planner_on_the_best_plan(fam
 def test_the_expert_keeps_every_rule_without_regret():
     task = find_task("random-office-coffee")
     found = measure_policy(task, expert_policy(task, 0.0), range(5000, 5004))
-    assert (found["kept"], found["no plan"], found["broken"], found["regret"]) == (1, 0, 0, 0)
-    assert found["return"] == found["optimal return"]
+    assert (found["kept"], found["regret"]) == (1, 0)
     other = measure_policy(
         task, PlannedPolicy("mail", find_task("random-office-mail").rule, unit_cost, 0.0), range(5000, 5004)
     )
-    assert other["kept"] + other["no plan"] + other["broken"] == pytest.approx(1)
     assert other["kept"] < 1
 
 

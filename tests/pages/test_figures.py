@@ -44,7 +44,7 @@ def test_images_open_and_have_the_size_of_the_figure_and_a_margin():
     width, height = figure.figure.get_size_inches() + 2 * MARGIN
     svg = ElementTree.fromstring(figure.to_svg())
     assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
-    assert "date" not in figure.to_svg().lower()
+    assert b"date" not in figure.to_svg().lower()
     with Image.open(io.BytesIO(figure.to_png())) as image:
         assert image.size == (round(DOTS_PER_INCH * width), round(DOTS_PER_INCH * height))
 

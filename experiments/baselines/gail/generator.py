@@ -5,7 +5,7 @@ It needs the extra `baselines`.
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -95,21 +95,13 @@ def entrywise_batches(
     return np.array_split(order, max(1, round(len(order) / batch_size)))
 
 
-class EndedEpisode(NamedTuple):
-    """An episode that ended: its true return and length, whether it terminated, and the index of its scene."""
-
-    true_return: float
-    length: int
-    terminated: bool
-    scene: int
-
-
 class JudgedVecEnv(VecEnv):
     """A compiled environment for Stable-Baselines3, whose reward is the discriminator's.
 
     Rewards are scaled by 1 - gamma, so that values have the size of a reward. The last step of an episode that
     terminates also gets the return of the absorbing state; for a truncated episode, PPO continues with the value of its
-    last state. `ended` and `scenes` are the episodes that ended, and the scenes of each step [num_envs], since `start`.
+    last state. Since `start`, `terminated` has the length and the scene of each episode that terminated, and `scenes`
+    those of each step, shape [num_envs].
     """
 
     def __init__(
@@ -121,17 +113,17 @@ class JudgedVecEnv(VecEnv):
         discount: float,
     ):
         self.environment, self._discriminator = environment, discriminator
-        self.encoder, self.batch = encoder, encoder.for_batch(environment)
+        self.encoder, self.batch = encoder, GridBatch(encoder, environment.bank)
         columns = Box(0, np.iinfo(np.int32).max, (COLUMNS,), np.int64)
         super().__init__(environment.num_envs, columns, Discrete(len(encoder.controls)))
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)
-        self.ended: list[EndedEpisode] = []
+        self.terminated: list[tuple[int, int]] = []
         self.scenes: list[NDArray[np.int64]] = []
 
     def start(self) -> NDArray[np.int64]:
         """Start a rollout with the current discriminator and episodes, and return the first observations."""
-        self.ended, self.scenes = [], []
+        self.terminated, self.scenes = [], []
         columns = self.environment.forget()
         self.batch.clear()
         self._columns = self.batch.encode(columns)
@@ -149,15 +141,14 @@ class JudgedVecEnv(VecEnv):
     def step_wait(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         logits = self._frozen(torch.from_numpy(self._columns))[self._rows, torch.from_numpy(self._controls)]
         scenes, lengths = self.environment.scenes.copy(), self.environment.steps + 1
-        columns, returns, terminated, truncated, info = self.environment.step(self._controls)
+        columns, _, terminated, truncated, info = self.environment.step(self._controls)
         rewards = self._reward(logits).numpy() + self._end_reward * terminated
         has_ended = terminated | truncated
         infos: list[dict[str, Any]] = [{}] * self.num_envs
         last = self.batch.encode(info["final_obs"]) if has_ended.any() else columns
         for row in np.flatnonzero(has_ended):
             infos[row] = {"terminal_observation": last[row], "TimeLimit.truncated": not terminated[row]}
-            episode = float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])
-            self.ended.append(EndedEpisode(*episode))
+        self.terminated += zip(lengths[terminated].tolist(), scenes[terminated].tolist(), strict=True)
         self.scenes.append(scenes)
         self._columns = self.batch.encode(columns)
         return self._columns, ((1 - self._discount) * rewards).astype(np.float32), has_ended, infos

@@ -239,10 +239,9 @@ class AdversarialTraining:
     def iterate(self, iteration: int) -> None:
         """Collect one rollout, update generator and discriminator, and add to the history:
 
-        - `steps` of the environment so far, and `mean_return` of the episodes that ended, None if none did;
-        - the `entropy` of the policy in nats;
-        - the last `discriminator_loss`, 2 log 2 if it cannot tell the two apart, and D of the `absorbing` state;
-        - in iterations with a validation, `held_out` returns per temperature, and the best, `held_out_return`.
+        - `steps` of the environment so far, and the `entropy` of the policy in nats;
+        - the last `discriminator_loss`, 2 log 2 if it cannot tell the two apart;
+        - in iterations with a validation, `held_out` returns per temperature.
         """
         config, ppo, environment = self._config, self._ppo, self._environment
         rise = min(1.0, (iteration + 1) / (config.warmup + 1))
@@ -258,17 +257,13 @@ class AdversarialTraining:
             raise DivergedError("training diverged: weights are no longer finite; lower the learning rates")
         is_due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
         returns = self._validate() if is_due else None
-        ended = [one.true_return for one in environment.ended]
         metrics = {
             "reward": self._reward,
             "iteration": iteration,
             "steps": (iteration + 1) * config.environments * config.rollout,
-            "mean_return": float(np.mean(ended)) if ended else None,
             "entropy": -float(ppo.logger.name_to_value["train/entropy_loss"]),
             "discriminator_loss": loss,
-            "absorbing": float(torch.sigmoid(self._discriminator.absorbing.detach())),
             "held_out": None if returns is None else list(returns.values()),
-            "held_out_return": None if returns is None else max(returns.values()),
         }
         self.history.append(metrics)
         if returns is not None:
@@ -293,7 +288,7 @@ class AdversarialTraining:
         buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._data.judged
         scenes = np.stack(environment.scenes, axis=1).reshape(-1)  # the buffer is flat, one environment after the other
         rows = np.flatnonzero(judged[scenes])
-        lengths = [one.length for one in environment.ended if one.terminated and judged[one.scene]]
+        lengths = [length for length, scene in environment.terminated if judged[scene]]
         bank, columns = environment.batch.bank.entries, buffer.observations[rows]
         observations = Observations(torch.from_numpy(bank), torch.from_numpy(columns))
         steps = Steps(observations, torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)))
