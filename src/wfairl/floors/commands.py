@@ -34,7 +34,7 @@ class RefinedPlan:
 
     @property
     def sentence(self) -> str:
-        """Its cost and its length by kind of floor."""
+        """The cost of the path, and its length by kind of floor."""
         metres = self.refined.metres
         lengths = ", ".join(f"{name} {one:.1f}" for name, one in zip(self.world.feature_names, metres, strict=True))
         return f"refined  cost {self.refined.cost:g}; {metres.sum():.1f} m ({lengths})"

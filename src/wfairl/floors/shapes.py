@@ -112,7 +112,7 @@ class ShapeSet:
         return counts
 
     def crossings(self, path: Points) -> NDArray[np.float64]:
-        """Where a path meets outlines, ascending: the number of the segment plus the fraction of it; shape [places]."""
+        """The places at which a path meets outlines, ascending: segment plus fraction of it; shape [places]."""
         segments = lines_between(path[:-1], path[1:])
         with _GEOS:
             segment, shape = np.nonzero(shapely.intersects(self._outlines, segments[:, None]))

@@ -42,7 +42,7 @@ PRICES = np.array([1.0, 4.0, 2.0])
 """The true price of a metre on the plain floor, on the wet floor and on the lane."""
 
 SAMPLES = 300
-"""Of the roadmap on which tasks are learned; a learned model holds on any other."""
+"""Samples of the roadmap on which tasks are learned; a learned model holds on any other."""
 
 PROPOSITIONS = ("store", "inspection", "dock", "welding")
 

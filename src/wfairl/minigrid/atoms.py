@@ -19,10 +19,10 @@ ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 """The questions that an atom of a label can ask; see `holds`."""
 
 EVENTS = (ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT)
-"""What a control has just done: a label with such an atom depends on more than the state."""
+"""Questions about what a control has just done: a label with such an atom depends on more than the state."""
 
 ABOUT_FRONT = (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED)
-"""What is in front of the agent: a label with such an atom can change by turning."""
+"""Questions about what is in front of the agent: a label with such an atom can change by turning."""
 
 NEW_MASK = -1
 """In place of the number of a mask that has none yet."""

@@ -46,9 +46,11 @@ Gymnasium imports a module that an id names before a colon, so a colon is refuse
 
 def environments() -> tuple[str, ...]:
     """The ids of the environments that a document may name."""
-    from wfairl.minigrid.environment import registered_ids
+    import gymnasium
 
-    return tuple(sorted(filter(ENVIRONMENT_ID.fullmatch, registered_ids())))
+    import wfairl.minigrid.environment  # noqa: F401 - registers them
+
+    return tuple(sorted(filter(ENVIRONMENT_ID.fullmatch, gymnasium.registry)))
 
 
 def task_of_document(document: Any) -> MiniGridTask:

@@ -45,7 +45,7 @@ PROBED_STEPS = 300
 _RESETTING = threading.Lock()
 
 Kind = tuple[Any, ...]
-"""What distinguishes objects: (object number, colour number, kind of the contents or (), roles)."""
+"""Objects of one kind cannot be told apart: (object number, colour number, kind of the contents or (), roles)."""
 
 
 def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any, Any]:
@@ -58,11 +58,6 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
         return gymnasium.make(environment_id, disable_env_checker=True, **settings)
     except (gymnasium.error.Error, TypeError) as error:
         raise BadInputError(f"environment {environment_id!r} cannot be made: {str(error).splitlines()[0]}") from None
-
-
-def registered_ids() -> list[str]:
-    """The ids of all environments that Gymnasium knows."""
-    return list(gymnasium.registry)
 
 
 def reset(environment: gymnasium.Env[Any, Any], seed: int | None) -> None:
@@ -81,7 +76,7 @@ def kinds_in(environment: gymnasium.Env[Any, Any]) -> set[str]:
 
 
 def read_scene(environment: gymnasium.Env[Any, Any]) -> tuple[Layout, list[int]]:
-    """What never changes in an environment, and the fields of its present state."""
+    """The layout of an environment, and the fields of its present state."""
     scene = unwrap(environment)
     contents = _read_contents(scene)
     layout = _layout_of(contents, pickup_toggles=isinstance(scene, MemoryEnv))
@@ -149,7 +144,7 @@ def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
 
 @dataclass(frozen=True)
 class _Contents:
-    """What an environment holds at one moment, in the terms of the model."""
+    """The contents of an environment at one moment, in the terms of the model."""
 
     width: int
     terrain: NDArray[np.int8]
@@ -161,7 +156,7 @@ class _Contents:
 
 
 def _read_contents(scene: MiniGridEnv) -> _Contents:
-    """What an environment holds now."""
+    """The present contents of an environment."""
     width, height = scene.grid.width, scene.grid.height
     cells = width * height
     terrain = np.zeros(cells, np.int8)
@@ -218,7 +213,7 @@ def _color_number(obj: Any) -> int:
 
 
 def _layout_of(contents: _Contents, pickup_toggles: bool) -> Layout:
-    """What never changes in a scene; see `Layout` for the order of objects."""
+    """The layout of a scene; see `Layout` for the order of objects."""
     kinds = sorted((kind for kind, _ in contents.objects), key=repr)
     groups = [(kinds.index(kind), kinds.index(kind) + kinds.count(kind)) for kind in kinds]
     inside = [kinds.index(kind[2]) if kind[2] else NOTHING for kind in kinds]

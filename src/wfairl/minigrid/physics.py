@@ -38,13 +38,13 @@ COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 """MiniGrid's names of colours, in the order of their numbers here."""
 
 CELL_TYPES = (*TERRAINS[:DOOR], "open door", "closed door", "locked door", *OBJECTS)
-"""What a cell can show; a cell of a grid is an index into them."""
+"""Everything that a cell can show; a cell of a grid is an index into them."""
 
 OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR, FIRST_OBJECT_TYPE = range(DOOR, DOOR + 4)
 """Positions in `CELL_TYPES`."""
 
 HANDS = ("nothing", *OBJECTS)
-"""What the agent can carry; a hand is an index into them."""
+"""Everything that the agent can carry; a hand is an index into them."""
 
 FLOORS = ("none", *COLORS)
 """The colour of the floor of a cell."""
@@ -87,7 +87,7 @@ class UnknownPhysicsError(BadInputError):
 
 @dataclass(frozen=True)
 class Layout:
-    """What never changes in one scene.
+    """The part of one scene that never changes.
 
     Compiled code reads it from one flat array, `table`: many small arrays would cost a reference count each at every
     call. The array holds a head of scalars, then the tables of cells, objects and fields.

@@ -153,7 +153,7 @@ def _double_capacity(tables: NodeTables, count: int) -> NodeTables:
 
 
 def _free_shift(layout: Layout, automaton_states: int) -> int:
-    """Where in the only word of a packed state the automaton state can be put, or -1 if it does not fit there."""
+    """The position for the automaton state in the only word of a packed state, or -1 if it does not fit there."""
     _, used, bits = layout.packing[-1].tolist()
     fits = layout.words == 1 and used + bits + (automaton_states - 1).bit_length() < 64
     return used + bits if fits else -1
@@ -280,7 +280,7 @@ def _node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np
 
 @inner
 def _first_slot(key: np.uint64, last: int) -> int:
-    """Where to look first. The low bits of a key (direction, and a bit of the cell) choose within a line of slots.
+    """The first slot to look at. The low bits of a key (direction, a bit of the cell) choose within a line of slots.
 
     So a state and the states that it reaches by turning are looked up in the same place of memory.
     """

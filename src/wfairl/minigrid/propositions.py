@@ -122,7 +122,7 @@ class AwayFromDoor:
 
 @dataclass(frozen=True)
 class Constant:
-    """It always holds, such as a part that a mission lacks, or never."""
+    """A proposition that always holds, such as a part that a mission lacks, or never."""
 
     holds: bool
 

@@ -91,7 +91,7 @@ class MiniGridRenderer:
         return np.asarray(image[top:bottom, left:right], np.uint8)
 
     def tile_keys(self, fields: NDArray[np.int32]) -> NDArray[np.int32]:
-        """What each cell of the image shows, as one number, shape [rows, columns]; equal numbers look the same."""
+        """The look of each cell of the image as one number, shape [rows, columns]; equal numbers look the same."""
         state = self.encode(fields)
         codes = state.grid.astype(np.int32).transpose(1, 0, 2)
         keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8

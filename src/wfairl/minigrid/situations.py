@@ -19,12 +19,12 @@ SITUATION_SIZES = (len(CELL_TYPES), len(FLOORS), len(FLOORS), len(CELL_TYPES), l
 """A situation is (under, floor under, floor ahead, ahead, hand) in one number: see `np.ravel_multi_index`."""
 
 GROUNDS = (*(f"{color} floor" for color in COLORS), "door")
-"""What a transition may end on other than plain cells."""
+"""The cells other than plain ones that a transition may end on."""
 
 FEATURE_NAMES = (*(f"{name} in hand" for name in HANDS), *(f"to {ground}" for ground in GROUNDS))
 
 PASSABLE = (physics.EMPTY, physics.FLOOR, physics.GOAL, physics.LAVA, physics.OPEN_DOOR)
-"""What can be ahead of an agent that moves forward, as indices into `CELL_TYPES`."""
+"""The cells that an agent can move onto, as indices into `CELL_TYPES`."""
 
 
 @njit(cache=True, nogil=True)
@@ -44,14 +44,14 @@ def find_situations(layout: LayoutTable, states: NDArray[np.uint64]) -> NDArray[
 
 @inner
 def hand_shown(layout: LayoutTable, fields: NDArray[np.int32]) -> int:
-    """What the agent carries, an index into `HANDS`."""
+    """The thing that the agent carries, an index into `HANDS`."""
     obj = physics.carried_object(layout, fields)
     return 0 if obj == NOTHING else 1 + physics.object_entry(layout, obj, physics.OBJECT_KIND)
 
 
 @inner
 def cell_type(layout: LayoutTable, fields: NDArray[np.int32], cell: int) -> int:
-    """What a cell shows, an index into `CELL_TYPES`; a wall beyond the edge of the grid."""
+    """The type that a cell shows, an index into `CELL_TYPES`; a wall beyond the edge of the grid."""
     if cell == NOTHING:
         return physics.WALL
     terrain = cell_entry(layout, cell, physics.TERRAIN)

@@ -202,14 +202,14 @@ class MiniGridWorld:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What propositions say, by name, where the menu has words for them; see `Inventive`."""
+        """The words of the menu for each proposition, by name, where it has any; see `Inventive`."""
         words = {one.atom(self.layout): text for text, one in proposition_menu(self.layout)}
         atoms = zip(self.propositions, map(tuple, self.atoms.tolist()), strict=True)
         return {name: words[atom] for name, atom in atoms if atom in words}
 
     @cached_property
     def renderer(self) -> MiniGridRenderer:
-        """What draws the states of this scene, given by their fields."""
+        """The renderer of this scene, which draws states given by their fields."""
         from wfairl.minigrid.renderer import MiniGridRenderer
 
         return MiniGridRenderer(self.layout, int(self._fields(self.initial_state)[physics.AGENT]))

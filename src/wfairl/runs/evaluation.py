@@ -38,29 +38,17 @@ class BrokenEvaluationError(BadInputError):
 
 @dataclass(frozen=True)
 class Episode:
-    """The outcome of one episode.
+    """The outcome of one episode."""
 
-    Attributes:
-        seed: the scene.
-        steps: number of controls.
-        success: whether the task's rule was fulfilled.
-        episode_return: the paper's return.
-        word: the labels, consecutive equal ones once.
-        controls: in order.
-        outcome: how it ended; see `rollout`.
-        cost: under the task's true cost.
-        learned_cost: under a learned cost, None if there is none.
-    """
-
-    seed: Count
-    steps: Count
-    success: bool
-    episode_return: float
-    word: Word
-    controls: tuple[Count, ...]
-    outcome: str
-    cost: float
-    learned_cost: float | None = None
+    seed: Count  # the scene
+    steps: Count  # number of controls
+    success: bool  # whether the task's rule was fulfilled
+    episode_return: float  # the paper's return
+    word: Word  # the labels, consecutive equal ones once
+    controls: tuple[Count, ...]  # in order
+    outcome: str  # how it ended; see `rollout`
+    cost: float  # under the task's true cost
+    learned_cost: float | None = None  # under a learned cost, None if there is none
 
     @classmethod
     def of(cls, trajectory: Trajectory, task: Task, learned: Cost | None = None) -> Self:
@@ -235,7 +223,7 @@ EVALUATIONS = Form(
 
 
 def policy_title(policy: str, *tasks: Task) -> str:
-    """What tables call a policy that was tested on some tasks: for the optimal one, with what it minimises."""
+    """The name of a policy in tables of some tasks; the optimal one is named with what it minimises."""
     if policy != "optimal":
         return policy
     has_cost = [task.true_cost is not None for task in tasks]

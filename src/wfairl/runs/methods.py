@@ -30,41 +30,25 @@ CHOSEN, GREEDY = "chosen", "greedy"
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What to train, and where.
-
-    Attributes:
-        task, dataset: the demonstrations.
-        directory: where the run goes.
-        settings: the method's own, by name; the others have their defaults.
-        task_model: what was learned of the task, for a method that plans with it.
-        origin: of the demonstrations, for people.
-        resume: resume an existing run.
-        n_jobs: number of threads; it changes nothing in the result.
-    """
+    """A training to do."""
 
     task: Task
-    dataset: Dataset
-    directory: Path
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    task_model: TaskModel | None = None
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    resume: bool = False
-    n_jobs: int = 2
+    dataset: Dataset  # the demonstrations
+    directory: Path  # where the run goes
+    settings: Mapping[str, Any] = field(default_factory=dict)  # the method's own; those left out have their defaults
+    task_model: TaskModel | None = None  # what was learned of the task, for a method that plans with it
+    origin: Mapping[str, Any] = field(default_factory=dict)  # of the demonstrations, for people
+    resume: bool = False  # resume an existing run
+    n_jobs: int = 2  # number of threads; it changes nothing in the result
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The outcome of a training, for people and for files.
+    """The outcome of a training, for people and for files."""
 
-    Attributes:
-        facts: as plain JSON.
-        lines: the same as rows of a table: a name and a text.
-        warnings: why the user should not trust it as it is.
-    """
-
-    facts: Mapping[str, Any]
-    lines: Sequence[tuple[str, str]]
-    warnings: Sequence[str] = ()
+    facts: Mapping[str, Any]  # as plain JSON
+    lines: Sequence[tuple[str, str]]  # the same as rows of a table: a name and a text
+    warnings: Sequence[str] = ()  # why the user should not trust it as it is
 
 
 class Method(ABC):
@@ -105,7 +89,7 @@ class Method(ABC):
         """
 
     def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
-        """At which a run is tested, by name, after demonstrations of a temperature; the method's own comes first."""
+        """The temperatures of tests by name, after demonstrations of a temperature; the method's own comes first."""
         return {CHOSEN: None}
 
     def learned_cost(self, directory: Path) -> Cost | None:  # noqa: ARG002
@@ -116,7 +100,7 @@ class Method(ABC):
         """Raise a `MissingExtraError` if an extra that the method needs is not installed."""
 
     def default_settings(self) -> dict[str, Any]:
-        """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
+        """The settings with their defaults, by name, as plain JSON; None where data or task decide."""
         return plain_fields(self.settings_type()())
 
     def make_settings(self, settings: Mapping[str, Any]) -> Any:

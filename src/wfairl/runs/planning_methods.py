@@ -136,7 +136,7 @@ def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomat
 
 
 def cost_by_name(cost: CostModel, world: World[Any]) -> dict[str, Any]:
-    """What a cost over features learned, by the names of a world's features and controls; empty for a network."""
+    """The learned costs of a world's features and controls, by name; empty for a network."""
     if isinstance(cost, SampledCost):
         return {
             "plain_steps": {

@@ -43,24 +43,15 @@ class RunExistsError(BadInputError):
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What was trained, and how.
+    """The configuration of a training."""
 
-    Attributes:
-        method: the name of the method.
-        task: the name of the task.
-        temperature: of the demonstrations; None if unknown.
-        settings: all settings of the method, as plain JSON.
-        seen: test scenes in which something was demonstrated; a user's log may have some.
-        origin: where the demonstrations come from, for the reader.
-        found: what training determined and the policy needs, as plain JSON; empty before.
-    """
-
-    method: Name
-    task: Name
-    temperature: float | None
-    settings: Mapping[str, Any]
-    seen: tuple[Count, ...] = ()
-    origin: Mapping[str, Any] = field(default_factory=dict)
+    method: Name  # the name of the method
+    task: Name  # the name of the task
+    temperature: float | None  # of the demonstrations; None if unknown
+    settings: Mapping[str, Any]  # all settings of the method, as plain JSON
+    seen: tuple[Count, ...] = ()  # test scenes in which something was demonstrated; a user's log may have some
+    origin: Mapping[str, Any] = field(default_factory=dict)  # where the demonstrations come from, for the reader
+    # what training determined and the policy needs, as plain JSON; empty before
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -73,7 +64,7 @@ class RunConfig:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a policy needs of a run."""
+    """The parts of a run that a policy needs."""
 
     config: RunConfig
     task_model: TaskModel
@@ -119,7 +110,7 @@ def write_config(directory: Path, config: RunConfig) -> None:
 
 
 def unfinished(directory: Path) -> BrokenRunError:
-    """What to raise for a run of any method that was killed."""
+    """The error for a run of any method that was killed."""
     return BrokenRunError(
         f"{directory}: the run has not finished; the command that began it goes on with it: `wfairl train` or"
         " `wfairl run` with --resume"

@@ -29,7 +29,7 @@ ORIGIN = MOST_EFFECTS - 1
 """The row of effects that holds the abstract state before the control."""
 
 HOLDS, FAILS, MAY_HOLD = 1, 2, 3
-"""What is known of an atom in an abstract state: two bits, whether it can hold and whether it can fail."""
+"""The knowledge of an atom in an abstract state: two bits, whether it can hold and whether it can fail."""
 
 Buffers = tuple[EffectRows, NDArray[np.int64], NDArray[np.int64]]
 """Room for the transitions of one abstract state: effects, targets and prices."""
@@ -152,7 +152,7 @@ def _toggle_door(data: PatternData, effects: EffectRows, count: int, door: int) 
 
 @inner
 def _find_ahead(data: PatternData, state: int, front: int, effects: EffectRows) -> tuple[bool, int, bool]:
-    """What is on the cell in front.
+    """Look at the cell in front.
 
     Returns:
         Whether an object is surely there; the hand after picking up the object that is or may be there, `EMPTY_HAND` if
@@ -234,7 +234,7 @@ def _add(effects: EffectRows, row: int, control: int, ahead: int) -> None:
 
 @inner
 def _truth_of(pattern: PatternTable, i: int, cell: int, front: int, effects: EffectRows, row: int) -> int:
-    """What is known of atom i after the effect of a row, with the agent on `cell`: `HOLDS`, `FAILS` or `MAY_HOLD`."""
+    """The knowledge of atom i after the effect of a row, with the agent on `cell`: `HOLDS`, `FAILS` or `MAY_HOLD`."""
     layout, data = pattern
     atom, classes = data[AT.atoms] + 5 * i, data[data[AT.atom_classes] + 2 * i]
     question, first, second = data[atom], data[atom + 1], data[atom + 2]

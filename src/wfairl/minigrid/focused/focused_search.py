@@ -218,7 +218,8 @@ class FocusedSearch:
             return
         for _ in range(MAX_SEGMENTS):
             until_change = replace(automaton, accepting=np.arange(automaton.states) != at[1])  # type: ignore[type-var]
-            search = FocusedSearch(product.other(until_change, at), SEGMENT_NODES, self.expansion_limit // 4)
+            to_change = SceneProduct(product.world, until_change, at, product.scope)
+            search = FocusedSearch(to_change, SEGMENT_NODES, self.expansion_limit // 4)
             search._is_segment = True
             search.price(self._cost)
             try:

@@ -1,4 +1,4 @@
-"""What directs the searches of one scene: lower bounds and estimates of the cost-to-go.
+"""Guides direct the searches of one scene: lower bounds and estimates of the cost-to-go.
 
 The guide begins with a small abstraction. Where a search turns out to be hard, it builds a larger one and a corridor.
 
@@ -168,7 +168,7 @@ class SceneGuide:
         return 4 * pattern.cells * per_pose << (pattern.blocker_bits + pattern.gate_bits)
 
     def _refined_spec(self, abstraction: Abstraction) -> PatternSpec | None:
-        """What also keeps a flaw of the shortest plan: a locked door, else an object, else a door; None without one."""
+        """A specification that also keeps a flaw of the shortest plan: a locked door, else an object, else a door."""
         spec, pattern = abstraction.spec, abstraction.pattern
         start = pattern.index(self._task.start, self._task.automaton_state)
         steps = costs_to_acceptance(abstraction.first, abstraction.source, np.ones(len(abstraction.source)))

@@ -1,4 +1,4 @@
-"""What a world too large to enumerate brings to the core: a planner, a solver for training, a part to learn logic in.
+"""A world too large to enumerate brings to the core a planner, a solver for training, and a part to learn logic in.
 
 These parts are imported when they are asked for: a world small enough to enumerate needs none.
 """

@@ -1,4 +1,4 @@
-"""What an abstraction keeps of a scene (`make_pattern`), and abstract states as numbers.
+"""Patterns, which say what an abstraction keeps of a scene (`make_pattern`), and abstract states as numbers.
 
 An abstract state has the agent's pose, the automaton state, and of the rest:
 
@@ -55,7 +55,7 @@ PatternData = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PatternSpec:
-    """What a pattern keeps."""
+    """The choice of a pattern."""
 
     atoms: tuple[int, ...]  # of the labels; their objects become classes
     blockers: tuple[int, ...]  # cells
@@ -88,7 +88,7 @@ class PatternTable(NamedTuple):
 
 
 class StartPlaces(NamedTuple):
-    """Where objects and doors are at the start, to tell what has changed since."""
+    """The places of objects and doors at the start, to tell what has changed since."""
 
     # whether an object of each object's group was at a place at the start; shape [objects, places]
     home: NDArray[np.bool_]
@@ -103,7 +103,7 @@ class StartPlaces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """What an abstraction keeps of one scene and one automaton."""
+    """The parts of one scene and one automaton that an abstraction keeps."""
 
     layout: Layout  # the scene
     places: StartPlaces  # where objects and doors are at the start

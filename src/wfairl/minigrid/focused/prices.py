@@ -83,7 +83,7 @@ def price_count(layout: Layout) -> int:
 
 
 def price_classes(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What never changes at a pose: terrain and floor under the agent, and the floor ahead.
+    """The fixed surroundings of each pose: terrain and floor under the agent, and the floor ahead.
 
     Returns:
         The distinct ones, shape [classes, 3], and the class of each pose, shape [walkable * 4].

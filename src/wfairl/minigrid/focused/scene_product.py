@@ -73,7 +73,3 @@ class SceneProduct(ProductNodes):
     def add(self, state: int, automaton_state: int) -> int:
         """The node of a pair of states, added if it is new."""
         return self.insert(self.world.pack(state), automaton_state)
-
-    def other(self, automaton: Automaton, start: tuple[int, int]) -> SceneProduct:
-        """The product of the same world and another automaton, for costs of the same scope."""
-        return SceneProduct(self.world, automaton, start, self.scope)

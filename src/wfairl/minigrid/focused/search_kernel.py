@@ -39,7 +39,7 @@ class Graph(NamedTuple):
 
 
 class NodeTable(NamedTuple):
-    """What searches know of each node; every array has the shape [capacity]."""
+    """The knowledge of searches about each node; every array has the shape [capacity]."""
 
     lower_bounds: NDArray[np.float64]  # h
     upper_bounds: NDArray[np.float64]  # U
@@ -97,9 +97,9 @@ class SearchSettings(NamedTuple):
 
 
 class SearchProgress(NamedTuple):
-    """Where a search has paused or ended."""
+    """The state of a search that has paused or ended."""
 
-    outcome: int  # why it has
+    outcome: int  # why it has paused or ended
     least_priority: float  # the least priority in the open list; with w = 1, the optimum is at least this
     size: int  # the number of entries in the open list
     expansions: int  # the number of nodes that were expanded

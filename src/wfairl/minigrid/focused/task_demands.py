@@ -1,4 +1,4 @@
-"""What an automaton asks of one scene: which objects and doors it is about, and which boxes it needs."""
+"""The demands of an automaton on one scene: the objects and doors that it is about, and the boxes that it needs."""
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
