@@ -251,7 +251,7 @@ def test_a_threshold_is_a_number():
 
 def test_the_reason_says_what_is_so_where_a_rule_about_outcomes_is_broken():
     def of(*named, **kind):
-        stated = [SupportedConstraint(EventConstraint.of(*one), 1, 0, 1.0) for one in named]
+        stated = [SupportedConstraint.of(EventConstraint.of(*one), 1, 0, 1.0) for one in named]
         automaton = FiniteAutomaton(
             (frozenset({"pay"}), frozenset({"moan"})), np.zeros((1, 2), np.int32), np.ones(1, bool), np.ones(1), (None,)
         )

@@ -123,7 +123,7 @@ def test_a_rule_is_the_or_of_its_conjunctions(of_failures):
         EventConstraint.of("precedence", "a", "b"),
         EventConstraint.of("end", "b"),
     ]
-    first, second, third = (SupportedConstraint(one, 1, 0, 1.0, kept=i != 1) for i, one in enumerate(parts))
+    first, second, third = (SupportedConstraint.of(one, 1, 0, 1.0, kept=i != 1) for i, one in enumerate(parts))
     rule = LearnedRule(((first, second), (third,)), 0, 0.0, of_failures=of_failures)
     words = [word for n in range(1, 4) for word in product([frozenset(), frozenset("a"), frozenset("b")], repeat=n)]
     for word, kept in zip(words, rule.keeps_all(words), strict=True):

@@ -28,7 +28,7 @@ WORDS = [word for length in range(1, 5) for word in product(LABELS, repeat=lengt
 @pytest.mark.parametrize("template", [one for one in TEMPLATES if one.transitions], ids=lambda one: one.name)
 def test_the_formula_of_a_constraint_says_the_same(template):
     constraint = EventConstraint(template, ("a", "b")[: template.arguments])
-    automaton = from_ltlf(rule_to_ltlf(LearnedRule(((SupportedConstraint(constraint, 1, 0, 1.0),),), 1, 0.0)))
+    automaton = from_ltlf(rule_to_ltlf(LearnedRule(((SupportedConstraint.of(constraint, 1, 0, 1.0),),), 1, 0.0)))
     expected = [keeps(template.name, constraint.propositions, word) for word in WORDS]
     assert [automaton.accepts(word) for word in WORDS] == expected
 

@@ -47,7 +47,7 @@ def test_draw_writes_the_format_of_the_suffix(wfairl, task, tmp_path, suffix):
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_groups_of_sentences_whose_automaton_is_too_large_are_drawn_as_sentences(wfairl, tmp_path, suffix):
     parts = [[("exactly once", "a"), ("response", "b", "c")], [("existence", "d"), ("at most once", "e")]]
-    terms = [tuple(SupportedConstraint(EventConstraint.of(*one), 1, 0, 1.0) for one in term) for term in parts]
+    terms = [tuple(SupportedConstraint.of(EventConstraint.of(*one), 1, 0, 1.0) for one in term) for term in parts]
     rule = LearnedRule(tuple(terms), 4, 0.0)
     _, finite = automaton_of_rule(rule, [frozenset({name}) for name in "abcde"], 256)
     TaskModel.of_automaton(finite, "declare", stated=rule.sentences, record=rule).save(tmp_path / "task.json")

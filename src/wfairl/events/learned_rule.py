@@ -5,18 +5,18 @@ those that fit into it, for planners, drawings and alignments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from annotated_types import Ge, MinLen
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.task_model import LearnerRecord, TaskModel
 from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count, NotNegative
-from wfairl.core.support.documents import parse, plain
+from wfairl.core.support.documents import parse_fields, plain_fields
 from wfairl.events.constraints import EventConstraint, kept_by
 from wfairl.events.relations import Relations
 
@@ -25,11 +25,23 @@ from wfairl.events.relations import Relations
 class SupportedConstraint:
     """A constraint of a rule, and the cases that speak for and against it."""
 
-    constraint: EventConstraint
-    support: int  # cases that it speaks of
-    broken: int  # how many of these break it
+    template: str
+    propositions: tuple[str, ...]
+    support: Count  # cases that it speaks of
+    broken: Count  # how many of these break it
     evidence: float  # nats by which it is likelier than chance
     kept: bool = True  # whether a case must keep it; else a case must break it
+    constraint: EventConstraint = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraint", EventConstraint.of(self.template, *self.propositions))
+
+    @classmethod
+    def of(
+        cls, constraint: EventConstraint, support: int, broken: int, evidence: float, kept: bool = True
+    ) -> "SupportedConstraint":
+        """A constraint with its cases."""
+        return cls(constraint.template.name, constraint.propositions, support, broken, evidence, kept)
 
     @property
     def sentence(self) -> str:
@@ -56,10 +68,10 @@ class LearnedRule:
 
     kind: ClassVar[str] = "sentences"
 
-    terms: tuple[tuple[SupportedConstraint, ...], ...]  # conjunctions
-    in_automaton: int  # how many constraints the automaton holds
-    outliers: float  # share of the cases it was learned from that break it
-    false_alarms: float | None = None  # share of unseen good cases that break it, as folds measured, if they did
+    terms: Annotated[tuple[tuple[SupportedConstraint, ...], ...], MinLen(1)]  # conjunctions
+    in_automaton: Count  # how many constraints the automaton holds
+    outliers: NotNegative  # share of the cases it was learned from that break it
+    false_alarms: NotNegative | None = None  # share of unseen good cases that break it, as folds measured, if they did
     relations: Relations | None = None  # of these cases, if all of them were good
     of_failures: bool = False
 
@@ -120,22 +132,12 @@ class LearnedRule:
 
     def to_document(self) -> dict[str, Any]:
         """The record as a JSON object."""
-        return {
-            "kind": self.kind,
-            "terms": [[asdict(_ConstraintDocument.of(one)) for one in term] for term in self.terms],
-            "of_failures": self.of_failures,
-            "in_automaton": self.in_automaton,
-            "outliers": self.outliers,
-            "false_alarms": self.false_alarms,
-            "relations": plain(self.relations),
-        }
+        return {"kind": self.kind, **plain_fields(self)}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":  # noqa: ARG003
         """Read what `to_document` gave."""
-        read = parse(_RuleDocument, document)
-        terms = tuple(tuple(one.constraint() for one in term) for term in read.terms)
-        return cls(terms, read.in_automaton, read.outliers, read.false_alarms, read.relations, read.of_failures)
+        return parse_fields(cls, document)
 
 
 def _joined(term: Sequence[SupportedConstraint]) -> str:
@@ -146,35 +148,3 @@ def _joined(term: Sequence[SupportedConstraint]) -> str:
 def learned_rule_of(model: TaskModel) -> LearnedRule | None:
     """The rule of a model, None if its learner states none in constraints."""
     return model.record if isinstance(model.record, LearnedRule) else None
-
-
-@dataclass(frozen=True)
-class _ConstraintDocument:
-    template: str
-    propositions: tuple[str, ...]
-    support: Count
-    broken: Count
-    evidence: float
-    kept: bool
-
-    @classmethod
-    def of(cls, one: SupportedConstraint) -> "_ConstraintDocument":
-        stated = one.constraint
-        return cls(stated.template.name, stated.propositions, one.support, one.broken, one.evidence, one.kept)
-
-    def constraint(self) -> SupportedConstraint:
-        stated = EventConstraint.of(self.template, *self.propositions)
-        return SupportedConstraint(stated, self.support, self.broken, self.evidence, self.kept)
-
-
-@dataclass(frozen=True)
-class _RuleDocument:
-    """A `LearnedRule` on disk."""
-
-    kind: Literal["sentences"]
-    terms: Annotated[tuple[tuple[_ConstraintDocument, ...], ...], MinLen(1)]
-    of_failures: bool
-    in_automaton: Count
-    outliers: Annotated[float, Ge(0)]
-    false_alarms: NotNegative | None
-    relations: Relations | None

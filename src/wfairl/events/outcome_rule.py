@@ -80,7 +80,7 @@ def _learned(found: Description, candidates: Candidates, cases: Cases) -> Learne
         if not kept and constraint.template.name == "existence":
             constraint, kept = EventConstraint.of("absence", *constraint.propositions), True
         broken = target.total - target.among(target.satisfying((literal,)) & target.flags)
-        return SupportedConstraint(constraint, target.total, broken, evidence, kept)
+        return SupportedConstraint.of(constraint, target.total, broken, evidence, kept)
 
     kept = cases.among(cases.flags & cases.covered(terms))
     broken = kept if found.of_failures else cases.total - kept

@@ -90,7 +90,7 @@ def find_rule(
     least, alarms = _least_evidence(broken, counts, is_rule, most, rng)
     chosen = np.flatnonzero(is_rule & (evidence > least))
     supported = [
-        SupportedConstraint(constraints[i], int(counts.support[i]), int(counts.broken[i]), float(evidence[i]))
+        SupportedConstraint.of(constraints[i], int(counts.support[i]), int(counts.broken[i]), float(evidence[i]))
         for i in chosen
     ]
     needed = {*without_implied(one.constraint for one in supported)}
