@@ -21,7 +21,7 @@ from wfairl.core.support.files import check_file, write_atomically
 from wfairl.events.conformance import Conformance, attributes_of, conform, good_or_scored
 from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl
-from wfairl.events.unknown_propositions import unknown_propositions
+from wfairl.events.unknown_propositions import list_names, unknown_propositions
 from wfairl.runs.data_sets import load
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
@@ -235,9 +235,7 @@ def _explain(word: Word, verdict: Verdict) -> str:
         return f"rejected, as it breaks: {named}"
     if verdict.lost_at is None:
         return "rejected"
-    expected = " or ".join(f"'{text}'" for text in verdict.expected[:SHOWN_BROKEN]) or "nothing more"
-    if len(verdict.expected) > SHOWN_BROKEN:
-        expected += f" or {len(verdict.expected) - SHOWN_BROKEN} others"
+    expected = list_names(verdict.expected, SHOWN_BROKEN, " or ") or "nothing more"
     if verdict.lost_at == len(word):
         return f"rejected: it ended where {expected} was expected"
     return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"

@@ -170,7 +170,8 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     time_key = XES_TIME if columns.time == LogColumns.time else columns.time
     cases = _Cases(str(path), columns)
     keys = (XES_NAME, time_key, XES_LIFECYCLE, columns.outcome_column, *cases.attributes.names)
-    for trace, events, where in XesReader(path, event_key, keys).read():
+
+    def add(trace: dict[str, str], events: list[dict[str, str]], where: str) -> None:
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
             raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
@@ -183,6 +184,8 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
         if any(not event.time for event in case.events):  # then the order of the file is all there is
             for one in case.events:
                 one.time = ""
+
+    XesReader(path, event_key, keys, add).read()
     return cases.assemble()
 
 

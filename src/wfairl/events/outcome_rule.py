@@ -22,7 +22,7 @@ from wfairl.events.constraints import EventConstraint
 from wfairl.events.description_length import flag_bits
 from wfairl.events.held_out import is_better
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
-from wfairl.events.outcome_terms import Cases, Description, number_of, shortest_terms, without_literal
+from wfairl.events.outcome_terms import NO_TERMS, Cases, Description, number_of, shortest_terms, without_literal
 from wfairl.events.outcome_tree import tree_terms
 
 FOLDS = 5
@@ -47,10 +47,6 @@ def find_outcome_rule(
     if cases.predicts(found) and not is_better(right, constant, 1.0):
         found = NO_TERMS
     return _learned(found, candidates, cases), found.bits + _side_bits(found.terms, cases)
-
-
-NO_TERMS = Description(0.0, ((),))
-"""Every case keeps it."""
 
 
 def _right_in_folds(

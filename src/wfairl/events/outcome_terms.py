@@ -42,6 +42,10 @@ class Description:
     of_failures: bool = False
 
 
+NO_TERMS = Description(0.0, ((),))
+"""Every case keeps it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cases:
     """Cases with outcomes, as masks of one bit per case, shape [cases / 64] each."""

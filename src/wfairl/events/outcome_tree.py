@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.events.candidates import Bits, count
 from wfairl.events.description_length import flag_bits
-from wfairl.events.outcome_terms import FIRST_OF_TWO, Cases, Description, Term, number_of
+from wfairl.events.outcome_terms import FIRST_OF_TWO, NO_TERMS, Cases, Description, Term, number_of
 
 PRICE = 0.5
 """Of a bit of the tree, in bits of outcomes: chosen on generated logs and public ones."""
@@ -32,7 +32,7 @@ def tree_terms(cases: Cases) -> Description:
     tree = _Grower(cases).grow(cases.all)
     terms, others = ([leaf.term for leaf in tree.leaves if leaf.is_good == good] for good in (True, False))
     if not (terms and others):
-        return Description(0.0, ((),))
+        return NO_TERMS
     terms, others = simplified(terms, cases), simplified(others, cases)
     of_failures = cases.bits_of(others) < cases.bits_of(terms)
     return Description(tree.questions, tuple(others if of_failures else terms), of_failures)

@@ -5,7 +5,7 @@ So a file cannot make the reader expand or fetch anything. The file is read piec
 
 import gzip
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from xml.parsers import expat
 
@@ -16,19 +16,21 @@ from wfairl.events.scored_words import MalformedWordsError
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
 
-XesTrace = tuple[dict[str, str], list[dict[str, str]], str]
-"""The attributes of a trace, those of each of its events, and the line where the trace ends."""
-
-
 class XesReader:
     """Handles the tags of an XES file.
 
-    An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`.
+    An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`. `add`
+    takes the attributes of each trace, those of its events, and the line where the trace ends.
     """
 
-    def __init__(self, path: Path, event_key: str, keys: Collection[str]) -> None:
-        self.path, self.event_key, self.keys = path, event_key, {event_key, *keys}
-        self.traces: list[XesTrace] = []
+    def __init__(
+        self,
+        path: Path,
+        event_key: str,
+        keys: Collection[str],
+        add: Callable[[dict[str, str], list[dict[str, str]], str], None],
+    ) -> None:
+        self.path, self.event_key, self.keys, self.add = path, event_key, {event_key, *keys}, add
         self.stack: list[str] = []
         self.events: list[dict[str, str]] = []
         self.trace: dict[str, str] = {}
@@ -38,8 +40,8 @@ class XesReader:
         self.parser.EndElementHandler = self._close
         self.parser.StartDoctypeDeclHandler = self._refuse
 
-    def read(self) -> list[XesTrace]:
-        """The traces of the file; a `MalformedWordsError` names the line and what is wrong there."""
+    def read(self) -> None:
+        """Read the file; a `MalformedWordsError` names the line and what is wrong there."""
         try:
             check_ends(self.path)
             with gzip.open(self.path) if self.path.suffix.lower() == ".gz" else self.path.open("rb") as file:
@@ -57,7 +59,6 @@ class XesReader:
             if isinstance(error, BadInputError):
                 raise
             raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
-        return self.traces
 
     def _where(self) -> str:
         return f"{self.path}: line {self.parser.CurrentLineNumber}"
@@ -89,4 +90,4 @@ class XesReader:
                 raise MalformedWordsError(f"{self._where()}: the event that ends here has no {self.event_key}")
             self.events.append(self.event)
         elif tag == "trace":
-            self.traces.append((self.trace, self.events, self._where()))
+            self.add(self.trace, self.events, self._where())
