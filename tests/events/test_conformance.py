@@ -16,7 +16,6 @@ from wfairl.events.constraints import EventConstraint
 from wfairl.events.event_logs import LogColumns, from_frame, read_event_log
 from wfairl.events.held_out import HeldOut
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
-from wfairl.events.scored_words import MalformedWordsError
 
 
 def run(*arguments):
@@ -141,7 +140,7 @@ def test_a_log_none_of_whose_events_is_complete_keeps_all(tmp_path):
     text = "case,event,lifecycle:transition\n1,a,Accepted\n1,b,Queued\n"
     (tmp_path / "log.csv").write_text(text)
     assert len(read_event_log(tmp_path / "log.csv").words[0]) == 2
-    with pytest.raises(MalformedWordsError, match="no event has the lifecycle 'complete'; there are accepted, queued"):
+    with pytest.raises(BadInputError, match="no event has the lifecycle 'complete'; there are accepted, queued"):
         read_event_log(tmp_path / "log.csv", LogColumns(lifecycle="complete"))
     (tmp_path / "log.csv").write_text(text + "1,c,complete\n")
     log = read_event_log(tmp_path / "log.csv")
@@ -173,7 +172,7 @@ def test_common_times_are_read(times, first):
 
 def test_a_time_that_may_mean_two_days_is_refused():
     frame = pd.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": ["03/04/2026", "05/06/2026"]})
-    with pytest.raises(MalformedWordsError, match=r"row 0: .* day and month cannot be told apart"):
+    with pytest.raises(BadInputError, match=r"row 0: .* day and month cannot be told apart"):
         from_frame(frame)
 
 
@@ -183,7 +182,7 @@ def test_outcomes_come_from_an_event_without_leaking_and_from_a_duration():
     assert (log.scores, [len(word) for word in log.words]) == ((1.0, 0.0), [1, 2])
     assert [len(word) for word in from_frame(frame, LogColumns(outcome="event: c")).words] == [2, 1]  # always the last
     assert from_frame(frame, LogColumns(outcome="days: 2")).scores == (0.0, 1.0)
-    with pytest.raises(MalformedWordsError, match="no event 'q'"):
+    with pytest.raises(BadInputError, match="no event 'q'"):
         from_frame(frame, LogColumns(outcome="event: q"))
 
 
@@ -204,7 +203,7 @@ def test_outcomes_come_from_an_attribute_by_its_value_or_a_threshold(tmp_path):
     traces = "".join(f"<trace>{state.format(value)}</trace>" for value in ("shut", "open"))
     (tmp_path / "log.xes").write_text(f"<log>{traces}</log>")
     assert read_event_log(tmp_path / "log.xes", LogColumns(outcome="state = shut")).scores == (1, 0)
-    with pytest.raises(MalformedWordsError, match="say which value is a success, as in --outcome-column 'NAME = open'"):
+    with pytest.raises(BadInputError, match="say which value is a success, as in --outcome-column 'NAME = open'"):
         from_frame(frame[1:], LogColumns(outcome="state"))
 
 
@@ -228,7 +227,7 @@ def test_attributes_become_propositions_with_thresholds_of_their_own():
     assert log.words[1] == (frozenset({"a", "channel = shop"}),)
     quartiles = from_frame(frame, LogColumns(attributes=("amount",)))
     assert any(name.startswith("amount > ") for name in frozenset().union(*quartiles.words[3]))
-    with pytest.raises(MalformedWordsError, match="no column 'weight'"):
+    with pytest.raises(BadInputError, match="no column 'weight'"):
         from_frame(frame, LogColumns(attributes=("weight",)))
 
 
@@ -245,7 +244,7 @@ def test_events_named_like_attributes_stay_events(tmp_path):
 
 
 def test_a_threshold_is_a_number():
-    with pytest.raises(MalformedWordsError, match="no column 'when > noon'"):
+    with pytest.raises(BadInputError, match="no column 'when > noon'"):
         from_frame(orders(3), LogColumns("nr", "what", "when", attributes=("when > noon",)))
 
 
@@ -272,7 +271,7 @@ def test_what_is_compared_with_a_number_is_one_or_missing():
     assert from_frame(frame, LogColumns(attributes=("amount > 1000",))).words[1] == (frozenset({"a"}),)
     frame.loc[2, "amount"] = "1.234,50"  # with a decimal comma: neither above a number nor below it
     for columns in (LogColumns(outcome="amount > 1000"), LogColumns(attributes=("amount > 1000",))):
-        with pytest.raises(MalformedWordsError, match=r"row 2: 'amount' is '1\.234,50', which is not a number"):
+        with pytest.raises(BadInputError, match=r"row 2: 'amount' is '1\.234,50', which is not a number"):
             from_frame(frame, columns)
     many = pd.DataFrame({"case": range(30), "event": "a", "amount": [f"{i},50" for i in range(30)], "empty": ""})
     with pytest.raises(BadInputError, match="30 values that are not numbers, such as '0,50'"):

@@ -14,7 +14,8 @@ from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.word_corpus import encode, encode_all
 from wfairl.core.automata.words import sort_labels
-from wfairl.events.constraints import TEMPLATES, BadConstraintError, EventConstraint, Occurrences
+from wfairl.core.support.errors import BadInputError
+from wfairl.events.constraints import TEMPLATES, EventConstraint, Occurrences
 from wfairl.events.dfa import (
     Dfa,
     ignores_repeats,
@@ -44,7 +45,7 @@ def test_places_automaton_and_definition_say_the_same(constraint, some_words):
     expected = [keeps(constraint.template.name, constraint.propositions, word) for word in some_words]
     assert constraint.holds(Occurrences.of(corpus, alphabet, PROPOSITIONS)).tolist() == expected
     if not constraint.template.transitions:
-        with pytest.raises(BadConstraintError, match="no finite automaton"):
+        with pytest.raises(BadInputError, match="no finite automaton"):
             constraint.table(alphabet)
         return
     table = constraint.table(alphabet)
@@ -140,7 +141,7 @@ def test_rules_that_cannot_be_an_automaton_are_named():
         to_finite(intersect_dfas([happens, never], 2, 10), (a, b))
     with pytest.raises(TooManyStatesError, match="more than 1 states"):
         intersect_dfas([happens], 2, 1)
-    with pytest.raises(BadConstraintError, match="takes 2 different"):
+    with pytest.raises(BadInputError, match="takes 2 different"):
         EventConstraint.of("precedence", "a", "a")
-    with pytest.raises(BadConstraintError, match="no template 'never'"):
+    with pytest.raises(BadInputError, match="no template 'never'"):
         EventConstraint.of("never", "a")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.event_logs import LogColumns, is_log, read_csv, read_event_log, read_xes
-from wfairl.events.scored_words import MalformedWordsError
 
 CSV = """case,event,time,outcome
 17,pay,2026-03-01T09:05,
@@ -108,7 +107,7 @@ def test_any_events_come_back_in_the_order_of_the_file(tmp_path_factory, rows):
     ],
 )
 def test_what_is_wrong_with_a_table_is_named(tmp_path, text, reason):
-    with pytest.raises(MalformedWordsError, match=r"log\.csv: ") as error:
+    with pytest.raises(BadInputError, match=r"log\.csv: ") as error:
         read_csv(write(tmp_path, text))
     assert reason in str(error.value)
 
@@ -127,7 +126,7 @@ def test_a_table_of_a_spreadsheet_is_read_and_its_characters_are_said(tmp_path):
 def test_days_need_the_time_of_every_event(tmp_path, attribute):
     path = tmp_path / "log.csv"
     path.write_text("case,event\n1,a\n1,b\n")
-    with pytest.raises(MalformedWordsError, match="'days' needs the time of every event"):
+    with pytest.raises(BadInputError, match="'days' needs the time of every event"):
         read_csv(path, LogColumns(attributes=(attribute,)))
 
 
@@ -156,7 +155,7 @@ def test_packed_logs_are_the_same(tmp_path):
     ],
 )
 def test_what_is_wrong_with_xes_is_named_and_nothing_is_expanded(tmp_path, text, reason):
-    with pytest.raises(MalformedWordsError, match=r"log\.xes: ") as error:
+    with pytest.raises(BadInputError, match=r"log\.xes: ") as error:
         read_xes(write(tmp_path, text, "log.xes"))
     assert reason in str(error.value)
 

@@ -9,7 +9,7 @@ from strategies_automata import words
 
 from wfairl.core.automata.words import format_word
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.scored_words import MalformedWordsError, ScoredWords, parse_word, read_jsonl
+from wfairl.events.scored_words import ScoredWords, parse_word, read_jsonl
 
 
 @given(words)
@@ -63,7 +63,7 @@ GOOD = json.dumps({"word": ["a"], "score": 1})
 def test_a_malformed_line_is_named_by_its_number(tmp_path, line, reason):
     path = tmp_path / "words.jsonl"
     path.write_text(f"{GOOD}\n{line}\n")
-    with pytest.raises(MalformedWordsError, match=r"words\.jsonl: line 2: ") as caught:
+    with pytest.raises(BadInputError, match=r"words\.jsonl: line 2: ") as caught:
         read_jsonl(path)
     assert reason in str(caught.value)
 
@@ -78,7 +78,7 @@ def test_equal_labels_and_words_of_a_file_are_kept_once(tmp_path):
 
 def test_an_empty_file_is_an_error_that_shows_a_line(tmp_path):
     (tmp_path / "words.jsonl").write_text("\n")
-    with pytest.raises(MalformedWordsError, match="no words"):
+    with pytest.raises(BadInputError, match="no words"):
         read_jsonl(tmp_path / "words.jsonl")
 
 

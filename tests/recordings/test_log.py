@@ -11,8 +11,9 @@ import pytest
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.planning.path import follow
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
-from wfairl.recordings.log import MalformedLogError, disagreements, read_log
+from wfairl.recordings.log import disagreements, read_log
 from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")
@@ -69,12 +70,12 @@ GOOD = {"environment_id": ENVIRONMENT, "seed": 1, "controls": ["left"]}
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, entry, message):
-    with pytest.raises(MalformedLogError, match=f"log.jsonl: {message}"):
+    with pytest.raises(BadInputError, match=f"log.jsonl: {message}"):
         read_log(write(tmp_path / "log.jsonl", GOOD, entry), TASK)
 
 
 def test_an_empty_log_is_named(tmp_path):
-    with pytest.raises(MalformedLogError, match="there is no episode in it"):
+    with pytest.raises(BadInputError, match="there is no episode in it"):
         read_log(write(tmp_path / "log.jsonl", ""), TASK)
 
 
@@ -164,7 +165,7 @@ def test_states_that_are_records_are_told_by_lists_or_objects(tmp_path, states):
     task = ModelTask("lift", "", ("end",), visit_in_order("end"), 20, lambda _: Lift())
     (item,) = read_log(write(tmp_path / "log.jsonl", {"states": states}), task)
     assert item.controls == (1, 2, 0)
-    with pytest.raises(MalformedLogError, match="the scene starts in"):
+    with pytest.raises(BadInputError, match="the scene starts in"):
         read_log(write(tmp_path / "log.jsonl", {"states": states[1:]}), task)
 
 
@@ -186,7 +187,7 @@ def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
     ],
 )
 def test_what_cannot_have_happened_is_named(tmp_path, entry, message):
-    with pytest.raises(MalformedLogError, match=f"log.jsonl: line 1: .*{message}"):
+    with pytest.raises(BadInputError, match=f"log.jsonl: line 1: .*{message}"):
         read_log(write(tmp_path / "log.jsonl", entry), CORRIDOR)
 
 

@@ -18,10 +18,11 @@ from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.settings import RationalSettings
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
 from wfairl.core.worlds.world import slips
 from wfairl.recordings.commands import _surprises
-from wfairl.recordings.log import MalformedLogError, read_recordings
+from wfairl.recordings.log import read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
 from wfairl.runs.data_sets import load, save
@@ -217,7 +218,7 @@ def test_states_alone_are_refused_where_the_world_slips(tmp_path):
     )
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"states": [[2, 2], [3, 2]]}))
-    with pytest.raises(MalformedLogError, match="states alone do not tell the controls"):
+    with pytest.raises(BadInputError, match="states alone do not tell the controls"):
         read_recordings(path, slippery)
     path.write_text(json.dumps({"states": [[2, 2], [3, 2], [0, 0]], "controls": ["up", "up"]}))
     (surprise,) = read_recordings(path, slippery).recordings[0].surprises

@@ -38,10 +38,6 @@ NOWHERE_LAST = -1
 """The last place of a proposition that a word lacks: before all places."""
 
 
-class BadConstraintError(BadInputError):
-    """A template does not fit the propositions that it was given."""
-
-
 @dataclass(frozen=True, eq=False)
 class Occurrences:
     """Where each proposition holds in each word."""
@@ -223,7 +219,7 @@ class EventConstraint:
 
     def __post_init__(self) -> None:
         if len(self.propositions) != self.template.arguments or len(set(self.propositions)) != self.template.arguments:
-            raise BadConstraintError(
+            raise BadInputError(
                 f"{self.template.name} takes {self.template.arguments} different propositions, not "
                 f"{', '.join(self.propositions) or 'none'}"
             )
@@ -235,7 +231,7 @@ class EventConstraint:
         """The constraint by the name of its template: `EventConstraint.of("precedence", "pay", "ship")`."""
         templates = {template.name: template for template in TEMPLATES}
         if name not in templates:
-            raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
+            raise BadInputError(f"no template {name!r}; there are {', '.join(templates)}")
         return cls(templates[name], propositions)
 
     @property
@@ -264,7 +260,7 @@ class EventConstraint:
     def table(self, alphabet: Sequence[Label]) -> Dfa:
         """The automaton of the words over an alphabet that keep it."""
         if not self.is_finite:
-            raise BadConstraintError(f"no finite automaton says '{self.sentence}'")
+            raise BadInputError(f"no finite automaton says '{self.sentence}'")
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)

@@ -25,7 +25,7 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import read_bytes
 from wfairl.events.event_texts import DAYS, MISSING, Attributes, as_attribute, holds, time_parser, to_number
-from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, MalformedWordsError, ScoredWords
+from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, ScoredWords
 from wfairl.events.unknown_propositions import list_names
 from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
 
@@ -109,7 +109,7 @@ def is_log(path: Path) -> bool:
 
 
 def read_event_log(path: Path | str, columns: LogColumns | None = None) -> EventLog:
-    """Read a CSV or XES file, by its name; a `MalformedWordsError` names the line and says what is wrong there."""
+    """Read a CSV or XES file, by its name; a `BadInputError` names the line and says what is wrong there."""
     path = Path(path)
     if not is_log(path):
         raise BadInputError(f"{path}: not an event log by its name; those end in {', '.join(LOG_SUFFIXES)}")
@@ -137,10 +137,10 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
                 continue
             where = f"{path}: line {reader.line_num}"
             if len(row) != len(names):
-                raise MalformedWordsError(f"{where}: {len(row)} columns where the header has {len(names)}")
+                raise BadInputError(f"{where}: {len(row)} columns where the header has {len(names)}")
             cases.add_row({role: row[place] for role, place in places.items()}, where)
     except csv.Error as error:
-        raise MalformedWordsError(f"{path}: line {reader.line_num}: not a table ({error})") from None
+        raise BadInputError(f"{path}: line {reader.line_num}: not a table ({error})") from None
     return cases.assemble()
 
 
@@ -174,7 +174,7 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     def add(trace: dict[str, str], events: list[dict[str, str]], where: str) -> None:
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
-            raise MalformedWordsError(f"{where}: the trace that ends here is a second one called {name!r}")
+            raise BadInputError(f"{where}: the trace that ends here is a second one called {name!r}")
         case = cases.cases[name] = _Case()
         case.set_outcome(trace.get(columns.outcome_column, ""), columns.asked_of_outcome, where)
         for event in events:
@@ -211,7 +211,7 @@ class _Case:
     def set_outcome(self, text: str, asked: re.Match[str] | None, where: str) -> None:
         outcome = _parse_outcome(text, asked, where)
         if outcome is not None and self.outcome not in (None, outcome):
-            raise MalformedWordsError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
+            raise BadInputError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
         self.outcome = self.outcome if outcome is None else outcome
 
 
@@ -233,12 +233,12 @@ class _Cases:
         """Add an event from the texts of its row, by role or by the name of an attribute."""
         case, event = row["case"].strip(), row["event"].strip()
         if not case or not event:
-            raise MalformedWordsError(f"{where}: the {'event' if case else 'case'} is empty")
+            raise BadInputError(f"{where}: the {'event' if case else 'case'} is empty")
         current = self.cases.setdefault(case, _Case())
         values = {name: row.get(name, "") for name in self.attributes.names}
         time = row.get("time", "").strip()
         if "time" in row and not time:
-            raise MalformedWordsError(f"{where}: the time is empty")
+            raise BadInputError(f"{where}: the time is empty")
         current.events.append(_Event(event, time, row.get("lifecycle", "").strip(), values, where))
         if "outcome" in row:
             current.set_outcome(row["outcome"], self.columns.asked_of_outcome, where)
@@ -246,17 +246,17 @@ class _Cases:
     def assemble(self) -> EventLog:
         """The words of the cases."""
         if not self.cases:
-            raise MalformedWordsError(f"{self.source}: no cases; a log has at least one event")
+            raise BadInputError(f"{self.source}: no cases; a log has at least one event")
         self._filter_lifecycle()
         self._sort_by_time()
         self._derive_outcomes()
         empty = sum(not case.events for case in self.cases.values())
         if empty == len(self.cases):
-            raise MalformedWordsError(f"{self.source}: none of its {empty:,} cases has an event")
+            raise BadInputError(f"{self.source}: none of its {empty:,} cases has an event")
         if empty:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
         if DAYS in self.attributes.names and any(math.isnan(event.days) for event in self.events):
-            raise MalformedWordsError(f"{self.source}: the attribute 'days' needs the time of every event")
+            raise BadInputError(f"{self.source}: the attribute 'days' needs the time of every event")
         self.attributes.choose(lambda name: (event.values[name] for event in self.events))
         labels: dict[Label, Label] = {}  # equal labels are stored once
         words = tuple(
@@ -283,7 +283,7 @@ class _Cases:
         left = len(self.events)
         if not left:
             there = ", ".join(sorted(transitions))
-            raise MalformedWordsError(
+            raise BadInputError(
                 f"{self.source}: no event has the lifecycle {wanted!r}; there are {there}: choose one, or all"
             )
         if left < len(events):
@@ -302,7 +302,7 @@ class _Cases:
             try:
                 order = sorted(range(len(times)), key=times.__getitem__)
             except TypeError:
-                raise MalformedWordsError(
+                raise BadInputError(
                     f"{self.source}: case {name!r}: its times cannot be compared; give all of them with a time zone,"
                     " or none, or as numbers"
                 ) from None
@@ -332,13 +332,13 @@ class _Cases:
             except ValueError:
                 raise BadInputError(f"the outcome is 'days: {asked}'; give a number of days") from None
             if any(math.isnan(event.days) for event in self.events):
-                raise MalformedWordsError(f"{self.source}: an outcome in days needs the time of every event")
+                raise BadInputError(f"{self.source}: an outcome in days needs the time of every event")
             for case in self.cases.values():
                 case.outcome = float(not case.events or case.events[-1].days <= most)
             return
         if all(event.name != asked for event in self.events):
             known = did_you_mean(asked, {event.name for event in self.events})
-            raise MalformedWordsError(f"{self.source}: no event {asked!r}, which the outcome asks for{known}")
+            raise BadInputError(f"{self.source}: no event {asked!r}, which the outcome asks for{known}")
         is_last = all(event.name != asked for case in self.cases.values() for event in case.events[:-1])
         if is_last:
             self.notes.append(f"{asked!r} is always the last event; so the last event of every case is left out")
@@ -379,7 +379,7 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
         if column is not None:
             places[role] = small.index(column)
         elif role in ("case", "event") or wanted != role:
-            raise MalformedWordsError(
+            raise BadInputError(
                 f"{where}: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}: name the one"
                 f" that has it (--{role}-column, or `{'activity' if role == 'event' else role}` in Python)"
             )
@@ -387,7 +387,7 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
         if name.lower() in small:
             places[name] = small.index(name.lower())
         elif name != DAYS:
-            raise MalformedWordsError(
+            raise BadInputError(
                 f"{where}: no column {name!r}; there are {', '.join(names) or 'none'}: write thresholds and values as"
                 " in 'amount > 1000' and 'channel = web'"
             )
@@ -403,7 +403,7 @@ def _parse_outcome(text: str, asked: re.Match[str] | None, where: str) -> float 
         return OUTCOMES[word]
     number = to_number(word)
     if not abs(number) <= LARGEST_SCORE:
-        raise MalformedWordsError(
+        raise BadInputError(
             f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0, or say which"
             f" value is a success, as in --outcome-column 'NAME = {text.strip()}'"
         )

@@ -8,7 +8,6 @@ from datetime import datetime
 import numpy as np
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.events.scored_words import MalformedWordsError
 
 DAYS = "days"
 """As an attribute: the days since the first event of the case."""
@@ -81,7 +80,7 @@ def holds(given: str, sign: str, value: str, where: str) -> bool | None:
     if not given or (sign == ">" and given.strip().lower() in MISSING):
         return None
     if sign == ">" and math.isnan(number):
-        raise MalformedWordsError(f"{where} is {given!r}, which is not a number; write it {AS_NUMBER}")
+        raise BadInputError(f"{where} is {given!r}, which is not a number; write it {AS_NUMBER}")
     return given == value if sign == "=" else number > to_number(value)
 
 
@@ -101,7 +100,7 @@ def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
             return number
         if match := SLASHES.match(text):
             if day_first == month_first:
-                raise MalformedWordsError(
+                raise BadInputError(
                     f"{where}: the time is {text!r}, in which day and month cannot be told apart; write it as"
                     " 2026-03-01T09:00:00 (ISO 8601)"
                 )
@@ -114,7 +113,7 @@ def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
-            raise MalformedWordsError(
+            raise BadInputError(
                 f"{where}: the time is {given!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
             ) from None
 

@@ -12,16 +12,12 @@ from typing import Any
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import EMPTY_LABEL_TEXT, Word
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems
+from wfairl.core.support.files import parse_json, read_text, seems
 
 LARGEST_SCORE = 1e9
 """Learning adds up squares of scores, and compares them with thresholds near 1."""
 
 NO_SCORE = f"not a finite number of at most {LARGEST_SCORE:.0e}"
-
-
-class MalformedWordsError(BadInputError):
-    """A file of words breaks its format; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +31,10 @@ class ScoredWords:
         if self.scores is None:
             return
         if len(self.scores) != len(self.words):
-            raise MalformedWordsError(f"{len(self.words)} words with {len(self.scores)} scores")
+            raise BadInputError(f"{len(self.words)} words with {len(self.scores)} scores")
         for number, score in enumerate(self.scores, start=1):
             if not abs(score) <= LARGEST_SCORE:
-                raise MalformedWordsError(f"word {number}: the score is {score}, which is {NO_SCORE}")
+                raise BadInputError(f"word {number}: the score is {score}, which is {NO_SCORE}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -54,13 +50,13 @@ def parse_word(text: str) -> Word:
         if names == [EMPTY_LABEL_TEXT]:
             names = []
         if "" in names:
-            raise MalformedWordsError(f"'{text}': write a word as '-, key, door & key', or as a JSON list of labels")
+            raise BadInputError(f"'{text}': write a word as '-, key, door & key', or as a JSON list of labels")
         word.append(frozenset(names))
     return tuple(word)
 
 
 def read_jsonl(path: Path) -> ScoredWords:
-    """Read words, and their scores if every line has one; a `MalformedWordsError` names the line and what is wrong."""
+    """Read words, and their scores if every line has one; a `BadInputError` names the line and what is wrong."""
     words: list[Word] = []
     scores: list[float | None] = []
     labels, distinct = _Labels(), dict[Word, Word]()  # each is stored once: a million words have few
@@ -69,14 +65,14 @@ def read_jsonl(path: Path) -> ScoredWords:
             continue
         try:
             word, score = _parse_line(line, labels)
-        except MalformedWordsError as error:
-            raise MalformedWordsError(f"{path}: line {number}: {error}{'' if words else seems(path)}") from None
+        except BadInputError as error:
+            raise BadInputError(f"{path}: line {number}: {error}{'' if words else seems(path)}") from None
         if scores and (score is None) != (scores[0] is None):
-            raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
+            raise BadInputError(f"{path}: line {number}: some lines have a score and others have none")
         words.append(distinct.setdefault(word, word))
         scores.append(score)
     if not words:
-        raise MalformedWordsError(f'{path}: no words; give one object per line, such as {{"word": ["a"], "score": 1}}')
+        raise BadInputError(f'{path}: no words; give one object per line, such as {{"word": ["a"], "score": 1}}')
     return ScoredWords(tuple(words), tuple(score for score in scores if score is not None) or None)
 
 
@@ -92,14 +88,11 @@ class _Labels(dict[Any, Label]):
 
 
 def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
-    try:
-        document = parse_json(line)
-    except NotJsonError as error:
-        raise MalformedWordsError(str(error)) from None
+    document = parse_json(line)
     if not isinstance(document, dict) or "word" not in document:
-        raise MalformedWordsError('no object with the field "word"')
+        raise BadInputError('no object with the field "word"')
     if not isinstance(document["word"], list):
-        raise MalformedWordsError('"word" is not a list of labels')
+        raise BadInputError('"word" is not a list of labels')
     word = tuple([_parse_label(label, labels) for label in document["word"]])
     if "score" not in document:
         return word, None
@@ -109,7 +102,7 @@ def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
     except OverflowError:
         number = math.inf
     if not abs(number) <= LARGEST_SCORE:
-        raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is {NO_SCORE}')
+        raise BadInputError(f'"score" is {json.dumps(score)}, which is {NO_SCORE}')
     return word, number
 
 
@@ -117,4 +110,4 @@ def _parse_label(label: Any, labels: _Labels) -> Label:
     try:
         return labels[tuple(label) if isinstance(label, list) else label]
     except (KeyError, TypeError):  # another type, or a list of lists
-        raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None
+        raise BadInputError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None

@@ -11,7 +11,6 @@ from xml.parsers import expat
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_ends
-from wfairl.events.scored_words import MalformedWordsError
 
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
@@ -41,30 +40,30 @@ class XesReader:
         self.parser.StartDoctypeDeclHandler = self._refuse
 
     def read(self) -> None:
-        """Read the file; a `MalformedWordsError` names the line and what is wrong there."""
+        """Read the file; a `BadInputError` names the line and what is wrong there."""
         try:
             check_ends(self.path)
             with gzip.open(self.path) if self.path.suffix.lower() == ".gz" else self.path.open("rb") as file:
                 self.parser.ParseFile(file)
         except expat.ExpatError as error:
             message = expat.errors.messages[error.code]
-            raise MalformedWordsError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
+            raise BadInputError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
         except FileNotFoundError:
             raise BadInputError(f"{self.path}: no such file") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise MalformedWordsError(f"{self.path}: not packed with gzip, or cut ({error})") from None
+            raise BadInputError(f"{self.path}: not packed with gzip, or cut ({error})") from None
         except OSError as error:
             raise BadInputError(f"{self.path}: cannot be read ({error.strerror})") from None
         except (LookupError, ValueError) as error:  # of a text that Python cannot decode
             if isinstance(error, BadInputError):
                 raise
-            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
+            raise BadInputError(f"{self.path}: not XML ({error})") from None
 
     def _where(self) -> str:
         return f"{self.path}: line {self.parser.CurrentLineNumber}"
 
     def _refuse(self, *_: object) -> None:
-        raise MalformedWordsError(
+        raise BadInputError(
             f"{self._where()}: a document type, which XES does not have and which is not read; remove it"
         )
 
@@ -72,7 +71,7 @@ class XesReader:
         tag = name.rpartition(":")[2]
         parent = self.stack[-1] if self.stack else None
         if parent is None and tag != "log":
-            raise MalformedWordsError(f"{self._where()}: the file begins with <{tag}> where XES begins with <log>")
+            raise BadInputError(f"{self._where()}: the file begins with <{tag}> where XES begins with <log>")
         self.stack.append(tag)
         if tag == "trace":
             self.events, self.trace = [], {}
@@ -87,7 +86,7 @@ class XesReader:
         self.stack.pop()
         if tag == "event" and self.stack[-1] == "trace":
             if not self.event.get(self.event_key, "").strip():
-                raise MalformedWordsError(f"{self._where()}: the event that ends here has no {self.event_key}")
+                raise BadInputError(f"{self._where()}: the event that ends here has no {self.event_key}")
             self.events.append(self.event)
         elif tag == "trace":
             self.add(self.trace, self.events, self._where())

@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_text
-from wfairl.recordings.log import MalformedLogError
 
 COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
 
@@ -20,14 +20,14 @@ def read_path_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The line on which each episode of a table begins, and the episode as an entry of a log.
 
     Raises:
-        MalformedLogError: names the file, the line and the fault.
+        BadInputError: names the file, the line and the fault.
     """
     earlier = set()
     for key, together in groupby(_rows(path), key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
         episode = list(together)
         line, first = episode[0]
         if "episode" in first and key in earlier:
-            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows must be consecutive")
+            raise BadInputError(f"{path}: line {line}: episode {key[0]} again; its rows must be consecutive")
         earlier.add(key)
         try:
             entry: dict[str, Any] = {"seed": int(first.get("seed") or 0), "path": []}
@@ -37,7 +37,7 @@ def read_path_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 line = at
                 entry["path"].append([float(row[name]) for name in ("x", "y", "heading") if name in row])
         except ValueError:
-            raise MalformedLogError(f"{path}: line {line}: it holds something that is not a number") from None
+            raise BadInputError(f"{path}: line {line}: it holds something that is not a number") from None
         yield episode[0][0], entry
 
 
@@ -47,14 +47,12 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         columns = next(reader, [])
         if not {"x", "y"} <= set(columns) <= set(COLUMNS) or len(set(columns)) < len(columns):
-            raise MalformedLogError(
-                f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}"
-            )
+            raise BadInputError(f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}")
         for row in filter(None, reader):
             if len(row) != len(columns):
-                raise MalformedLogError(
+                raise BadInputError(
                     f"{path}: line {reader.line_num}: {len(row)} columns where the header has {len(columns)}"
                 )
             yield reader.line_num, dict(zip(columns, row, strict=True))
     except csv.Error as error:
-        raise MalformedLogError(f"{path}: line {reader.line_num}: not a table ({error})") from None
+        raise BadInputError(f"{path}: line {reader.line_num}: not a table ({error})") from None

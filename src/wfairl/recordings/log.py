@@ -63,10 +63,6 @@ class PathMatcher(Protocol):
         """Match a recorded path of places (x, y), shape [places, 2], that begins in the state `start`."""
 
 
-class MalformedLogError(BadInputError):
-    """A line of a log that cannot be read."""
-
-
 @dataclass(frozen=True)
 class Log:
     """Demonstrations from elsewhere, and how each episode was read, by its number."""
@@ -97,10 +93,10 @@ def read_log(path: Path, task: Task) -> Dataset:
 
 
 def read_recordings(path: Path, task: Task) -> Log:
-    """The episodes of a log as demonstrations of a task, and how they were read, or a `MalformedLogError`."""
+    """The episodes of a log as demonstrations of a task, and how they were read, or a `BadInputError`."""
     entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
-        raise MalformedLogError(f"{path}: there is no episode in it")
+        raise BadInputError(f"{path}: there is no episode in it")
     demonstrations: list[Demonstration] = []
     matches: dict[int, PathMatch] = {}
     recordings: dict[int, Recording] = {}
@@ -112,9 +108,9 @@ def read_recordings(path: Path, task: Task) -> Log:
             demonstration, read = _read_episode(content, task, make_world)
             ignored |= dict.fromkeys(name for name in content if name not in FIELDS)
         except BadInputError as error:
-            raise MalformedLogError(f"{path}: line {line}: {error}") from None
+            raise BadInputError(f"{path}: line {line}: {error}") from None
         except RecursionError:
-            raise MalformedLogError(f"{path}: line {line}: nested too deeply") from None
+            raise BadInputError(f"{path}: line {line}: nested too deeply") from None
         if isinstance(read, PathMatch):
             matches[len(demonstrations)] = read
         elif read is not None:
@@ -166,33 +162,33 @@ def score_by_rule(task: Task, demonstration: Demonstration) -> float:
 
 def _check_entry(entry: Any, task: Task) -> None:
     if not isinstance(entry, dict):
-        raise MalformedLogError('an episode is an object with a list "controls", "states" or "path"')
+        raise BadInputError('an episode is an object with a list "controls", "states" or "path"')
     for name in sorted(set(entry) - set(FIELDS)):
         meant = did_you_mean(name, FIELDS, similarity=0.8)
         if meant:
-            raise MalformedLogError(f"unknown field {name!r}{meant}")
+            raise BadInputError(f"unknown field {name!r}{meant}")
     given = [name for name in GIVEN_BY if name in entry]
     if not given or ("path" in given and len(given) > 1) or not all(isinstance(entry[name], list) for name in given):
-        raise MalformedLogError('an episode has a list "controls" or a list "states" or both, or a list "path"')
+        raise BadInputError('an episode has a list "controls" or a list "states" or both, or a list "path"')
     environment_id = getattr(task, "environment_id", None)
     if "environment_id" in entry and entry["environment_id"] != environment_id:
-        raise MalformedLogError(
+        raise BadInputError(
             f"environment_id is {entry['environment_id']!r}, and the task {task.name!r} has {environment_id!r}"
         )
     seed = entry.get("seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
-        raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
+        raise BadInputError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
 
 
 def _match(world: World[Any], path: Sequence[Any]) -> PathMatch:
     """The path over the roadmap of a world that is nearest to a recorded path."""
     matcher = world.source if isinstance(world, GraphWorld) else world
     if not isinstance(matcher, PathMatcher):
-        raise MalformedLogError("a path needs a roadmap, and this task has none; give the controls or the states")
+        raise BadInputError("a path needs a roadmap, and this task has none; give the controls or the states")
     are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
     numbers = [number for place in path for number in place] if are_places else []
     if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
-        raise MalformedLogError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
+        raise BadInputError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
     return matcher.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
 
 
@@ -203,5 +199,5 @@ def _is_number(value: Any) -> bool:
 
 def _score(score: Any) -> float:
     if not _is_number(score):
-        raise MalformedLogError(f"score must be a finite number, not {str(score)[:40]}")
+        raise BadInputError(f"score must be a finite number, not {str(score)[:40]}")
     return float(score)

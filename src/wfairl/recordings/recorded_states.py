@@ -21,10 +21,6 @@ from wfairl.core.worlds.graph import GraphWorld, state_name
 from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 
 
-class BadRecordError(BadInputError):
-    """Recorded states or controls that cannot be read as a path."""
-
-
 @dataclass(frozen=True)
 class Surprise:
     """A step to a state to which the control does not lead in the model."""
@@ -81,7 +77,7 @@ def read_states(
 
     Without controls, each is one that leads to the next state. Where several do, with the label of the first, one of
     them is drawn: always to take the first would look as if the demonstrator preferred it. For the same reason the
-    control of a surprise is drawn among all. What is no path at all is a `BadRecordError`.
+    control of a surprise is drawn among all. What is no path at all is a `BadInputError`.
     """
     _check_record(world, recorded, controls)
     states, taken, read = [world.initial_state], [], _Reader(world)
@@ -114,14 +110,14 @@ def read_states(
 
 def _check_record(world: World[Any], recorded: Sequence[Any], controls: Sequence[int | str] | None) -> None:
     if not recorded:
-        raise BadRecordError("states must begin with the one in which the scene starts")
+        raise BadInputError("states must begin with the one in which the scene starts")
     first = state_name(world, world.initial_state)
     if not _equals(recorded[0], first):
-        raise BadRecordError(f"the scene starts in {first!r}, not in {json.dumps(recorded[0])}")
+        raise BadInputError(f"the scene starts in {first!r}, not in {json.dumps(recorded[0])}")
     if controls is None and slips(world):
-        raise BadRecordError("this world slips: states alone do not tell the controls; give the controls, too")
+        raise BadInputError("this world slips: states alone do not tell the controls; give the controls, too")
     if controls is not None and len(recorded) != len(controls) + 1:
-        raise BadRecordError(
+        raise BadInputError(
             f"{len(controls)} controls and {len(recorded)} states: there must be one state more than controls, the"
             " first before the first control and the last after the last one"
         )
@@ -140,7 +136,7 @@ class _Reader:
         """The control, the next state or None if it is unknown, and whether the control leads there."""
         available = np.flatnonzero(available_controls(self.world, state)).tolist()
         if control is not None and control not in available:
-            raise BadRecordError(f"step {step}: the control {self.world.controls[control]!r} is not available there")
+            raise BadInputError(f"step {step}: the control {self.world.controls[control]!r} is not available there")
         fitting = []
         for one in available if control is None else [control]:
             for _, after in outcomes_of(self.world, state, one):
@@ -151,7 +147,7 @@ class _Reader:
             _, control, after = alike[rng.integers(len(alike))]
             return control, after, True
         if not isinstance(self.world, GraphWorld):
-            raise BadRecordError(
+            raise BadInputError(
                 f"step {step}: {'no control leads' if control is None else 'the control does not lead'} from"
                 f" {state_name(self.world, state)!r} to {json.dumps(wanted)}"
             )

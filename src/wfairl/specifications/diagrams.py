@@ -17,10 +17,6 @@ MOST_DIAGRAM_LEVELS, MOST_DIAGRAM_NODES, MOST_DIAGRAM_CASES = 200, 300_000, 20_0
 """How deep tests are nested, how many nodes there are, and how many cases are listed."""
 
 
-class TooManyCasesError(BadInputError):
-    """The conditions of an automaton are too many to be written down as guards."""
-
-
 class Diagrams:
     """All functions over some propositions; a function is the number of its node, its values are any hashable ones."""
 
@@ -114,7 +110,7 @@ class Diagrams:
             if level == len(self.propositions):
                 listed += 1
                 if listed > MOST_DIAGRAM_CASES:
-                    raise TooManyCasesError(f"one state needs more than {MOST_DIAGRAM_CASES:,} guards")
+                    raise BadInputError(f"one state needs more than {MOST_DIAGRAM_CASES:,} guards")
                 yield guard, low
                 continue
             name = frozenset({self.propositions[level]})
@@ -127,7 +123,7 @@ class Diagrams:
     def _number(self, node: tuple[int, Any, Any]) -> int:
         if node not in self._numbers:
             if len(self._nodes) == MOST_DIAGRAM_NODES:
-                raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_DIAGRAM_NODES:,} cases")
+                raise BadInputError(f"the conditions of the automaton have more than {MOST_DIAGRAM_NODES:,} cases")
             self._numbers[node] = len(self._nodes)
             self._nodes.append(node)
         return self._numbers[node]

@@ -21,10 +21,6 @@ MOST_OBLIGATIONS, MOST_CLAUSES, MOST_JOINS = 2_000, 300, 200_000
 """Of the automaton of a formula: its states, the clauses of a state, and the clauses that are joined to find all."""
 
 
-class TooLargeFormulaError(FailedRunError):
-    """The automaton of a formula is larger than the limit allows."""
-
-
 Clause = frozenset[Formula]
 Obligation = frozenset[Clause]
 """A disjunction of clauses, each a conjunction, none of which follows from another."""
@@ -49,7 +45,7 @@ def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> Sym
     for state in states:  # which grows meanwhile
         rows.append(diagrams.map(number, progression.row(state)))
         if len(states) > MOST_OBLIGATIONS:
-            raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_OBLIGATIONS} states")
+            raise FailedRunError(f"the automaton of the formula has more than {MOST_OBLIGATIONS} states")
     accepting = tuple(any(all(map(_holds_at_end, clause)) for clause in state) for state in states)
     return SymbolicAutomaton(diagrams, tuple(rows), accepting)
 
@@ -107,7 +103,7 @@ def _least(clauses: Iterable[Clause]) -> Obligation:
         if not any(one <= clause for one in least):
             least.append(clause)
             if len(least) > MOST_CLAUSES:
-                raise TooLargeFormulaError(f"the formula leaves more than {MOST_CLAUSES} alternatives open at a time")
+                raise FailedRunError(f"the formula leaves more than {MOST_CLAUSES} alternatives open at a time")
     return frozenset(least)
 
 
@@ -164,5 +160,5 @@ class _Progression:
     def join(self, one: Obligation, other: Obligation) -> Obligation:
         self.joins += len(one) * len(other)
         if self.joins > MOST_JOINS:
-            raise TooLargeFormulaError(f"the automaton of the formula takes more than {MOST_JOINS:,} joins to find")
+            raise FailedRunError(f"the automaton of the formula takes more than {MOST_JOINS:,} joins to find")
         return _both(one, other)

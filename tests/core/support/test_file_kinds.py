@@ -7,9 +7,10 @@ import pytest
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import BrokenTaskModelError, TaskModel
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import kind_of
 from wfairl.core.support.safetensors_files import write_arrays
-from wfairl.events.scored_words import MalformedWordsError, read_jsonl
+from wfairl.events.scored_words import read_jsonl
 from wfairl.runs.data_sets import BrokenDatasetError, load
 
 
@@ -24,7 +25,7 @@ def test_a_file_in_the_place_of_another_is_named(tmp_path):
     TaskModel.of_automaton(visit_in_order("a"), "rule").save(model)
     words.write_text('{"word": ["a"], "score": 1}\n')
     write_arrays(dataset, "wfairl-demonstrations", 1, {}, {})
-    with pytest.raises(MalformedWordsError, match="seems to be of the format wfairl-task-model"):
+    with pytest.raises(BadInputError, match="seems to be of the format wfairl-task-model"):
         read_jsonl(model)
     with pytest.raises(BrokenTaskModelError, match="seems to be a file of words"):
         TaskModel.load(words)

@@ -15,10 +15,6 @@ from wfairl.core.support.registry import Registry
 __all__ = ["FORMATS", "Format", "read_automaton"]
 
 
-class UnknownFormatError(BadInputError):
-    """No format has the given name or suffix of a file."""
-
-
 @dataclass(frozen=True)
 class Format:
     """A format of automata."""
@@ -64,7 +60,7 @@ DRAWINGS = ("svg", "png", "dot", "hoa")
 
 
 def find_format(name: str | None, path: Path | None, among: Callable[[Format], bool] = lambda _: True) -> Format:
-    """The format of a name, or of the suffix of a file if there is no name; an `UnknownFormatError` lists all."""
+    """The format of a name, or of the suffix of a file if there is no name; a `BadInputError` lists all."""
     suffix = "" if path is None else path.suffix.lower()
     formats = [one for one in FORMATS.values() if among(one)]
     for one in formats:
@@ -72,7 +68,7 @@ def find_format(name: str | None, path: Path | None, among: Callable[[Format], b
             return one
     asked = f"{path}: '{suffix}'" if name is None else f"'{name}'"
     listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in formats)
-    raise UnknownFormatError(f"{asked} is none of the formats {listed}")
+    raise BadInputError(f"{asked} is none of the formats {listed}")
 
 
 def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:

@@ -22,10 +22,6 @@ MOST_HOA_STATES, LONGEST_HOA_LABEL, MOST_IMPLICIT = 10_000, 100_000, 12
 """Of an automaton that is read: its states, the characters of a label, and propositions if labels are not written."""
 
 
-class MalformedHoaError(BadInputError):
-    """A text is not an automaton in HOA, or not one for finite words."""
-
-
 def to_hoa(automaton: Automaton) -> str:
     """The automaton in HOA, with the states that it has."""
     propositions = sorted(automaton.propositions)
@@ -82,15 +78,15 @@ def from_hoa(text: str) -> GuardedAutomaton:
     accepting = set()
     for item, content in body:
         if item != "State:":
-            raise MalformedHoaError(f"the body of the HOA has {item!r} where 'State:' is needed")
+            raise BadInputError(f"the body of the HOA has {item!r} where 'State:' is needed")
         state, accepts, unlabelled = _read_state(content)
         if state in edges:
-            raise MalformedHoaError(f"state {state} of the HOA is defined twice")
+            raise BadInputError(f"state {state} of the HOA is defined twice")
         edges[state] = _labelled(state, unlabelled, aliases, len(names))
         accepting |= {state} if accepts else set()
     order = sorted({start, *edges, *(to for row in edges.values() for _, to in row)}, key=lambda q: (q != start, q))
     if len(order) > MOST_HOA_STATES:
-        raise MalformedHoaError(f"more than {MOST_HOA_STATES:,} states in the HOA")
+        raise BadInputError(f"more than {MOST_HOA_STATES:,} states in the HOA")
     number = {state: i for i, state in enumerate(order)}
     diagrams = Diagrams(names)
     rows = tuple(_row(diagrams, state, edges.get(state, []), number) for state in order)
@@ -113,15 +109,15 @@ def _sections(text: str) -> tuple[list[Item], list[Item]]:
     tokens = []
     for match in HOA_TOKEN.finditer(text):
         if match["bad"]:
-            raise MalformedHoaError(f"{match[0]!r} in the HOA means nothing there")
+            raise BadInputError(f"{match[0]!r} in the HOA means nothing there")
         tokens += [match["token"]] if match["token"] else []
     if tokens[:2] != ["HOA:", "v1"][: len(tokens)]:
-        raise MalformedHoaError("no HOA: the text does not begin with 'HOA: v1'")
+        raise BadInputError("no HOA: the text does not begin with 'HOA: v1'")
     if not {"--BODY--", "--END--"} <= {*tokens}:
-        raise MalformedHoaError("the HOA ends too early; --END-- is missing")
+        raise BadInputError("the HOA ends too early; --END-- is missing")
     middle, end = tokens.index("--BODY--"), tokens.index("--END--")
     if end < middle or "--ABORT--" in tokens[:end]:
-        raise MalformedHoaError("the HOA was aborted, or ends before its body")
+        raise BadInputError("the HOA was aborted, or ends before its body")
     return _items(tokens[2:middle]), _items(tokens[middle + 1 : end])
 
 
@@ -133,7 +129,7 @@ def _items(tokens: Sequence[str]) -> list[Item]:
         elif items:
             items[-1][1].append(token)
         else:
-            raise MalformedHoaError(f"{token!r} in the HOA, where an item such as 'AP:' is needed")
+            raise BadInputError(f"{token!r} in the HOA, where an item such as 'AP:' is needed")
     return items
 
 
@@ -145,22 +141,22 @@ def _read_header(items: Sequence[Item]) -> tuple[list[str], dict[str, str], int]
     for item, content in items:
         if item == "Start:":
             if len(content) != 1 or not re.fullmatch(r"\d{1,9}", content[0]):
-                raise MalformedHoaError("'Start:' of the HOA does not name one state")
+                raise BadInputError("'Start:' of the HOA does not name one state")
             starts.append(int(content[0]))
         elif item == "AP:":
             names = [re.sub(r"\\(.)", r"\1", one[1:-1], flags=re.DOTALL) for one in content if one[0] == '"']
             if content[:1] != [str(len(names))] or len(set(names)) != len(names):
-                raise MalformedHoaError("'AP:' of the HOA is not a number and so many different names in quotes")
+                raise BadInputError("'AP:' of the HOA is not a number and so many different names in quotes")
         elif item == "Alias:" and content:
             aliases[content[0]] = f"({_expanded(content[1:], aliases)})"
         elif item == "Acceptance:":
             acceptance = "".join(content)
         elif item not in IGNORED_ITEMS and item[0].isupper():
-            raise MalformedHoaError(f"{item!r} in the header of the HOA, which is not known here and may matter")
+            raise BadInputError(f"{item!r} in the header of the HOA, which is not known here and may matter")
     if acceptance != "1Inf(0)":
-        raise MalformedHoaError("the HOA does not say 'Acceptance: 1 Inf(0)', as an automaton of finite words does")
+        raise BadInputError("the HOA does not say 'Acceptance: 1 Inf(0)', as an automaton of finite words does")
     if len(starts) != 1:
-        raise MalformedHoaError(f"{len(starts)} initial states in the HOA where there must be one")
+        raise BadInputError(f"{len(starts)} initial states in the HOA where there must be one")
     return names, aliases, starts[0]
 
 
@@ -168,10 +164,10 @@ def _expanded(tokens: Sequence[str], aliases: Mapping[str, str]) -> str:
     """The text of some tokens, with aliases written out."""
     unknown = [token for token in tokens if token.startswith("@") and token not in aliases]
     if unknown:
-        raise MalformedHoaError(f"{unknown[0]!r} in the HOA is not defined")
+        raise BadInputError(f"{unknown[0]!r} in the HOA is not defined")
     text = " ".join(aliases.get(token, token) for token in tokens)
     if len(text) > LONGEST_HOA_LABEL:
-        raise MalformedHoaError(f"a label of the HOA has more than {LONGEST_HOA_LABEL:,} characters")
+        raise BadInputError(f"a label of the HOA has more than {LONGEST_HOA_LABEL:,} characters")
     return text
 
 
@@ -189,16 +185,16 @@ def _read_state(tokens: Sequence[str]) -> tuple[int, bool, list[tuple[str | None
         begin = found[-1].end() if found else 0
         match = HOA_EDGE.match(text, begin)
         if match is None:
-            raise MalformedHoaError(f"the HOA has {text[begin : begin + 30]!r} where a number is needed")
+            raise BadInputError(f"the HOA has {text[begin : begin + 30]!r} where a number is needed")
         found.append(match)
     own, *edges = found
     if any(edge[3] for edge in found):
-        raise MalformedHoaError(f"state {own[2]} of the HOA has an edge to several states at once")
+        raise BadInputError(f"state {own[2]} of the HOA has an edge to several states at once")
     if any(edge[4] for edge in edges):
-        raise MalformedHoaError("the HOA marks edges, not states, as accepting; ask its tool for state-acc")
+        raise BadInputError("the HOA marks edges, not states, as accepting; ask its tool for state-acc")
     sets = {int(number) for number in (own[4] or "").split()}
     if not sets <= {0}:
-        raise MalformedHoaError("the HOA has acceptance sets beside 0")
+        raise BadInputError("the HOA has acceptance sets beside 0")
     return int(own[2]), bool(sets), [(own[1] if edge[1] is None else edge[1], int(edge[2])) for edge in edges]
 
 
@@ -210,7 +206,7 @@ def _labelled(
         terms = (" & ".join(("" if i >> bit & 1 else "!") + str(bit) for bit in range(names)) for i in range(2**names))
         return [(term or "t", to) for term, (_, to) in zip(terms, edges, strict=True)]
     if any(label is None for label, _ in edges):
-        raise MalformedHoaError(f"state {state} of the HOA has edges without a label, and not one for every label")
+        raise BadInputError(f"state {state} of the HOA has edges without a label, and not one for every label")
     return [(_expanded(str(label).split(), aliases), to) for label, to in edges]
 
 
@@ -230,9 +226,7 @@ def _row(diagrams: Diagrams, state: int, edges: Sequence[tuple[str, int]], numbe
             _holds(diagrams, label),
         )
     if CONFLICT in diagrams.smallest_labels(row):
-        raise MalformedHoaError(
-            f"state {state} of the HOA has two edges for one label; only deterministic ones are read"
-        )
+        raise BadInputError(f"state {state} of the HOA has two edges for one label; only deterministic ones are read")
     return row
 
 
@@ -252,9 +246,9 @@ def _holds(diagrams: Diagrams, label: str) -> int:
             case "&" | "|":
                 join = partial(diagrams.combine, min if formula.operator == "&" else max)
                 return reduce(join, map(visit, formula.operands))
-        raise MalformedHoaError(f"the label [{label}] of the HOA is no condition on its propositions")
+        raise BadInputError(f"the label [{label}] of the HOA is no condition on its propositions")
 
     try:
         return visit(parse_formula(label))
     except MalformedFormulaError as error:
-        raise MalformedHoaError(f"the label [{label}] of the HOA cannot be read ({error})") from None
+        raise BadInputError(f"the label [{label}] of the HOA cannot be read ({error})") from None

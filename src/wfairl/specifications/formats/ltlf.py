@@ -42,17 +42,13 @@ MOST_STATED, MOST_STATED_STATES = 12, 128
 """The rules that people state are searched up to this many propositions and states."""
 
 
-class NoFormulaError(BadInputError):
-    """No formula of an automaton was found."""
-
-
 def from_ltlf(text: str) -> GuardedAutomaton:
     """The automaton of the words that fulfil a formula; if there are none, a `NoAcceptedWordError`."""
     return formula_automaton(parse_formula(text)).to_guarded()
 
 
 def to_ltlf(automaton: Automaton) -> str:
-    """The formula of an automaton, on one line; a `NoFormulaError` if there is none that this module finds."""
+    """The formula of an automaton, on one line; a `BadInputError` if there is none that this module finds."""
     smallest = as_symbolic(automaton).minimal()
     if not any(smallest.accepting):
         return f"{FALSE}\n"
@@ -120,7 +116,7 @@ def _state_by_state(automaton: SymbolicAutomaton) -> Formula:
     for state in _successors_first(automaton):
         formulas[state] = _formula_from(automaton, state, formulas)
         if len(str(formulas[state])) > LONGEST_FORMULA:
-            raise NoFormulaError(
+            raise BadInputError(
                 f"the formula of this automaton has more than {LONGEST_FORMULA:,} characters; export it as hoa"
             )
     return formulas[0]
@@ -166,13 +162,13 @@ def _conjunction_of(guard: Guard) -> Formula:
 
 
 def _successors_first(automaton: SymbolicAutomaton) -> Iterable[int]:
-    """The states, each after all that it leads to; a cycle through several states is a `NoFormulaError`."""
+    """The states, each after all that it leads to; a cycle through several states is a `BadInputError`."""
     followers = {state: automaton.successors(state) - {DEAD, state} for state in range(len(automaton.rows))}
     try:
         return [*TopologicalSorter(followers).static_order()]
     except CycleError as error:
         cycle = ", ".join(map(str, sorted(set(error.args[1]))))
-        raise NoFormulaError(
+        raise BadInputError(
             f"no formula was found: the automaton returns to states that it has left ({cycle}); LTLf expresses only"
             " some automata that do, and this export none of them; export it as hoa"
         ) from None

@@ -27,15 +27,11 @@ PROPOSITION_NAME = r"[^\s&|!'\"\\(),]+"
 MOST_MACHINE_STATES = 10_000
 
 
-class NoRewardMachineError(BadInputError):
-    """An automaton that the format cannot hold, or a text that is not in it."""
-
-
 def to_reward_machine(automaton: Automaton) -> str:
     """The automaton as a reward machine, with the states that it has."""
     for name in sorted(automaton.propositions):
         if not re.fullmatch(PROPOSITION_NAME, name) or name in ("True", "False"):
-            raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
+            raise BadInputError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
     whole = as_symbolic(automaton)
     final = [q for q, row in enumerate(whole.rows) if whole.accepting[q] and row == whole.diagrams.leaf(q)]
     edges = []
@@ -64,7 +60,7 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
     """Read a machine whose reward tells whether the word so far is accepted, and minimise it."""
     lines = [line for line in (line.partition("#")[0].strip() for line in text.splitlines()) if line]
     if len(lines) < 2 or not lines[0].isdecimal() or not re.fullmatch(r"\[[\d\s,]*\]", lines[1]):
-        raise NoRewardMachineError("no reward machine: its first lines are not an initial state and [final states]")
+        raise BadInputError("no reward machine: its first lines are not an initial state and [final states]")
     start, final = int(lines[0]), {int(number) for number in re.findall(r"\d+", lines[1])}
     edges = [_edge(line) for line in lines[2:]]
     edges = [edge for edge in edges if edge[0] not in final or edge[0] == edge[1]]
@@ -73,12 +69,12 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
         rewards.setdefault(target, set()).add(rewarded)
     mixed = [state for state, some in rewards.items() if len(some) > 1]
     if mixed:
-        raise NoRewardMachineError(
+        raise BadInputError(
             f"state {mixed[0]} is entered with a reward and without: that rewards a transition, not a word"
         )
     order = sorted({start, *final, *(q for edge in edges for q in edge[:2])}, key=lambda q: (q != start, q))
     if len(order) > MOST_MACHINE_STATES:
-        raise NoRewardMachineError(f"the reward machine has more than {MOST_MACHINE_STATES:,} states")
+        raise BadInputError(f"the reward machine has more than {MOST_MACHINE_STATES:,} states")
     number = {state: i for i, state in enumerate(order)}
     names = sorted({name for _, _, guards, _ in edges for guard in guards for name in guard.true | guard.false})
     diagrams = Diagrams(names)
@@ -98,9 +94,9 @@ def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
     except ValueError:
         match = None
     if match is None:
-        raise NoRewardMachineError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
+        raise BadInputError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
     if reward < 0:
-        raise NoRewardMachineError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
+        raise BadInputError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
     return int(match[1]), int(match[2]), _guards(match[3]), reward > 0
 
 
@@ -113,7 +109,7 @@ def _guards(condition: str) -> list[Guard]:
         literals = [literal for literal in literals if literal not in ("True", "!False")]
         for literal in literals:
             if not re.fullmatch(f"!?{PROPOSITION_NAME}", literal):
-                raise NoRewardMachineError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
+                raise BadInputError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
         true = frozenset(literal for literal in literals if not literal.startswith("!"))
         false = frozenset(literal[1:] for literal in literals if literal.startswith("!"))
         if not true & false:
@@ -124,5 +120,5 @@ def _guards(condition: str) -> list[Guard]:
 def _row(diagrams: Diagrams, choices: Sequence[tuple[Guard, int]], state: int) -> int:
     row = diagrams.of_guards(choices, DEAD)
     if diagrams.of_guards(choices[::-1], DEAD) != row:
-        raise NoRewardMachineError(f"two conditions of state {state} of the reward machine hold at once")
+        raise BadInputError(f"two conditions of state {state} of the reward machine hold at once")
     return row
