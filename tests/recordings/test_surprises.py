@@ -24,7 +24,7 @@ from wfairl.core.worlds.world import slips
 from wfairl.recordings.commands import _surprises
 from wfairl.recordings.log import read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
-from wfairl.recordings.slip_estimate import NoSlipError, estimate_slip
+from wfairl.recordings.slip_estimate import estimate_slip
 from wfairl.runs.data_sets import load, save
 
 
@@ -195,7 +195,7 @@ def test_a_log_of_states_alone_draws_the_controls_of_surprises_and_says_so(tmp_p
     (surprise,) = log.recordings[0].surprises
     assert surprise.control is None
     assert log.dataset.demonstrations[0].controls[1] == 0
-    with pytest.raises(NoSlipError):
+    with pytest.raises(BadInputError):
         estimate_slip(log.recordings.values())
 
 
@@ -223,7 +223,7 @@ def test_states_alone_are_refused_where_the_world_slips(tmp_path):
     path.write_text(json.dumps({"states": [[2, 2], [3, 2], [0, 0]], "controls": ["up", "up"]}))
     (surprise,) = read_recordings(path, slippery).recordings[0].surprises
     assert surprise.step == 1  # the first step is a slip, which the model foresees
-    with pytest.raises(NoSlipError, match="the model slips already"):
+    with pytest.raises(BadInputError, match="the model slips already"):
         estimate_slip(read_recordings(path, slippery).recordings.values())
 
 
@@ -249,10 +249,10 @@ def test_slips_that_are_not_alike_are_named_and_not_averaged(tmp_path):
         state = Courier().step(state, (controls[-1] + (rng.random() < 0.15)) % 4)  # it slips to the right
         states.append(state)
     recording = read_states(world, [list(one) for one in states], controls, rng)
-    with pytest.raises(NoSlipError, match=r"controls do not slip alike: .*: right "):
+    with pytest.raises(BadInputError, match=r"controls do not slip alike: .*: right "):
         estimate_slip([recording])
     staying = read_states(world, [[2, 2], [2, 2], [3, 2]], [1, 1], rng)
-    with pytest.raises(NoSlipError, match="no other control explains 1 of 1 slips: right: stayed 1 times"):
+    with pytest.raises(BadInputError, match="no other control explains 1 of 1 slips: right: stayed 1 times"):
         estimate_slip([staying])
 
 

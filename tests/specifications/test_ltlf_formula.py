@@ -11,11 +11,10 @@ from pylogics.parsers import parse_ltl
 from strategies_automata import formulas
 
 from wfairl.core.automata.automaton import DEAD
-from wfairl.core.support.errors import FailedRunError
+from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.specifications.ltlf_automaton import formula_automaton
 from wfairl.specifications.ltlf_formula import (
     Formula,
-    MalformedFormulaError,
     conjunction,
     disjunction,
     parse_formula,
@@ -116,7 +115,7 @@ def test_operators_bind_as_they_are_documented(text, same):
     ],
 )
 def test_what_is_no_formula_is_an_error_that_says_where(text, reason):
-    with pytest.raises(MalformedFormulaError, match=reason):
+    with pytest.raises(BadInputError, match=reason):
         parse_formula(text)
 
 

@@ -18,7 +18,7 @@ from wfairl.cli.options import AsJson, TaskName
 from wfairl.core.support.errors import BadInputError
 from wfairl.recordings.log import Log, disagreements, read_recordings
 from wfairl.recordings.recorded_states import Recording, count_detours
-from wfairl.recordings.slip_estimate import NoSlipError, SlipEstimate, estimate_slip
+from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
 from wfairl.runs.task_registry import find_task
 
 MOST_PLACES = 4
@@ -169,7 +169,7 @@ def _way_to_model(recordings: Iterable[Recording]) -> str:
     """How to plan for what the model does not foresee."""
     try:
         estimate = estimate_slip(recordings)
-    except NoSlipError:
+    except BadInputError:
         return "To plan for them, say in the world how likely they are: `outcomes` instead of `step`."
     return (
         f"To plan for them, use --estimate-slip: a control is replaced by another one in {estimate.probability:.1%} of"

@@ -29,10 +29,6 @@ CLEARLY = 4.0
 """Standard deviations by which the statistic of the G-test exceeds its mean."""
 
 
-class NoSlipError(BadInputError):
-    """There is no slip to estimate, or it is of another kind."""
-
-
 @dataclass(frozen=True)
 class SlipEstimate:
     """How often controls slip: the mean, and the interval of 95 %."""
@@ -44,15 +40,15 @@ class SlipEstimate:
 
 
 def estimate_slip(recordings: Iterable[Recording]) -> SlipEstimate:
-    """How often controls slip; logs that do not tell, or controls that do not slip alike, are a `NoSlipError`."""
+    """How often controls slip; logs that do not tell, or controls that do not slip alike, are a `BadInputError`."""
     recordings = list(recordings)
     kinds = Counter(kind for one in recordings for kind in one.slips)
     _check_replaced(recordings, kinds)
     telling = {(own, share): count for (own, share), count in kinds.items() if own != share and (own or share)}
     if any(slips(one.path.world) for one in recordings):
-        raise NoSlipError("the model slips already: --estimate-slip estimates that of a model that does not")
+        raise BadInputError("the model slips already: --estimate-slip estimates that of a model that does not")
     if not telling:
-        raise NoSlipError("no step tells how often controls slip: the log must give states and controls")
+        raise BadInputError("no step tells how often controls slip: the log must give states and controls")
     log_likelihood = np.zeros(len(GRID))
     for (own, share), count in telling.items():
         log_likelihood += count * np.log((1 - GRID) * own + GRID * share)
@@ -71,11 +67,11 @@ def _check_replaced(recordings: Sequence[Recording], kinds: Counter[tuple[bool, 
         "Say so in the world, with `outcomes` instead of `step`. Without --estimate-slip the log can be used as it is"
     )
     if kinds[False, 0.0] > LARGEST_UNEXPLAINED * seen.total():
-        raise NoSlipError(f"no other control explains {kinds[False, 0.0]} of {seen.total()} slips: {often}. {advice}")
+        raise BadInputError(f"no other control explains {kinds[False, 0.0]} of {seen.total()} slips: {often}. {advice}")
     alike = Counter({kind: count for kind, count in seen.items() if kind[1] in controls})
     taken = Counter(control for control, _ in alike.elements())
     others = len(controls) - 1
     statistic = 2 * sum(count * np.log(count * others / taken[control]) for (control, _), count in alike.items())
     freedom = len(taken) * (others - 1)
     if freedom > 0 and statistic > freedom + CLEARLY * np.sqrt(2 * freedom):
-        raise NoSlipError(f"controls do not slip alike: {often}. {advice}")
+        raise BadInputError(f"controls do not slip alike: {often}. {advice}")

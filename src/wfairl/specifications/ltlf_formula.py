@@ -32,10 +32,6 @@ DEEPEST_FORMULA, LARGEST_FORMULA = 250, 20_000
 """How deep a formula may be nested, and how many operators and propositions it may have."""
 
 
-class MalformedFormulaError(BadInputError):
-    """A text is not a formula of LTLf."""
-
-
 @dataclass(frozen=True)
 class Formula:
     """A formula: an operator with its operands; `true`, `false`, or a proposition with its name."""
@@ -131,7 +127,7 @@ def parse_formula(text: str) -> Formula:
     """Read a formula.
 
     Binary operators bind in the order U R W M, &, |, ->, <->, the first most strongly; those of time and -> group from
-    the right. A `MalformedFormulaError` says what is wrong, and where.
+    the right. A `BadInputError` says what is wrong, and where.
     """
     return _Parser(text).whole()
 
@@ -154,7 +150,7 @@ class _Parser:
         """A formula whose binary operators bind at least so strongly, up to one that does not."""
         self.depth += 1
         if self.depth > DEEPEST_FORMULA:
-            raise MalformedFormulaError(f"the formula is nested more than {DEEPEST_FORMULA} deep")
+            raise BadInputError(f"the formula is nested more than {DEEPEST_FORMULA} deep")
         left = self.operand()
         while BINDING.get(self.peek(), -1) >= least:
             operator = self.take()
@@ -165,9 +161,7 @@ class _Parser:
                 operands.append(self.formula(tighter))
             left = _join(operator, *operands)
             if left.size > LARGEST_FORMULA:
-                raise MalformedFormulaError(
-                    f"the formula has more than {LARGEST_FORMULA:,} parts, once <-> is written out"
-                )
+                raise BadInputError(f"the formula has more than {LARGEST_FORMULA:,} parts, once <-> is written out")
         self.depth -= 1
         return left
 
@@ -202,7 +196,7 @@ class _Parser:
         kind, token, at = self.tokens[self.next]
         actual = "its end" if kind == "end" else f"{token!r} (character {at + 1})"
         advice = "; write X[!] for the strong next or WX for the weak one" if token == "X" else ""
-        raise MalformedFormulaError(f"the formula has {actual} where {wanted} is needed{advice}")
+        raise BadInputError(f"the formula has {actual} where {wanted} is needed{advice}")
 
 
 def _join(operator: str, *operands: Formula) -> Formula:
@@ -226,7 +220,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         kind = str(matched.lastgroup)
         token, at = matched[kind], matched.end()
         if kind == "bad":
-            raise MalformedFormulaError(f"the formula has {token!r} (character {at}), which means nothing there")
+            raise BadInputError(f"the formula has {token!r} (character {at}), which means nothing there")
         if kind == "name":
             token = re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
         yield kind, token if kind == "name" else SAME_TOKEN.get(token, token), at - 1

@@ -13,7 +13,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import Diagrams
-from wfairl.specifications.ltlf_formula import Formula, MalformedFormulaError, parse_formula
+from wfairl.specifications.ltlf_formula import Formula, parse_formula
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_guarded
 
 __all__ = ["from_hoa", "to_hoa"]
@@ -246,9 +246,9 @@ def _holds(diagrams: Diagrams, label: str) -> int:
             case "&" | "|":
                 join = partial(diagrams.combine, min if formula.operator == "&" else max)
                 return reduce(join, map(visit, formula.operands))
-        raise BadInputError(f"the label [{label}] of the HOA is no condition on its propositions")
+        raise BadInputError("it is no condition on its propositions")
 
     try:
         return visit(parse_formula(label))
-    except MalformedFormulaError as error:
+    except BadInputError as error:
         raise BadInputError(f"the label [{label}] of the HOA cannot be read ({error})") from None
