@@ -284,8 +284,11 @@ def test_texts_that_were_cut_and_changed_are_read_or_refused_and_nothing_else(da
         ("", "first lines are not"),
         ("0\n[2]\n(0,2,'a',RewardControl())\n", "not a transition with a constant reward"),
         ("0\n[2]\n(0,2,'a',ConstantRewardFunction(-1))\n", "below zero"),
-        ("0\n[2]\n(0,2,'a(b',ConstantRewardFunction(1))\n", "disjunctive normal form"),
-        ("0\n[2]\n(0,1,'a',ConstantRewardFunction(1))\n(0,2,'a&b',ConstantRewardFunction(1))\n", "hold at once"),
+        ("0\n[2]\n(0,2,'a(b',ConstantRewardFunction(1))\n", "cannot be read"),
+        (
+            "0\n[2]\n(0,1,'a',ConstantRewardFunction(1))\n(0,2,'a&b',ConstantRewardFunction(1))\n",
+            "two edges for one label",
+        ),
         ("0\n[]\n(0,1,'a',ConstantRewardFunction(1))\n(1,1,'b',ConstantRewardFunction(0))\n", "rewards a transition"),
     ],
 )

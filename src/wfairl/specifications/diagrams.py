@@ -6,15 +6,20 @@ comparing them is comparing two numbers.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache, partial, reduce
 from typing import Any
 
-from wfairl.core.automata.automaton import Guard, Label
+from wfairl.core.automata.automaton import DEAD, Guard, Label
 from wfairl.core.support.errors import BadInputError
+from wfairl.specifications.ltlf_formula import Formula
 
 MOST_DIAGRAM_LEVELS, MOST_DIAGRAM_NODES, MOST_DIAGRAM_CASES = 200, 300_000, 20_000
 """How deep tests are nested, how many nodes there are, and how many cases are listed."""
+
+
+CONFLICT = DEAD - 1
+"""Where conditions of two next states hold."""
 
 
 class Diagrams:
@@ -83,6 +88,33 @@ class Diagrams:
             return self._test(level, low, high)
 
         return visit(0, tuple(range(len(choices))))
+
+    def of_condition(self, formula: Formula, literal: Callable[[str], int]) -> int:
+        """1 where a formula without operators of time holds, 0 elsewhere; `literal` gives the function of a name."""
+        match formula.operator:
+            case "true" | "false":
+                return self.leaf(int(formula.operator == "true"))
+            case "proposition":
+                return literal(formula.name)
+            case "!":
+                return self.map(lambda held: 1 - held, self.of_condition(formula.operands[0], literal))
+            case "&" | "|":
+                join = partial(self.combine, min if formula.operator == "&" else max)
+                return reduce(join, (self.of_condition(one, literal) for one in formula.operands))
+        raise BadInputError(f"it is no condition on its propositions: {formula}")
+
+    def of_conditions(self, choices: Iterable[tuple[int, int]], state: int) -> int:
+        """The function from labels to the state whose condition holds, `DEAD` where none does."""
+        row = self.leaf(DEAD)
+        for condition, to in choices:
+            row = self.combine(
+                lambda after, taken, to=to: after if not taken else to if after in (DEAD, to) else CONFLICT,  # type: ignore[misc]
+                row,
+                condition,
+            )
+        if CONFLICT in self.smallest_labels(row):
+            raise BadInputError(f"state {state} has two edges for one label; only deterministic automata are read")
+        return row
 
     def smallest_labels(self, node: int) -> dict[Any, Label]:
         """For each value of a function, a label of fewest propositions that has it."""

@@ -6,14 +6,13 @@ acceptance set, `Inf(0)`. A label that loses the task has no edge.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial, reduce
 
 from wfairl import __version__
 from wfairl.core.automata.automaton import DEAD, Automaton, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import Diagrams
-from wfairl.specifications.ltlf_formula import Formula, parse_formula
+from wfairl.specifications.ltlf_formula import parse_formula
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_guarded
 
 __all__ = ["from_hoa", "to_hoa"]
@@ -89,8 +88,11 @@ def from_hoa(text: str) -> GuardedAutomaton:
         raise BadInputError(f"more than {MOST_HOA_STATES:,} states in the HOA")
     number = {state: i for i, state in enumerate(order)}
     diagrams = Diagrams(names)
-    rows = tuple(_row(diagrams, state, edges.get(state, []), number) for state in order)
-    return SymbolicAutomaton(diagrams, rows, tuple(state in accepting for state in order)).to_guarded()
+    rows = [
+        diagrams.of_conditions([(_holds(diagrams, label), number[to]) for label, to in edges.get(state, [])], state)
+        for state in order
+    ]
+    return SymbolicAutomaton(diagrams, tuple(rows), tuple(state in accepting for state in order)).to_guarded()
 
 
 Item = tuple[str, list[str]]
@@ -210,45 +212,17 @@ def _labelled(
     return [(_expanded(str(label).split(), aliases), to) for label, to in edges]
 
 
-CONFLICT = DEAD - 1
-
-
-def _row(diagrams: Diagrams, state: int, edges: Sequence[tuple[str, int]], number: dict[int, int]) -> int:
-    """The function from labels to the next state."""
-    row = diagrams.leaf(DEAD)
-    for label, to in edges:
-        target = number[to]
-        row = diagrams.combine(
-            lambda after, taken, target=target: (  # type: ignore[misc]
-                after if not taken else target if after in (DEAD, target) else CONFLICT
-            ),
-            row,
-            _holds(diagrams, label),
-        )
-    if CONFLICT in diagrams.smallest_labels(row):
-        raise BadInputError(f"state {state} of the HOA has two edges for one label; only deterministic ones are read")
-    return row
-
-
 def _holds(diagrams: Diagrams, label: str) -> int:
     """1 where a label's condition holds, 0 elsewhere."""
 
-    def visit(formula: Formula) -> int:
-        match formula.operator:
-            case "true" | "false":
-                return diagrams.leaf(int(formula.operator == "true"))
-            case "proposition" if formula.name in ("t", "f"):
-                return diagrams.leaf(int(formula.name == "t"))
-            case "proposition" if formula.name.isdecimal() and int(formula.name) < len(diagrams.propositions):
-                return diagrams.literal(diagrams.propositions[int(formula.name)])
-            case "!":
-                return diagrams.map(lambda held: 1 - held, visit(formula.operands[0]))
-            case "&" | "|":
-                join = partial(diagrams.combine, min if formula.operator == "&" else max)
-                return reduce(join, map(visit, formula.operands))
-        raise BadInputError("it is no condition on its propositions")
+    def literal(name: str) -> int:
+        if name in ("t", "f"):
+            return diagrams.leaf(int(name == "t"))
+        if name.isdecimal() and int(name) < len(diagrams.propositions):
+            return diagrams.literal(diagrams.propositions[int(name)])
+        raise BadInputError(f"it is no condition on its propositions: {name}")
 
     try:
-        return visit(parse_formula(label))
+        return diagrams.of_condition(parse_formula(label), literal)
     except BadInputError as error:
         raise BadInputError(f"the label [{label}] of the HOA cannot be read ({error})") from None

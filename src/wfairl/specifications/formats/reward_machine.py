@@ -13,12 +13,12 @@ initial state that accepts, to which no edge leads, has a loop with reward 1 tha
 """
 
 import re
-from collections.abc import Sequence
 
-from wfairl.core.automata.automaton import DEAD, Automaton, Guard
+from wfairl.core.automata.automaton import DEAD, Automaton
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import Diagrams, shortest_choices
+from wfairl.specifications.ltlf_formula import Formula, parse_formula
 from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic
 
 PROPOSITION_NAME = r"[^\s&|!'\"\\(),]+"
@@ -76,17 +76,17 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
     if len(order) > MOST_MACHINE_STATES:
         raise BadInputError(f"the reward machine has more than {MOST_MACHINE_STATES:,} states")
     number = {state: i for i, state in enumerate(order)}
-    names = sorted({name for _, _, guards, _ in edges for guard in guards for name in guard.true | guard.false})
-    diagrams = Diagrams(names)
+    diagrams = Diagrams(sorted(frozenset().union(*(condition.propositions for _, _, condition, _ in edges))))
+    conditions = [diagrams.of_condition(condition, diagrams.literal) for _, _, condition, _ in edges]
     rows = []
     for state in order:
-        own = [(guard, number[to]) for source, to, guards, _ in edges if source == state for guard in guards]
-        rows.append(diagrams.leaf(number[state]) if state in final else _row(diagrams, own, state))
+        own = [(taken, number[edge[1]]) for taken, edge in zip(conditions, edges, strict=True) if edge[0] == state]
+        rows.append(diagrams.leaf(number[state]) if state in final else diagrams.of_conditions(own, state))
     accepting = tuple(True in rewards.get(state, ()) for state in order)
     return SymbolicAutomaton(diagrams, tuple(rows), accepting).to_guarded()
 
 
-def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
+def _edge(line: str) -> tuple[int, int, Formula, bool]:
     """Source, target, condition and whether it is rewarded."""
     match = TRANSITION_LINE.fullmatch(line)
     try:
@@ -97,28 +97,13 @@ def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
         raise BadInputError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
     if reward < 0:
         raise BadInputError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
-    return int(match[1]), int(match[2]), _guards(match[3]), reward > 0
+    return int(match[1]), int(match[2]), _formula(match[3]), reward > 0
 
 
-def _guards(condition: str) -> list[Guard]:
-    guards = []
-    for term in condition.split("|"):
-        literals = [literal.strip() for literal in term.split("&")]
-        if "False" in literals or "!True" in literals:
-            continue
-        literals = [literal for literal in literals if literal not in ("True", "!False")]
-        for literal in literals:
-            if not re.fullmatch(f"!?{PROPOSITION_NAME}", literal):
-                raise BadInputError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
-        true = frozenset(literal for literal in literals if not literal.startswith("!"))
-        false = frozenset(literal[1:] for literal in literals if literal.startswith("!"))
-        if not true & false:
-            guards.append(Guard(true, false))
-    return guards
-
-
-def _row(diagrams: Diagrams, choices: Sequence[tuple[Guard, int]], state: int) -> int:
-    row = diagrams.of_guards(choices, DEAD)
-    if diagrams.of_guards(choices[::-1], DEAD) != row:
-        raise BadInputError(f"two conditions of state {state} of the reward machine hold at once")
-    return row
+def _formula(condition: str) -> Formula:
+    constants = {"True": "true", "False": "false"}
+    quoted = re.sub(PROPOSITION_NAME, lambda name: constants.get(name[0], f'"{name[0]}"'), condition)
+    try:
+        return parse_formula(quoted)
+    except BadInputError as error:
+        raise BadInputError(f"the condition '{condition[:60]}' cannot be read ({error})") from None
