@@ -9,12 +9,13 @@ A task without a rule is defined by demonstrations alone: nothing counts as succ
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.minigrid.tasks import MiniGridTask
@@ -113,17 +114,9 @@ def proposition_of_document(document: Any) -> Proposition:
     Raises:
         BadInputError: it has an unknown kind, or a part that is missing or of the wrong type.
     """
-    try:
-        given = {str(name): tuple(one) if isinstance(one, list) else one for name, one in document.items()}
-        kind = PROPOSITION_KINDS[str(given.pop("is"))]
-    except (KeyError, TypeError, AttributeError):
-        raise BadInputError(f"a proposition is one of {', '.join(PROPOSITION_KINDS)}, not {document!r}") from None
-    types = {one.name: (int,) if one.name in ("x", "y", "distance") else (str, tuple) for one in fields(kind)}
-    wrong = [name for name, one in given.items() if not isinstance(one, types.get(name, ()))]
-    if wrong:
-        raise BadInputError(f"a proposition with a wrong {', '.join(wrong)}: {document!r}")
-    try:
-        proposition: Proposition = kind(**given)
-    except TypeError as error:
-        raise BadInputError(f"an incomplete proposition ({error})") from None
+    kind = document.get("is") if isinstance(document, Mapping) else None
+    if not isinstance(kind, str) or kind not in PROPOSITION_KINDS:
+        raise BadInputError(f"a proposition is one of {', '.join(PROPOSITION_KINDS)}, not {document!r}")
+    given = {name: one for name, one in document.items() if name != "is"}
+    proposition: Proposition = parse(PROPOSITION_KINDS[kind], given)
     return proposition
