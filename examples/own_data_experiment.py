@@ -10,7 +10,7 @@ from road_network import ROADS, TASK
 
 from experiments.harness import Cell, Experiment, Options, Outcome, register_experiment, table_of
 from experiments.public_data import PublicSource, from_routes
-from experiments.route_choice import Choices, CostFamily, ExactChoice, fit, flat_estimate
+from experiments.route_choice import CostFamily, ExactChoice, fit, flat_estimate
 from wfairl import build_product, find_plan, visit_in_order
 from wfairl.core.planning import true_cost
 
@@ -29,11 +29,10 @@ SOURCE = PublicSource("Routes of a delivery service", "your own logs", files=(),
 def learn(data, features):
     """Estimate the costs of roads from some features, and the log-likelihood of new routes."""
     routes, family = SOURCE.load(data), CostFamily.linear(ROADS.table)
-    choices = Choices.of_trajectories(ROADS.table.successors, list(map(routes.steps, range(len(routes)))), routes.goals)
     kept = [family.names.index(name) for name in features]
     start = flat_estimate(CostFamily(family.features[..., kept], tuple(features)))
-    found = fit(ExactChoice(), choices.of_trips(routes.splits["train"]), start)
-    tested = ExactChoice().log_probabilities(choices.of_trips(routes.splits["test"]), found.costs)
+    found = fit(ExactChoice(), routes.choices(routes.splits["train"]), start)
+    tested = ExactChoice().log_probabilities(routes.choices(routes.splits["test"]), found.costs)
     return Outcome([{"bits": float(tested.mean() / np.log(2))}])
 
 
