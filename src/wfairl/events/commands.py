@@ -82,11 +82,10 @@ def score(
     data = read_words(words, columns)
     verdicts, unknown = model.judge_all(data.words), unknown_propositions(model, data.words)
     given = None if data.scores is None else [score >= model.threshold for score in data.scores]
-    cases = getattr(data, "cases", ())
     if as_json:
         print_json(
             {
-                **({"cases": list(cases)} if cases else {}),
+                **({"cases": list(data.cases)} if data.cases else {}),
                 **({} if given is None else {"given": given}),
                 "values": [verdict.value for verdict in verdicts],
                 "accepted": [verdict.accepted for verdict in verdicts],
@@ -98,7 +97,7 @@ def score(
             }
         )
         return
-    _print_verdicts(data.words, verdicts, cases, given, differing, most)
+    _print_verdicts(data.words, verdicts, data.cases, given, differing, most)
     for sentence in unknown.sentences:
         out.print(sentence)
 
@@ -162,7 +161,7 @@ def conform_command(
     data = read_words(
         log, LogColumns(case_column, event_column, time_column, lifecycle=lifecycle, attributes=attributes_of(model))
     )
-    cases = getattr(data, "cases", ()) or tuple(str(number) for number in range(len(data)))
+    cases = data.cases or tuple(str(number) for number in range(len(data)))
     found = conform(model, data.words, cases, dict(map(_parse_cost, event_cost or ())))
     if output is not None:
         text = io.StringIO(newline="")

@@ -71,14 +71,8 @@ class DeclareLearner(WordLearner):
         fitting, finite = automaton_of_rule(rule, alphabet, self.max_states)
         rule = replace(rule, in_automaton=fitting)
         # Without counting constraints a repeated label changes nothing: the table is right for any word.
-        model = TaskModel.of_automaton(
-            finite,
-            "declare",
-            data.words,
-            data.flags,
-            stated=rule.sentences or (NO_RULE,),
-            record=rule,
-        )
+        stated = rule.sentences or (NO_RULE,)
+        model = TaskModel.of_automaton(finite, "declare", data.words, data.flags, stated=stated, record=rule)
         unpaired = np.delete(propositions, paired).tolist()
         notes = tuple(_notes(rule, unpaired, len(corpus), len(words)))
         return LearnedTask(model, bits, trivial=not rule.sentences, notes=notes)

@@ -98,7 +98,6 @@ class LogColumns:
 class EventLog(ScoredWords):
     """Words of a log."""
 
-    cases: tuple[str, ...] = ()  # the names of the words
     outcomes: tuple[float | None, ...] = ()  # the score of each case that has one; empty if none has
     notes: tuple[str, ...] = ()  # what was left out or changed while reading, in sentences
 

@@ -26,6 +26,7 @@ class ScoredWords:
 
     words: tuple[Word, ...]
     scores: tuple[float, ...] | None
+    cases: tuple[str, ...] = ()  # the names of the words, if they have any
 
     def __post_init__(self) -> None:
         if self.scores is None:

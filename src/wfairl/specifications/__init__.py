@@ -2,8 +2,6 @@
 
 from wfairl.core.support.imports import load_lazily
 
-_MODULES = {
-    "symbolic": ("same_words",),
-}
+_MODULES = {"symbolic": ("same_words",)}
 
 __getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)
