@@ -11,7 +11,6 @@ from itertools import combinations, product
 from operator import and_
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.events.constraints import EventConstraint, Occurrences
@@ -74,11 +73,11 @@ def _reasons(
     """Facts about its propositions and perhaps one more, from which a constraint follows; None if it does not."""
     names = one.propositions
     common = set.intersection(*(beside[name] for name in names)) - {*names}
-    broken = _every_word() & ~_words_keeping(one.template.name, SLOTS[: len(names)])
+    broken = _short_words_that(False, one.template.name, SLOTS[: len(names)])
     for third in ((), *((name,) for name in sorted(common))):
         slot = dict(zip((*names, *third), SLOTS, strict=False))
         about = [
-            (fact, _words_keeping(fact.template.name, tuple(slot[name] for name in fact.propositions)))
+            (fact, _short_words_that(True, fact.template.name, tuple(slot[name] for name in fact.propositions)))
             for size in (1, 2)
             for some in combinations(slot, size)
             for fact in facts.get(frozenset(some), ())
@@ -101,9 +100,10 @@ def _fewest(about: list[tuple[EventConstraint, int]], broken: int) -> list[Event
 
 
 @cache
-def _words_keeping(template: str, slots: tuple[str, ...]) -> int:
-    """The short words that keep a constraint on some slots, each a bit."""
-    return _to_bits(EventConstraint.of(template, *slots).holds(_short_words()))
+def _short_words_that(keep: bool, template: str, slots: tuple[str, ...]) -> int:
+    """The short words that keep a constraint on some slots, or break it, each a bit."""
+    flags = EventConstraint.of(template, *slots).holds(_short_words()) == keep
+    return int.from_bytes(np.packbits(flags).tobytes(), "big")
 
 
 @cache
@@ -111,12 +111,3 @@ def _short_words() -> Occurrences:
     labels = [frozenset[str](), *(frozenset({slot}) for slot in SLOTS)]
     words = [word for length in range(LONGEST + 1) for word in product(labels, repeat=length)]
     return Occurrences.of(*encode_all(words), SLOTS)
-
-
-@cache
-def _every_word() -> int:
-    return _to_bits(np.ones(len(_short_words()), bool))
-
-
-def _to_bits(flags: NDArray[np.bool_]) -> int:
-    return int.from_bytes(np.packbits(flags).tobytes(), "big")
