@@ -48,7 +48,9 @@ class Conformance:
     def reason(self, number: int) -> str:
         """Why a word is far off, in a sentence; empty if it is not."""
         rule, word = learned_rule_of(self.model), self.words[number]
-        if not word and self.cost[number] > 0:
+        if not self.cost[number] > 0:
+            return ""
+        if not word:
             return "no event"
         if rule is not None and rule.relations is not None and (reasons := rule.relations.reasons(word)):
             return "; ".join(reasons)
