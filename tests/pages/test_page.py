@@ -15,6 +15,7 @@ from report_blocks import block_html, text_html
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.blocks import (
     MAX_DRAWN_STATES,
@@ -23,7 +24,6 @@ from wfairl.pages.blocks import (
     Command,
     Facts,
     PageTable,
-    RaggedTableError,
     TableCell,
     prose,
 )
@@ -120,7 +120,7 @@ def test_a_table_keeps_its_cells_alignment_and_highlights():
 
 
 def test_a_ragged_table_is_refused():
-    with pytest.raises(RaggedTableError, match="a row has 1 cells where the table has 2 columns"):
+    with pytest.raises(BadInputError, match="a row has 1 cells where the table has 2 columns"):
         PageTable((Column("a"), Column("b")), (("x",),))
 
 

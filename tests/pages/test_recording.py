@@ -10,7 +10,8 @@ from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
-from wfairl.pages.player import EpisodePlayer, NothingToPlayError, record_episode
+from wfairl.core.support.errors import BadInputError
+from wfairl.pages.player import EpisodePlayer, record_episode
 from wfairl.pages.tiles import TILE
 from wfairl.runs import evaluate
 from wfairl.runs.task_registry import find_task
@@ -124,7 +125,7 @@ def test_a_policy_that_sees_no_way_is_one_moment_long():
 
 
 def test_a_player_without_recordings_is_refused():
-    with pytest.raises(NothingToPlayError):
+    with pytest.raises(BadInputError, match="at least one recording"):
         EpisodePlayer(())
 
 

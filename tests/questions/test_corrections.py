@@ -24,7 +24,6 @@ from wfairl.questions.corrections import (
     HoldsBefore,
     NeverHolds,
     NoEdge,
-    OutweighedError,
     correction_of_document,
     counterexamples,
     enforce_laws,
@@ -201,7 +200,7 @@ def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what
 
 def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(errand):
     task, dataset, model = errand
-    with pytest.raises(OutweighedError, match="explains the demonstrations"):
+    with pytest.raises(BadCorrectionError, match="explains the demonstrations"):
         weigh_correction(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
     with pytest.raises(BadCorrectionError, match="obeys already"):
         weigh_correction(HoldsBefore("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))

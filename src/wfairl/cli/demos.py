@@ -78,11 +78,7 @@ def check_suffix(output: Path) -> None:
 
 
 def check_nothing_is_lost(output: Path, is_kept: Callable[[Dataset], bool]) -> None:
-    """Refuse to replace a file, unless it is a data set that is part of the new one.
-
-    Raises:
-        BadInputError: says what is in the file.
-    """
+    """Refuse to replace a file, unless it is a data set that is part of the new one. The error says what is in it."""
     check_file(output)
     if not output.exists():
         return

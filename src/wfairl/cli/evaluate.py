@@ -123,8 +123,7 @@ def comparison_sentence(evaluation: Evaluation, other: Evaluation, task: Task) -
 def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) -> None:
     """Check that an evaluation can be saved with a run, before it is computed.
 
-    Raises:
-        BadInputError: the policy is not that of a run, or the run's report could not show the evaluation.
+    Raises `BadInputError` if the policy is not that of a run, or the run's report could not show the evaluation.
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")

@@ -18,18 +18,11 @@ from wfairl.core.support.documents import plain
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a dataclass of settings.
+    """One field of a dataclass of settings."""
 
-    Attributes:
-        type: of its values, or of the items of a tuple.
-        is_tuple: whether it holds several values.
-        default: the default; None where data or task decide.
-        help: its description.
-    """
-
-    type: type[Any]
-    is_tuple: bool
-    default: Any
+    type: type[Any]  # of its values, or of the items of a tuple
+    is_tuple: bool  # whether it holds several values
+    default: Any  # None where data or task decide
     help: str
 
 

@@ -59,10 +59,6 @@ class Command:
     text: str
 
 
-class RaggedTableError(BadInputError):
-    """A row of a table has a different number of cells than the header."""
-
-
 @dataclass(frozen=True)
 class Column:
     """The name of a column and the alignment of its cells."""
@@ -93,7 +89,7 @@ class PageTable:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise RaggedTableError(f"a row has {len(row)} cells where the table has {len(self.columns)} columns")
+                raise BadInputError(f"a row has {len(row)} cells where the table has {len(self.columns)} columns")
 
     @property
     def cells(self) -> list[list[TableCell]]:

@@ -29,20 +29,13 @@ DARK = {
 
 @dataclass(frozen=True, eq=False)
 class CaptionedFigure:
-    """A figure and its texts; a block of a page.
-
-    Attributes:
-        name: of its files, without a suffix.
-        figure: the drawing.
-        caption: for the reader.
-        alt: a description, for readers who do not see it.
-    """
+    """A figure and its texts; a block of a page."""
 
     template: ClassVar[str] = "figure"
-    name: str
-    figure: Figure
-    caption: str
-    alt: str
+    name: str  # of its files, without a suffix
+    figure: Figure  # the drawing
+    caption: str  # for the reader
+    alt: str  # a description, for readers who do not see it
 
     @property
     def source(self) -> str:

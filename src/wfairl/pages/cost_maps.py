@@ -50,27 +50,17 @@ ARRIVING_MAP = "arriving"
 
 @dataclass(frozen=True, eq=False)
 class CostMaps:
-    """The cost of every control at every place, in one automaton state.
+    """The cost of every control at every place, in one automaton state."""
 
-    Attributes:
-        names: of the maps: the controls, preceded by `ARRIVING_MAP` if headings are unknown.
-        places: pixels (x, y), shape [places, 2].
-        headings: of the agent in degrees, NaN if unknown; shape [places].
-        costs: mean costs, NaN where a control is unavailable, nothing arrives or it is unknown; shape [maps, places].
-        unknown: whether the cost is unknown, shape [maps, places].
-        step, label: of the plan, where it enters the automaton state.
-        image: of the scene at that moment, shape [height, width, 3].
-    """
-
-    names: tuple[str, ...]
-    places: NDArray[np.float64]
-    headings: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    unknown: NDArray[np.bool_]
+    names: tuple[str, ...]  # of the maps: the controls, preceded by `ARRIVING_MAP` if headings are unknown
+    places: NDArray[np.float64]  # pixels (x, y), [places, 2]
+    headings: NDArray[np.float64]  # of the agent in degrees, NaN if unknown, [places]
+    costs: NDArray[np.float64]  # means, NaN where a control is unavailable, nothing arrives or unknown; [maps, places]
+    unknown: NDArray[np.bool_]  # whether the cost is unknown, [maps, places]
     automaton_state: int
-    step: int
-    label: str
-    image: NDArray[np.uint8]
+    step: int  # of the plan, where it enters the automaton state
+    label: str  # that it reads there
+    image: NDArray[np.uint8]  # of the scene at that moment, [height, width, 3]
 
 
 Known = Callable[[Product], NDArray[np.bool_]]

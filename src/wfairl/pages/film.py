@@ -46,16 +46,12 @@ MILLISECONDS = 350
 
 @dataclass(frozen=True)
 class Film:
-    """A path of T controls with images of its states.
-
-    Attributes:
-        frames: the rendered states, T + 1 images of shape [height, width, 3] of uint8.
-        traces: the pixels that the agent passes in each step, T; None if the world does not locate it.
-    """
+    """A path of T controls with images of its states."""
 
     path: Path
     control_names: Sequence[str]
-    frames: tuple[NDArray[np.uint8], ...]
+    frames: tuple[NDArray[np.uint8], ...]  # the rendered states, T + 1 images of shape [height, width, 3] of uint8
+    # the pixels that the agent passes in each step, T; None if the world does not locate it
     traces: tuple[Trace, ...] | None
 
 

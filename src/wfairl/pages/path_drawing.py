@@ -42,20 +42,13 @@ Trace = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PathPart:
-    """A stretch of a path.
+    """A stretch of a path."""
 
-    Attributes:
-        first, last: indices of its first and last world state.
-        note: how many steps it has, in which automaton state; of the last part, how the path ends.
-        event: what ended it; empty for the last part.
-        is_accepted: whether it is the last part of a path that is accepted.
-    """
-
-    first: int
-    last: int
-    note: str
-    event: str = ""
-    is_accepted: bool = False
+    first: int  # the index of its first world state
+    last: int  # and of its last one
+    note: str  # how many steps it has, in which automaton state; of the last part, how the path ends
+    event: str = ""  # what ended it; empty for the last part
+    is_accepted: bool = False  # whether it is the last part of a path that is accepted
 
     @property
     def mark(self) -> str:

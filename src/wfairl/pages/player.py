@@ -65,10 +65,6 @@ def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generat
     return RecordedEpisode(task, policy.name, trajectory, automaton if isinstance(automaton, Automaton) else None)
 
 
-class NothingToPlayError(BadInputError):
-    """A player was given no recordings."""
-
-
 @dataclass(frozen=True, eq=False)
 class EpisodePlayer:
     """Episodes to step through; the reader chooses one by its policy and scene."""
@@ -78,7 +74,7 @@ class EpisodePlayer:
 
     def __post_init__(self) -> None:
         if not self.recordings:
-            raise NothingToPlayError("an episode player needs at least one recording")
+            raise BadInputError("an episode player needs at least one recording")
 
     @property
     def drawings(self) -> tuple[AutomatonDrawing, ...]:

@@ -37,29 +37,18 @@ SEARCHED_SCENES = 2
 """Scenes that are searched for what the world enforces."""
 
 
-class BrokenMetricsError(BadInputError):
-    """A file does not hold the metrics of a training."""
-
-
 @dataclass(frozen=True, eq=False)
 class RunFiles:
-    """The files of a run. Those that a policy does not need may be missing.
-
-    Attributes:
-        experiment: the settings of the whole experiment; None if the run was not made by `wfairl run`.
-        evaluation: evaluations by the name of the policy.
-        task_model: None for a method without one.
-        history: the epochs of a learned cost.
-        dataset: None if the demonstrations are not in the directory.
-    """
+    """The files of a run. Those that a policy does not need may be missing."""
 
     directory: Path
     config: RunConfig
+    # the settings of the whole experiment; None if the run was not made by `wfairl run`
     experiment: dict[str, Any] | None
-    evaluation: dict[str, Evaluation]
-    task_model: TaskModel | None
-    history: tuple[EpochMetrics, ...]
-    dataset: Dataset | None
+    evaluation: dict[str, Evaluation]  # by the name of the policy
+    task_model: TaskModel | None  # None for a method without one
+    history: tuple[EpochMetrics, ...]  # the epochs of a learned cost
+    dataset: Dataset | None  # None if the demonstrations are not in the directory
 
     @property
     def task(self) -> Task:
@@ -122,14 +111,10 @@ def read_run_files(directory: Path) -> RunFiles:
 
 
 def read_history(directory: Path) -> tuple[EpochMetrics, ...]:
-    """The epochs of a learned cost.
-
-    Raises:
-        BrokenMetricsError: names the file and what is wrong with it.
-    """
-    history: tuple[EpochMetrics, ...] = read_lines(directory / METRICS, EpochMetrics, BrokenMetricsError)
+    """The epochs of a learned cost. A `BadInputError` names the file and what is wrong with it."""
+    history: tuple[EpochMetrics, ...] = read_lines(directory / METRICS, EpochMetrics, BadInputError)
     if not history:
-        raise BrokenMetricsError(f"{directory / METRICS}: this file is empty")
+        raise BadInputError(f"{directory / METRICS}: this file is empty")
     return history
 
 

@@ -7,16 +7,11 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Number:
-    """A number for people and for machines.
-
-    Attributes:
-        value: the exact number, the value of a `<data>` element.
-        text: the rounded number.
-    """
+    """A number for people and for machines."""
 
     template: ClassVar[str] = "number"
-    value: float
-    text: str
+    value: float  # the exact number, the value of a `<data>` element
+    text: str  # the rounded number
 
 
 @dataclass(frozen=True)

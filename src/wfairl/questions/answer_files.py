@@ -23,11 +23,7 @@ def answers_beside(demonstrations: Path) -> tuple[Answer, ...]:
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:
-    """The answers of a file.
-
-    Raises:
-        BrokenAnswersError: names the file, the line and the fault.
-    """
+    """The answers of a file. A `BrokenAnswersError` names the file, the line and the fault."""
     answers = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip():

@@ -67,10 +67,6 @@ class BadCorrectionError(BadInputError):
     """A correction that cannot be followed."""
 
 
-class OutweighedError(BadCorrectionError):
-    """No automaton explains the demonstrations and obeys the correction."""
-
-
 class Correction(ABC):
     """A person's correction of an automaton: a frozen dataclass."""
 
@@ -172,11 +168,7 @@ CORRECTIONS: dict[str, type[Correction]] = {one.kind: one for one in (NeverHolds
 
 
 def correction_of_document(document: Any) -> Correction:
-    """Read what `to_document` gave.
-
-    Raises:
-        BadCorrectionError: the document is not a correction.
-    """
+    """Read what `to_document` gave. Raises `BadCorrectionError` if it is not a correction."""
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in CORRECTIONS:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
@@ -193,8 +185,7 @@ def correction_of_document(document: Any) -> Correction:
 def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
     """The correction that takes the edge that leaves a state, with a guard as people read it, out of a model.
 
-    Raises:
-        BadCorrectionError: there is no such edge.
+    Raises `BadCorrectionError` if there is no such edge.
     """
     posterior = posterior_of(model)
     if posterior is None or not 0 <= source < posterior.chosen.automaton.states:
@@ -216,8 +207,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
 def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
     """The model that was learned from a data set, under laws; alternatives that cannot obey are left out.
 
-    Raises:
-        BadCorrectionError: nothing could fulfil the task any more.
+    Raises `BadCorrectionError` if nothing could fulfil the task any more.
     """
     posterior = posterior_of(model)
     if not laws or posterior is None:
@@ -348,8 +338,7 @@ def weigh_correction(
     the seeds.
 
     Raises:
-        BadCorrectionError: the model obeys already.
-        OutweighedError: no learned automaton explains the demonstrations and obeys.
+        BadCorrectionError: the model obeys already, or no automaton that obeys explains the demonstrations.
     """
     scenes = explore_scenes(seeds, dataset, task, n_jobs=1)
     answers = counterexamples(correction, model, scenes, rng)
@@ -370,7 +359,7 @@ def weigh_correction(
             return tuple(replace(one, weight=weight) for one in answers)
         disobedient.append(learned)
         answers = (*answers, *(one for one in remaining if one not in answers))
-    raise OutweighedError(
+    raise BadCorrectionError(
         f"no task that obeys {correction.sentence} explains the demonstrations: remove those that break it, or "
         "demonstrate how to obey it"
     )

@@ -44,11 +44,7 @@ class Hypothesis:
 
 
 def required_posterior(model: TaskModel) -> TaskPosterior:
-    """The posterior of a model.
-
-    Raises:
-        BadInputError: the model is of a learner that has none.
-    """
+    """The posterior of a model. Raises `BadInputError` if its learner keeps none."""
     posterior = posterior_of(model)
     if posterior is None:
         raise BadInputError(
@@ -98,8 +94,7 @@ class ExploredScenes:
 def explore_scenes(seeds: Sequence[int], dataset: Dataset, task: Task, n_jobs: int = 2) -> ExploredScenes:
     """Explore scenes as far as those of the demonstrations are explored, under the nominal cost of the task.
 
-    Raises:
-        BadInputError: there are no scenes.
+    Raises `BadInputError` if there are no scenes.
     """
     if not seeds:
         raise BadInputError("there are no scenes to choose from")

@@ -133,8 +133,7 @@ def archive(session: Session, page: str | None) -> bytes:
 def minari_archive(spec: TaskSpec, dataset: Dataset, name: str) -> bytes:
     """The demonstrations as a Minari data set in a zip archive, to be unpacked into Minari's folder; a job.
 
-    Raises:
-        BadInputError: there are no demonstrations, or the task has no Gymnasium environment.
+    Raises `BadInputError` if there are no demonstrations, or the task has no Gymnasium environment.
     """
     from wfairl.recordings.minari_exchange import export_minari
 

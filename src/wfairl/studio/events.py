@@ -36,19 +36,14 @@ Weight = Annotated[float, Gt(0)]
 
 @dataclass(frozen=True)
 class JudgedPath:
-    """Controls in a scene, and whether they fulfil the task; labels follow from the current propositions.
-
-    Attributes:
-        right: None if the person was asked and does not know.
-        effects: what happened in each step, where the world slips and the path was not a person's own; for that, see
-            `Session.walk`.
-    """
+    """Controls in a scene, and whether they fulfil the task; labels follow from the current propositions."""
 
     seed: Seed
     controls: Controls
-    right: bool | None = False
+    right: bool | None = False  # None if the person was asked and does not know
     judge: Judge = "person"
     weight: Weight = 1.0
+    # what happened in each step, where the world slips and the path was not a person's own; else see `Session.walk`
     effects: Controls = ()
 
 

@@ -109,25 +109,16 @@ class History:
 
 @dataclass(frozen=True)
 class SessionState:
-    """Everything that a person has done so far. It knows no world, no file and no browser.
-
-    Attributes:
-        spec: the task.
-        title: the name of the session for people.
-        judge: what decides whether a demonstration is right.
-        seed, controls: of the current, unfinished demonstration.
-        answers: to questions, also that the person does not know.
-        corrections: those that were not withdrawn.
-    """
+    """Everything that a person has done so far. It knows no world, no file and no browser."""
 
     spec: TaskSpec
-    title: str
-    judge: str
-    seed: int = FIRST_TRAINING_SEED
-    controls: tuple[int, ...] = ()
+    title: str  # the name of the session for people
+    judge: str  # what decides whether a demonstration is right
+    seed: int = FIRST_TRAINING_SEED  # of the current, unfinished demonstration
+    controls: tuple[int, ...] = ()  # likewise
     demonstrations: tuple[JudgedPath, ...] = ()
-    answers: tuple[JudgedPath, ...] = ()
-    corrections: tuple[CorrectionAdded, ...] = ()
+    answers: tuple[JudgedPath, ...] = ()  # to questions, also that the person does not know
+    corrections: tuple[CorrectionAdded, ...] = ()  # those that were not withdrawn
 
     @property
     def laws(self) -> tuple[Correction, ...]:

@@ -191,8 +191,7 @@ def propose(snapshot: SessionSnapshot) -> SceneProposal:
 def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
     """Refuse a law that another one contradicts, or that no plan can keep in the worlds; it counts as no answers.
 
-    Raises:
-        BadCorrectionError: says which.
+    A `BadCorrectionError` says which.
     """
     laws = [one.parsed for one in snapshot.corrections if one.law]
     model = enforce_laws(snapshot.model, [*laws, law], snapshot.dataset)

@@ -123,8 +123,7 @@ class SessionRegistry:
 def lock_directory(directory: Path) -> IO[bytes]:
     """Reserve a directory for one server; the lock ends with the process. From now on only its owner reads its files.
 
-    Raises:
-        BadInputError: another server has it, it is not writable, or others can write there.
+    Raises `BadInputError` if another server has it, it is not writable, or others can write there.
     """
     check_directory(directory)
     os.umask(0o077)

@@ -68,17 +68,14 @@ def check_name(name: str) -> str:
 class TaskSpec:
     """A registered or an invented task.
 
-    Attributes:
-        name: of the task.
-        environment: the Gymnasium id for an invented task; None for a registered one.
-        propositions: of an invented task, each as in `minigrid.documents`.
 
     Raises:
         BadInputError: the name is not valid.
     """
 
-    name: str
-    environment: str | None = None
+    name: str  # of the task
+    environment: str | None = None  # the Gymnasium id for an invented task; None for a registered one
+    # of an invented task, each as in `minigrid.documents`
     propositions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -29,32 +29,20 @@ SHOWN_PLANS, SHOWN_MOMENTS = 4, 60
 
 @dataclass
 class Findings:
-    """What jobs found, until it is replaced; none of it is saved.
+    """What jobs found, until it is replaced; none of it is saved."""
 
-    Attributes:
-        encoder, encoder_seed: encodes the frames of the scene that is demonstrated in.
-        proposal: the scene most worth demonstrating.
-        watched_seed, episode, film: the scene that the agent was watched in last, and its episode there.
-        refusal: why there is no episode in that scene.
-        question: the latest.
-        trials: seed, outcome and steps of each scene that was tried.
-        map: numbers over the cells of the episode's scene.
-        is_outdated: whether the episode was planned with an earlier model or cost.
-        revision: how often something was dropped; a page asks for what it shows once for each.
-    """
-
-    encoder: FrameEncoder = field(default_factory=FrameEncoder)
-    encoder_seed: int | None = None
-    proposal: SceneProposal | None = None
-    watched_seed: int = FIRST_TEST_SEED
-    episode: AgentEpisode | None = None
-    film: EncodedFilm | None = None
-    refusal: str = ""
-    question: PlainQuestion | None = None
-    trials: list[tuple[int, str, int]] = field(default_factory=list)
-    map: dict[str, Any] | None = None
-    is_outdated: bool = False
-    revision: int = 0
+    encoder: FrameEncoder = field(default_factory=FrameEncoder)  # of the frames of the scene that is demonstrated in
+    encoder_seed: int | None = None  # that scene
+    proposal: SceneProposal | None = None  # the scene most worth demonstrating
+    watched_seed: int = FIRST_TEST_SEED  # the scene that the agent was watched in last
+    episode: AgentEpisode | None = None  # its episode there
+    film: EncodedFilm | None = None  # of that
+    refusal: str = ""  # why there is no episode in that scene
+    question: PlainQuestion | None = None  # the latest
+    trials: list[tuple[int, str, int]] = field(default_factory=list)  # seed, outcome and steps of each scene tried
+    map: dict[str, Any] | None = None  # numbers over the cells of the episode's scene
+    is_outdated: bool = False  # whether the episode was planned with an earlier model or cost
+    revision: int = 0  # how often something was dropped; a page asks for what it shows once for each
 
     def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
         """Keep an episode of the agent."""

@@ -37,10 +37,6 @@ class CancelledJobError(FailedRunError):
     """A job was cancelled."""
 
 
-class TooBusyError(FailedRunError):
-    """Too many jobs are waiting."""
-
-
 class QueuedJob:
     """A job that waits or runs, and what interrupts it while it runs."""
 
@@ -70,10 +66,10 @@ class JobRunner:
             self._processes.submit(int)  # starts a process
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
-        """Run a module-level function. Raises `TooBusyError` if too many jobs are waiting."""
+        """Run a module-level function. Raises `FailedRunError` if too many jobs are waiting."""
         slot = next((slot for slot in range(SLOTS) if slot not in self._used_slots), None)
         if slot is None:
-            raise TooBusyError("too many jobs are waiting; try again in a moment")
+            raise FailedRunError("too many jobs are waiting; try again in a moment")
         self._cancelled[slot] = 0
         self._used_slots.add(slot)
         future = self._processes.submit(_run, slot, job, arguments)

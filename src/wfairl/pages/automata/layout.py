@@ -60,15 +60,10 @@ class LabelledEdge:
 
 @dataclass(frozen=True)
 class DrawnEdge(LabelledEdge):
-    """An edge in its place.
+    """An edge in its place."""
 
-    Attributes:
-        curve: control points of a cubic Bezier curve, from rim to rim, shape [4, 2].
-        label_centre: the middle of the text.
-    """
-
-    curve: NDArray[np.float64]
-    label_centre: Point
+    curve: NDArray[np.float64]  # control points of a cubic Bezier curve, from rim to rim, shape [4, 2]
+    label_centre: Point  # the middle of the text
 
     def placed_lines(self) -> list[tuple[str, float]]:
         """Each line of the text, and the y of its middle."""
@@ -78,24 +73,16 @@ class DrawnEdge(LabelledEdge):
 
 @dataclass(frozen=True)
 class AutomatonLayout:
-    """An automaton in its places.
+    """An automaton in its places, in an image of a width and a height."""
 
-    Attributes:
-        centres: centre of each state and, where edges lose the task, of the place for that; shape [places, 2].
-        accepting: shape [places] of bool.
-        edges: the edges.
-        width, height: of the whole image.
-        states: how many of the places are states.
-        never: what loses the task in every state, which no edge shows.
-    """
-
+    # centre of each state and, where edges lose the task, of the place for that; shape [places, 2]
     centres: NDArray[np.float64]
-    accepting: NDArray[np.bool_]
+    accepting: NDArray[np.bool_]  # [places]
     edges: tuple[DrawnEdge, ...]
     width: float
     height: float
-    states: int
-    never: tuple[str, ...] = ()
+    states: int  # how many of the places are states
+    never: tuple[str, ...] = ()  # what loses the task in every state, which no edge shows
 
     @property
     def badge(self) -> str:
