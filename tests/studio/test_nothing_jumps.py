@@ -87,6 +87,23 @@ def test_keys_do_what_the_mode_says_wherever_the_last_click_was(learned):
     assert order.input_value() == "before"
 
 
+def test_a_mode_that_is_chosen_by_key_is_seen_wherever_the_page_was_scrolled_to(learned):
+    page, _ = learned
+    page.focus("section[aria-labelledby=downloads] a")
+    page.wait_for_function("document.querySelector('.view').getBoundingClientRect().top < 0")
+    page.keyboard.press("2")
+    page.wait_for_function("document.querySelector('.view').getBoundingClientRect().top >= 0")
+
+
+def test_a_proposition_that_is_removed_is_not_chosen_for_a_correction_any_more(learned):
+    page, _ = learned
+    chosen = page.locator("section[aria-labelledby=correct] select").nth(1)
+    chosen.select_option("corner")
+    page.click("[aria-label='Remove corner']")
+    page.wait_for_function("document.querySelectorAll('section[aria-labelledby=correct] select')[1].value === ''")
+    assert chosen.evaluate("(one) => one.selectedOptions[0]?.text") == "choose"
+
+
 def test_two_tabs_have_modes_of_their_own(learned):
     page, _ = learned
     other = page.context.new_page()

@@ -247,6 +247,7 @@ export default {
       sessionStorage.setItem(`mode ${location.pathname}`, mode);
       this.noteSeen();
       this.$refs.view.focus({ preventScroll: true });
+      if (!this.isPointing) this.$nextTick(() => this.$refs.view.scrollIntoView({ block: "nearest" }));  // who clicks sees it
     },
     contentOf(mode) { const feed = this.feeds[mode]; return feed?.episode || feed?.refusal || feed?.question ? this.pathOf(feed) : ""; },
     noteSeen() { this.seen = { ...this.seen, [this.mode]: this.contentOf(this.mode) }; },

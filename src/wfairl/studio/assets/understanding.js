@@ -119,6 +119,11 @@ export default {
       return [{ file: "demos.safetensors", text: "demonstrations" }, ...invented, ...learned, { file: "minari.zip", text: "Minari data set" }, { file: "session.zip", text: "all files" }];
     },
   },
+  watch: {
+    view({ propositions: { names } }) {  // one that was removed is not chosen any more
+      for (const chosen of ["first", "second"]) if (!names.some((one) => one.name === this[chosen])) this[chosen] = "";
+    },
+  },
   mounted() { window.addEventListener("studio:state", this.markState); this.markState(); },
   unmounted() { window.removeEventListener("studio:state", this.markState); },
   updated() { this.markState(); },
