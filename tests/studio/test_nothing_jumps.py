@@ -184,6 +184,19 @@ def test_a_session_is_deleted_and_brought_back_by_keys(visited, studio):
     assert (studio[1] / "to-delete-1" / "journal.jsonl").exists()
 
 
+def test_sessions_are_found_by_their_names(visited, studio):
+    for name in ("lost-and-found-1", "another-1"):
+        Session(studio[1] / name, find_task_spec(FOUR_ROOMS))
+    page = visited("/")
+    page.fill("input[type=search]", "and-found")
+    page.wait_for_selector("a[href$='/another-1']", state="detached")
+    assert page.locator(".session a").evaluate_all("(all) => all.map((one) => one.pathname.split('/').pop())") == [
+        "lost-and-found-1"
+    ]
+    page.fill("input[type=search]", "never made")
+    page.wait_for_selector("text=No session has this in its name.")
+
+
 def test_the_skip_link_leads_to_the_scene(learned):
     page, _ = learned
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")

@@ -1,12 +1,13 @@
 """A session is the fold of its journal: opened again, it is the same, wherever it was cut off."""
 
 import json
+import os
 import resource
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.collection import collect
@@ -16,6 +17,7 @@ from wfairl.runs.data_sets import load
 from wfairl.runs.task_registry import find_task, load_tasks
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
+from wfairl.studio.registry import SessionRegistry
 from wfairl.studio.session import COST_WORDS, DEMONSTRATIONS, JOURNAL, RUN, TASK_MODEL, Session
 from wfairl.studio.task_spec import TaskSpec, check_name, find_task_spec
 
@@ -178,6 +180,17 @@ def test_a_demonstration_where_the_world_slips_is_what_an_expert_with_these_cont
     session.do({"do": "answer", "seed": 3, "controls": [0], "right": False, "effects": [2]})
     assert session.labels_of(session.state.answers[0]) == replay(task.make_world(3), [0], 0.0, 3, [2]).labels
     assert Session(tmp_path / "one").dataset == session.dataset
+
+
+def test_a_task_that_is_opened_again_continues_its_latest_session(tmp_path):
+    registry = SessionRegistry(tmp_path, InlineRunner())
+    first, renamed = registry.begin_or_continue("errand"), registry.create("errand")
+    renamed.session.do({"do": "name", "name": "mine"})
+    registry.create(FOUR_ROOMS)
+    for opened, seconds in ((first, 1), (renamed, 2)):
+        os.utime(opened.session.directory / JOURNAL, (seconds, seconds))
+    assert registry.begin_or_continue("errand") is renamed  # whatever its name is now
+    assert SessionRegistry(tmp_path, InlineRunner()).begin_or_continue("errand").session.state.title == "mine"
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "A", "a b", "x" * 61, "a\n", "a\x00", None, 3])
