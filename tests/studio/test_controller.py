@@ -190,6 +190,22 @@ def test_a_map_covers_the_cells_of_a_world_whatever_their_size(name):
     assert found["size"] * TILE == pytest.approx(width / across, rel=0.1) == pytest.approx(height / down, rel=0.1)
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_map_is_empty_where_the_demonstrations_leave_the_cost_open(is_known):
+    def charge(product):
+        return np.ones(product.successors.shape)
+
+    class Learned(jobs.SessionSnapshot):
+        cost = staticmethod(charge)
+
+    charge.is_known = lambda product: np.full(product.successors.shape, is_known)
+    task = find_task("errand")
+    model = TaskModel.of_automaton(task.rule, "stated")
+    found = jobs.map_scene(Learned("one", SimpleNamespace(task=task), model, None, (), 5000), 5000, 0)
+    assert set(found["step"]) - {None} == ({1.0} if is_known else set())
+    assert set(found["to_go"]) - {None}  # what a plan costs is told all the same
+
+
 def test_a_path_is_read_as_it_is_walked():
     """Whoever stays where "a" and "b" hold reads both twice; an explanation of each label once would reject that."""
     a, b = (Guard(frozenset({name})) for name in ("a", "b"))
