@@ -111,11 +111,17 @@ def constrained(automaton: CompactAutomaton, possible: Sequence[Constraint]) -> 
 
 
 def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
-    """What is needed after an event must hold at the same time as the event; other edges wait for its opposite."""
+    """What is needed must hold at the same time as an event. Where the event asks for it, other edges wait."""
+    asked = frozenset({needed.proposition})
+    together = asked | {name for name in (needed.after, needed.beside) if name}
     for i, edge in enumerate(automaton.edges):
         if needed.kind == "needed" and edge.guard == Guard(frozenset({needed.after or ""})) and edge.target != DEAD:
-            both = Guard(edge.guard.true | {needed.proposition})
+            both = Guard(edge.guard.true | asked)
             yield _unless(_replaced(automaton, i, edge._replace(guard=both)), i, edge.guard)
+        elif needed.asks and not needed.is_obligation and edge.target != DEAD:
+            true, false = edge.guard.true | together, edge.guard.false
+            if true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS:
+                yield _replaced(automaton, i, edge._replace(guard=Guard(true, false)))
 
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
@@ -358,6 +364,11 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], inserts: bool
                 others = tuple(one for one in events if one != event)
                 changed += [Errand(others, needed - 1, event, deadly) for deadly in (False, True)]
         variants += [[*stages[:i], one, *stages[i + 1 :]] for one in changed]
+        if needed == len(events) > 1:  # one of the events comes before all others, or after them
+            for event in events:
+                alone = Errand((event,), 1)
+                others = stage._replace(guards=tuple(one for one in events if one != event), needed=needed - 1)
+                variants += [[*stages[:i], *both, *stages[i + 1 :]] for both in ((alone, others), (others, alone))]
     for i, (before, middle, after) in enumerate(zip(stages, stages[1:], stages[2:], strict=False)):
         if len(middle.guards) == 1:  # it comes between any two events
             both, needed = tuple(dict.fromkeys((*before.guards, *after.guards))), before.needed + after.needed
