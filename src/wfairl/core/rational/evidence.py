@@ -105,15 +105,15 @@ class Evidence:
 
     @cached_property
     def possible_constraints(self) -> tuple[Constraint, ...]:
-        """Constraints on what somebody reads, at times or on two at once, that nearly all demonstrations keep."""
+        """Constraints on what somebody reads: at times, on two at once, choices. Nearly all demonstrations keep them."""
         seen, packed = self.observations, self._scenes
         words = [packed.word, *seen.failures, *(one.word for one in seen.answers)]
         read = sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist()))))
         least = LEAST_KEPT * len(seen.scenes)
-        return tuple(
-            one
-            for one in (*phase_constraints(read), *joint_constraints(read, self.labels))
-            if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
+        choices = tuple(Constraint("needed", p, instead=tuple(instead)) for p, *instead in self.choices())
+        others = (*phase_constraints(read), *joint_constraints(read, self.labels))
+        return choices + tuple(
+            one for one in others if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
     def choices(self, after: str | None = None) -> list[tuple[str, ...]]:
