@@ -18,8 +18,8 @@ A constraint reads labels as a small automaton does. A label that is read twice 
 same time as b, or as p that is needed, comes in time. While something is still needed the task does not end: what would
 end it changes nothing, and may be done again afterwards.
 
-The search adds those of `phase_constraints` and `joint_constraints` to automata; all others are only doubted
-(`doubts`). The most probable automaton is the one that the search has found.
+The search adds those of `phase_constraints` and `joint_constraints` to automata, and that p or q is needed; all others
+are only doubted (`doubts`). The most probable automaton is the one that the search has found.
 """
 
 from collections.abc import Iterator, Sequence

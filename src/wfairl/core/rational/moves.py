@@ -7,7 +7,8 @@ An edge is dropped, added, changed or sent elsewhere, or two states are merged. 
     fuse       two events in a row become one: both hold at the same time
     again      what an edge waits for must end, and perhaps happen again
     conjoin    another event must happen too, in any order with the others
-    recount    some of several events must happen, in any order: another number of them, of one more (`errands`)
+    recount    some of several events must happen, in any order: another number of them, of one more, one of them first
+               or last (`errands`)
     detour     there is an alternative path
     split      what happened before matters: a state is told apart by how it was entered
     constrain  something must not happen, or must, at times (`constraints`)
