@@ -368,8 +368,8 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], inserts: bool
         if needed == len(events) > 1:  # one of the events comes before all others, or after them
             for event in events:
                 alone = Errand((event,), 1)
-                others = stage._replace(guards=tuple(one for one in events if one != event), needed=needed - 1)
-                variants += [[*stages[:i], *both, *stages[i + 1 :]] for both in ((alone, others), (others, alone))]
+                rest = stage._replace(guards=tuple(one for one in events if one != event), needed=needed - 1)
+                variants += [[*stages[:i], *both, *stages[i + 1 :]] for both in ((alone, rest), (rest, alone))]
     for i, (before, middle, after) in enumerate(zip(stages, stages[1:], stages[2:], strict=False)):
         if len(middle.guards) == 1:  # it comes between any two events
             both, needed = tuple(dict.fromkeys((*before.guards, *after.guards))), before.needed + after.needed
