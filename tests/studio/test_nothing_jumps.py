@@ -227,6 +227,8 @@ def test_the_page_is_said_and_not_only_shown(learned):
     page.wait_for_selector("canvas[data-drawn$='/1']")
     page.set_viewport_size({"width": 600, "height": 450})  # 200 % of 1200 x 900
     assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    assert page.is_visible(".keys kbd")  # there is a keyboard, which a phone has not
+    assert page.is_visible(".actions kbd")
     page.set_viewport_size({"width": 390, "height": 844})
     page.evaluate("document.querySelector('.automaton svg').style.minWidth = '900px'")  # one of many states
     assert page.evaluate("document.documentElement.scrollWidth") == 390
