@@ -258,7 +258,7 @@ def test_paths_that_are_the_best_nowhere_near_the_samples_change_no_likelihood_o
     known = len(paths.decisions().sums.T)
     chain = _Chain(terms, paths, TEMPERATURE, rng)
     for _ in range(2):
-        chain.run(paths.decisions())
+        chain.run()
     paths.forget(chain.is_used)
     useful, everything = paths.decisions(), paths.decisions(everything=True)
     assert len(useful.sums.T) < 0.7 * known
@@ -274,9 +274,10 @@ def test_paths_that_are_the_best_nowhere_near_the_samples_change_no_likelihood_o
 
 
 def test_a_chain_is_settled_once_the_means_of_its_parts_agree():
-    assert _are_settled(np.array([[1.0, 5.0], [1.01, 5.1], [1.0, 4.95]]))
-    assert not _are_settled(np.array([[1.0, 5.0], [1.01, 6.0], [1.0, 4.95]]))
-    assert not _are_settled(np.ones((2, 2)))
+    parts = [np.log([[*means, 1.0]]) for means in ([1.0, 5.0], [1.01, 5.1], [1.0, 4.95])]
+    assert _are_settled(parts)
+    assert not _are_settled([*parts, np.log([[1.0, 9.0, 1.0]])])
+    assert not _are_settled(parts[:2])
 
 
 def test_optimal_demonstrators_who_never_enter_mud_give_a_bound_only():

@@ -71,6 +71,8 @@ NEARLY = 5.0
 NEGLIGIBLE = 30.0
 """Temperatures that a control costs more than the best one, above which it counts as never chosen: one in 10^13."""
 
+THIRD = 1 / 3
+
 KEPT = 200
 """Samples that are kept."""
 
@@ -96,7 +98,7 @@ def sample_costs(
     paths.search([np.zeros(len(terms)), *np.expm1(SPREAD * signs)])
     chain = _Chain(terms, paths, temperature, rng)
     for _ in range(MOST_ROUNDS if len(terms) else 0):
-        chain.run(paths.decisions())
+        chain.run()
         if chain.search() < KNOWN_NATS:
             break
     states, log_likelihoods = chain.settle()
@@ -118,20 +120,24 @@ class _Chain:
 
     Attributes:
         states, log_likelihoods: of the last run, shapes [steps, terms + 1] and [steps].
+        parts: both of all runs since paths were lacking, but for the first run, which begins at unit cost.
+        decisions: on the paths that are known and useful.
     """
 
     def __init__(self, terms: Terms, paths: KnownPaths, temperature: float | None, rng: np.random.Generator):
-        self.terms, self.paths, self.rng = terms, paths, rng
+        self.terms, self.paths, self.rng, self.decisions = terms, paths, rng, paths.decisions()
         self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else max(temperature, OPTIMAL)
         self.spread = UNKNOWN if temperature is None else STATED
         self.states, self.log_likelihoods = np.zeros((1, len(terms) + 1)), np.zeros(1)
+        self.parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self.log_odds = np.where(terms.is_alone, math.log(ALONE_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)
 
-    def run(self, decisions: Decisions) -> None:
+    def run(self) -> None:
         """Go on for a part of a whole chain."""
+        decisions = self.decisions
         kinds = np.ascontiguousarray(self.terms.kinds.T)
         work = decisions.sums.shape[1] + WORK_OF_PAIR * decisions.counts.size
         steps = min(max(WORK // work, LEAST_STEPS), MOST_STEPS) // PARTS
@@ -142,16 +148,14 @@ class _Chain:
         room, self.is_used = (np.empty(max(paths, kinds.shape[1])), np.empty(Q[0].size)), np.zeros(paths, np.bool_)
         filled = self.is_used, self.states, self.log_likelihoods
         _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, *room, *filled)
+        if len(before) > 1:
+            self.parts.append((self.states, self.log_likelihoods))
 
     def settle(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Go on until the mean costs are known well, at most for a whole chain; both arrays but for a first share."""
-        parts = list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
-        means, decisions = list[NDArray[np.float64]](), self.paths.decisions()
-        while len(parts) < PARTS and not _are_settled(np.array(means)):
-            self.run(decisions)
-            parts.append((self.states, self.log_likelihoods))
-            means.append(np.exp(self.states[:, :-1]).mean(axis=0))
-        states, log_likelihoods = map(np.concatenate, zip(*parts, strict=True))
+        while len(self.parts) < PARTS and not _are_settled([states for states, _ in self.parts]):
+            self.run()
+        states, log_likelihoods = map(np.concatenate, zip(*self.parts, strict=True))
         return states[len(states) // 5 :], log_likelihoods[len(states) // 5 :]
 
     def search(self) -> float:
@@ -164,7 +168,11 @@ class _Chain:
         number = self.rng.choice(np.arange(len(self.states) // 2, len(self.states)), SEARCHES)
         samples, before = self.states[number], self.log_likelihoods[number]
         self.paths.search(list(np.expm1(samples[:, :-1])))
-        return float(np.abs(self._log_likelihoods(self.paths.decisions(), samples) - before).max())
+        self.decisions = self.paths.decisions()
+        change = float(np.abs(self._log_likelihoods(self.decisions, samples) - before).max())
+        if change >= KNOWN_NATS:
+            self.parts.clear()
+        return change
 
     def bounds(
         self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64], kept: NDArray[np.int64]
@@ -201,10 +209,11 @@ class _Chain:
         return np.array([log_likelihood_of(decisions, *one) for one in zip(states[:, :-1], temperatures, strict=True)])
 
 
-def _are_settled(means: NDArray[np.float64]) -> bool:
-    """Whether the standard errors of mean costs are small, by the means of parts of a chain, shape [parts, terms]."""
-    if len(means) < 3:
+def _are_settled(parts: Sequence[NDArray[np.float64]]) -> bool:
+    """Whether the standard errors of mean costs are small, by the states of parts of a chain."""
+    if len(parts) < 3:
         return False
+    means = np.array([np.exp(states[:, :-1]).mean(axis=0) for states in parts])
     errors = means.std(axis=0, ddof=1) / math.sqrt(len(means))
     return bool((errors < SETTLED * means.mean(axis=0)).all())
 
@@ -442,19 +451,19 @@ def _log_likelihood(
     Q: NDArray[np.float64], counts: NDArray[np.float64], temperature: float, chances: NDArray[np.float64]
 ) -> float:
     """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature), for which `chances` has room."""
-    controls, total = Q.shape[1], 0.0
+    controls, total, coldness = Q.shape[1], 0.0, 1 / temperature  # to divide takes several times as long
     for one in range(len(Q)):
         least = np.inf
         for control in range(controls):
             least = min(least, Q[one, control])
         for control in range(controls):
-            gain = (least - Q[one, control]) / temperature
+            gain = (least - Q[one, control]) * coldness
             if counts[one, control] > 0:
                 total += counts[one, control] * gain
             chances[one * controls + control] = max(gain, -NEGLIGIBLE)
     for i in range(len(chances)):  # exp(x) = exp(x / 1024)^1024, many at once; it is wrong by less than 10^-11
         x = chances[i] / 1024
-        power = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)))
+        power = 1 + x * (1 + x / 2 * (1 + x * THIRD * (1 + x / 4)))
         for _ in range(10):
             power *= power
         chances[i] = power

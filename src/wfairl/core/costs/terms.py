@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.costs.cost_model import FLOOR
+from wfairl.core.costs.gradient import Paths
 from wfairl.core.costs.scene import Comparison, TrainingScene, solve_scenes
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
@@ -206,19 +207,26 @@ class KnownPaths:
 
     def search(self, weights: Sequence[NDArray[np.float64]]) -> None:
         """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
-        pairs, sums = [self.pairs], [self.sums]
+        pairs, sums, seen = [self.pairs], [self.sums], list[NDArray[np.float64]]()
         for one in weights:
             costs = np.maximum(1.0 + self.terms.design @ one, FLOOR)
             solved = solve_scenes(self.scenes, partial(self._costs_of, costs), self.n_jobs)
-            first = 0
-            for scene, paths in zip(self.scenes, solved, strict=True):
-                finite = np.flatnonzero(np.isfinite(paths.control_cost_to_go))
-                pairs.append(first + finite)
-                along = paths.sums(self.values[self.terms.row_of[scene.product][paths.transitions]])
-                along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
-                sums.append(along.reshape(-1, along.shape[-1])[finite])
-                first += paths.control_cost_to_go.size
+            found = np.concatenate(list(map(self._sums_along, self.scenes, solved)))
+            prints = found @ self.print
+            is_new = np.isfinite(prints)
+            for others in seen:  # most paths are found by several searches; to sort them would take long
+                is_new &= ~_are_equal(prints, others)
+            seen.append(prints)
+            pairs.append(np.flatnonzero(is_new))
+            sums.append(found[is_new])
         self._keep(np.concatenate(pairs), np.concatenate(sums))
+
+    def _sums_along(self, scene: TrainingScene, paths: Paths) -> NDArray[np.float64]:
+        """Of the paths of a scene, shape [steps * controls, 1 + terms]; NaN for controls that lead nowhere."""
+        along = paths.sums(self.values[self.terms.row_of[scene.product][paths.transitions]])
+        along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
+        along[np.isinf(paths.control_cost_to_go)] = np.nan
+        return along.reshape(-1, along.shape[-1])
 
     def decisions(self, everything: bool = False) -> Decisions:
         """The demonstrated steps with the paths that are useful, or with all that are known."""
@@ -227,12 +235,13 @@ class KnownPaths:
         edges = np.searchsorted(all_pairs, np.arange(len(self.controls) + 1) * self.width)
         controls = all_pairs % self.width
         relative = np.round(sums - sums[edges[:-1]].repeat(np.diff(edges), axis=0), 9) + 0.0
-        numbers: dict[tuple[bytes, bytes], int] = {}
+        rows = np.column_stack([controls, relative])
+        data, row_size = rows.tobytes(), rows.strides[0]
+        numbers: dict[bytes, int] = {}
         number = np.empty(len(self.controls), np.int64)
         shown: list[int] = []
         for step, (low, high) in enumerate(pairwise(edges.tolist())):
-            key = controls[low:high].tobytes(), relative[low:high].tobytes()
-            number[step] = numbers.setdefault(key, len(numbers))
+            number[step] = numbers.setdefault(data[low * row_size : high * row_size], len(numbers))
             if number[step] == len(shown):
                 shown.append(step)
         counts = np.zeros((len(shown) + len(self.compared) // 2, max(self.width, 2)))
@@ -259,7 +268,7 @@ class KnownPaths:
         order = np.lexsort((prints, pairs))
         pairs, prints = pairs[order], prints[order]
         is_new = np.ones(len(pairs), bool)
-        is_new[1:] = (np.diff(pairs) > 0) | (np.diff(prints) > 1e-9 * (1.0 + np.abs(prints[1:])))
+        is_new[1:] = (np.diff(pairs) > 0) | ~_are_equal(prints[1:], prints[:-1])
         found = np.append(self.is_useful, np.ones(len(order) - len(self.is_useful), np.bool_))
         self.is_useful = np.logical_or.reduceat(found[order], np.flatnonzero(is_new))
         self.pairs, self.sums = pairs[is_new], sums[order[is_new]]
@@ -267,3 +276,8 @@ class KnownPaths:
     def _costs_of(self, costs: NDArray[np.float64], product: Product) -> NDArray[np.float64]:
         """Of a product, by the costs of rows."""
         return costs.take(self.terms.row_of[product]).reshape(product.successors.shape)
+
+
+def _are_equal(prints: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which are equal but for rounding."""
+    return np.abs(prints - others) <= 1e-9 * (1.0 + np.abs(prints))

@@ -30,7 +30,7 @@ from wfairl.core.support.errors import BadInputError
 WIDTH = 3.0
 """Mean costs by which the threshold between the piles rises; measured, and flat between 2 and 6."""
 
-SAMPLE = 4096
+SAMPLE = 1024
 """The mean cost is estimated from at most this many transitions."""
 
 Nodes = NDArray[np.int32]
