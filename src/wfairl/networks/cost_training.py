@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.core.costs.gradient import Paths, step_losses
-from wfairl.core.costs.scene import TrainingScene, by_product, solve_scenes
+from wfairl.core.costs.scene import ExactSolver, TrainingScene, by_product, solve_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import (
     CHECKPOINT,
@@ -78,7 +78,7 @@ class NetworkLoss:
         for product, scenes in by_product(training.scenes).items():
             numbers, *parts = training.inputs[product]
             inputs = NodeInputs(numbers, product.successors.shape[1], tuple(map(torch.from_numpy, parts)))
-            self.views[product] = model.view(inputs, np.flatnonzero(scenes[0].solver.needed(scenes)))
+            self.views[product] = model.view(inputs, np.flatnonzero(_needed(scenes)))
 
     def mean(self, scenes: Sequence[TrainingScene]) -> float:
         """The loss per step."""
@@ -108,6 +108,21 @@ class NetworkLoss:
         table = self.model.table(self.views[product])
         _finite(float(table.sum()), "cost of a transition")
         return table
+
+
+def _needed(scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
+    """The transitions of the product of some scenes whose costs are asked for, shape [nodes, controls].
+
+    Where a whole product is searched and nothing slips, these lead to acceptance, or are those of demonstrated nodes.
+    """
+    product = scenes[0].product
+    if product.chances is not None or not isinstance(scenes[0].solver, ExactSolver):
+        return product.available
+    needed = np.zeros(product.successors.shape, bool)
+    needed.reshape(-1)[product.graph.transition] = True
+    for scene in scenes:
+        needed[scene.nodes] = product.available[scene.nodes]
+    return needed
 
 
 def _split(scenes: Sequence[TrainingScene], settings: CostSettings) -> tuple[list[TrainingScene], list[TrainingScene]]:

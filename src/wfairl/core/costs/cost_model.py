@@ -113,11 +113,6 @@ COST_MODELS: Registry[type[CostModel]] = Registry(
 )
 
 
-def find_cost_model(kind: str) -> type[CostModel]:
-    """The cost model of a name; an unknown name is a `BadInputError`."""
-    return COST_MODELS.find(kind)
-
-
 def register_cost_model(model: type[CostModel]) -> type[CostModel]:
     """Register a cost model of your own; a kind that is taken is a `BadInputError`."""
     return COST_MODELS.register(model.kind, model)
@@ -145,7 +140,7 @@ def load_cost(path: Path) -> CostModel:
     header, arrays = read_arrays(path, FORMAT, VERSION, BrokenCostError)
     try:
         parsed: _Header = parse(_Header, header)
-        kind, settings = find_cost_model(parsed.kind), dict[str, Any](parsed.settings)
+        kind, settings = COST_MODELS.find(parsed.kind), dict[str, Any](parsed.settings)
         _check_sizes(kind, settings, arrays)
         model = kind.from_arrays(arrays, **settings)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:

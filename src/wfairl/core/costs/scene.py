@@ -59,10 +59,6 @@ class Solver(Protocol):
         """The nodes along a demonstration; see `Demonstration.nodes`."""
         ...
 
-    def needed(self, scenes: "Sequence[TrainingScene]") -> NDArray[np.bool_]:
-        """The transitions whose costs `solve` depends on, shape [nodes, controls]."""
-        ...
-
     def solve(self, costs: NDArray[np.float64], scenes: "Sequence[TrainingScene]") -> Sequence[Paths]:
         """The optimal paths from the nodes of each scene on this product, for its costs [nodes, controls]."""
         ...
@@ -96,16 +92,6 @@ class ExactSolver:
 
     def nodes(self, demonstration: Demonstration) -> tuple[int, ...]:
         return demonstration.nodes(self.product)
-
-    def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
-        """The transitions that lead to acceptance, and all of demonstrated nodes; all where the world slips."""
-        if self.product.chances is not None:
-            return self.product.available
-        needed = np.zeros(self.product.successors.shape, bool)
-        needed.reshape(-1)[self.product.graph.transition] = True
-        for scene in scenes:
-            needed[scene.nodes] = self.product.available[scene.nodes]
-        return needed
 
     def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> Sequence[Paths]:
         successors, chances = self.product.successors, self.product.chances

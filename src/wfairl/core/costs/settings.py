@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from wfairl.core.costs.cost_model import CostModel, find_cost_model
+from wfairl.core.costs.cost_model import COST_MODELS, CostModel
 from wfairl.core.planning.product import Product
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
@@ -46,7 +46,7 @@ class CostSettings:
         if self.temperature is not None and not 0 <= self.temperature < math.inf:
             raise BadInputError(f"the temperature of demonstrators is 0 or more and finite, not {self.temperature:g}")
         if self.cost is not None:
-            find_cost_model(self.cost)
+            COST_MODELS.find(self.cost)
 
     def complete(self, default_cost: str) -> Self:
         """The same settings with the task's own cost where none was named."""
@@ -60,7 +60,7 @@ class CostSettings:
         """An untrained cost model, the same for the same seed."""
         if self.cost is None:
             raise BadInputError("no cost model is named: give `cost`, or the task's own by `complete`")
-        return find_cost_model(self.cost).untrained(products, self)
+        return COST_MODELS.find(self.cost).untrained(products, self)
 
 
 def training_temperature(temperature: float | None) -> float:

@@ -23,7 +23,7 @@ Cost = Callable[[Product], NDArray[np.float64]]
 
 
 class CostScope(Enum):
-    """What a cost depends on besides the control."""
+    """What a cost depends on besides the control: its attribute `scope`, or else the whole state."""
 
     CONSTANT = "constant"  # nothing
     LOCAL = "local"  # features of the transition, or what the agent sees
@@ -60,11 +60,6 @@ class _OverFeatures:
                 f" {features[bad[0]].tolist()}"
             )
         return costs
-
-
-def scope_of(cost: Cost) -> CostScope:
-    """What a cost depends on: as it declares, or else the whole state."""
-    return CostScope.CONSTANT if cost is unit_cost else getattr(cost, "scope", CostScope.GLOBAL)
 
 
 def nominal_cost(task: Task) -> Cost:

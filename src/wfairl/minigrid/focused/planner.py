@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton
-from wfairl.core.planning.cost import Cost, scope_of
+from wfairl.core.planning.cost import Cost, CostScope, unit_cost
 from wfairl.core.planning.path import Start, follow
 from wfairl.core.planning.plan import Plan, unsatisfiable
 from wfairl.core.planning.product import check_initial_state
@@ -48,7 +48,8 @@ class FocusedPlanner:
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
-        product = SceneProduct(world, automaton, begin, scope_of(cost))
+        scope = CostScope.CONSTANT if cost is unit_cost else getattr(cost, "scope", CostScope.GLOBAL)
+        product = SceneProduct(world, automaton, begin, scope)
         search = FocusedSearch(product, self.max_nodes, self.expansion_limit)
         search.price(cost)
         return FocusedSolution(search)

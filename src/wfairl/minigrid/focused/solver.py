@@ -34,9 +34,6 @@ class FocusedSolver:
                 break
         return demonstration.nodes(built)
 
-    def needed(self, scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
-        return scenes[0].product.available
-
     def solve(self, costs: NDArray[np.float64], scenes: Sequence[TrainingScene]) -> list[OptimalPaths]:
         self.search.set_costs(costs)
         for scene in scenes:
