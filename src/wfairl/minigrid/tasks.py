@@ -98,16 +98,18 @@ class MiniGridSimulator:
     Attributes:
         environment: the environment.
         world: the model.
+        rewarded: whether the environment has given a reward so far; it judges demonstrations in the studio.
         succeeded: whether the reward shows that the task is fulfilled; None if the reward does not tell.
     """
 
     def __init__(self, task: MiniGridTask, environment: "gymnasium.Env[Any, Any]", world: MiniGridWorld):
         self.environment, self.world, self._mission_ends = environment, world, task.mission_ends
-        self.succeeded = False if task.is_mission else None
+        self.rewarded, self.succeeded = False, False if task.is_mission else None
         self._state = world.initial_state
 
     def step(self, control: int) -> Observation:
         _, reward, terminated, _, _ = self.environment.step(control)
+        self.rewarded = self.rewarded or float(reward) > 0
         if self.succeeded is not None:
             self.succeeded = bool(terminated and float(reward) > 0)
         before, self._state = self._state, self.world.state_of(self.environment)
