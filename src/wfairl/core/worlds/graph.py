@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label, as_label
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.chances import slip_chances, surprise
+from wfairl.core.worlds.chances import Lottery, slip_chances, surprise
 from wfairl.core.worlds.compiled import (
     DEFAULT_MAX_STATES,
     IGNORE_LABELS,
@@ -222,37 +222,35 @@ class GraphWorld:
         return replace(self, table=replace(self.table, chances=chances))
 
     def is_available(self, state: int, control: int) -> bool:
-        chances = self.table.chances
-        if chances is not None:
-            return bool(chances.lottery(state, control))
-        return bool(self.table.successors[state, control] != UNAVAILABLE)
+        return bool(self._lottery(state, control))
 
     def outcomes(self, state: int, control: int) -> Outcomes:
         """See `World`; where several effects of a control lead to the same state, their probabilities add up."""
-        if self.table.chances is None:
-            return ((1.0, self.step(state, control)),)
-        self._check_control(state, control)
         found: dict[int, float] = {}
-        for effect, probability in self.table.chances.lottery(state, control):
+        for effect, probability in self._available_lottery(state, control):
             after = int(self.table.successors[state, effect])
             found[after] = found.get(after, 0.0) + probability
         return tuple((probability, after) for after, probability in found.items())
 
     def step(self, state: int, control: int) -> int:
         """See `World`; in a world that slips, the state after the most probable effect."""
-        self._check_control(state, control)
-        effect, chances = control, self.table.chances
-        if chances is not None:
-            _, effect = min((-probability, effect) for effect, probability in chances.lottery(state, control))
+        lottery = self._available_lottery(state, control)
+        _, effect = min((-probability, effect) for effect, probability in lottery)
         return int(self.table.successors[state, effect])
 
-    def _check_control(self, state: int, control: int) -> None:
+    def _lottery(self, state: int, control: int) -> Lottery:
+        if self.table.chances is not None:
+            return self.table.chances.lottery(state, control)
+        return () if self.table.successors[state, control] == UNAVAILABLE else ((control, 1.0),)
+
+    def _available_lottery(self, state: int, control: int) -> Lottery:
         if not 0 <= control < len(self.controls):
             raise BadInputError(f"control {control} is out of range: there are {len(self.controls)}")
-        if not self.is_available(state, control):
-            raise BadInputError(
-                f"the control {self.controls[control]!r} is not available in state {self.name(state)!r}"
-            )
+        lottery = self._lottery(state, control)
+        if not lottery:
+            name = self.name(state)
+            raise BadInputError(f"the control {self.controls[control]!r} is not available in state {name!r}")
+        return lottery
 
     def after(self, state: int, effect: int) -> int:
         """The state after an effect, or after a surprise."""
@@ -269,9 +267,8 @@ class GraphWorld:
 
     def _own_effect(self, state: int, control: int, next_state: int) -> int | None:
         """The most probable effect of a control that leads to a state."""
-        successors, chances = self.table.successors[state], self.table.chances
-        lottery = ((control, 1.0),) if chances is None else chances.lottery(state, control)
-        found = [(-p, effect) for effect, p in lottery if successors[effect] == next_state]
+        successors = self.table.successors[state]
+        found = [(-p, effect) for effect, p in self._lottery(state, control) if successors[effect] == next_state]
         return min(found)[1] if found else None
 
     def _known_effect(self, state: int, control: int, next_state: int) -> int | None:
