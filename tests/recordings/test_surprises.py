@@ -19,13 +19,14 @@ from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world, slipping_task
+from wfairl.core.worlds import ModelSimulator, ModelTask, Observation, explore_world
 from wfairl.core.worlds.world import slips
 from wfairl.recordings.commands import _surprises
 from wfairl.recordings.log import read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import estimate_slip
 from wfairl.runs.data_sets import load, save
+from wfairl.runs.task_registry import slipping_task
 
 
 @dataclass(frozen=True)

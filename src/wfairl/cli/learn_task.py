@@ -9,7 +9,7 @@ import typer
 
 from wfairl.cli.console import warn
 from wfairl.cli.learned_task import report_rational, report_words
-from wfairl.cli.options import AsJson, Jobs
+from wfairl.cli.options import AsJson, Jobs, check_file
 from wfairl.cli.settings import Settings, settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -25,7 +25,6 @@ from wfairl.core.demonstrations.learners import (
 )
 from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_file
 from wfairl.core.worlds.task import Task
 from wfairl.events.commands import (
     AttributesOption,

@@ -17,6 +17,15 @@ Resume = Annotated[bool, typer.Option("--resume", help="Resume an existing run."
 Jobs = Annotated[int, typer.Option(help="Number of scenes or networks to process in parallel; -1 for one per core.")]
 
 
+def check_file(path: Path) -> None:
+    """Refuse an output file that cannot be written, before the time to compute it is spent."""
+    if path.is_dir():
+        raise BadInputError(f"{path}: cannot be written (it is a directory); name a file")
+    below = next((parent for parent in path.parents if parent.exists()), None)
+    if below is not None and not below.is_dir():
+        raise BadInputError(f"{path}: cannot be written ({below} is a file)")
+
+
 def parse_seeds(text: str) -> Sequence[int]:
     """The seeds of `A:B` or `A,B,C`. Raises `BadInputError` if the text is neither."""
     try:

@@ -21,8 +21,9 @@ from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
-from wfairl.core.worlds.task import Task, rule_of, with_limit
+from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import slips
+from wfairl.runs.task_laws import with_limit
 from wfairl.runs.task_registry import find_task
 
 MOST_DETOURS = 6

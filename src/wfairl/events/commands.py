@@ -12,12 +12,12 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.console import out, print_json, warn
-from wfairl.cli.options import AsJson, TaskModelFile
+from wfairl.cli.options import AsJson, TaskModelFile, check_file
 from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, format_label, format_word
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_file, write_atomically
+from wfairl.core.support.files import write_atomically
 from wfairl.events.conformance import Conformance, attributes_of, conform, good_or_scored
 from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
 from wfairl.events.scored_words import ScoredWords, read_jsonl

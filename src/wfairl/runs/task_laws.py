@@ -1,6 +1,7 @@
 """The laws of a task that a type checker cannot see; they are tested when a task is registered."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import getattr_static
 from typing import Any
 
@@ -12,7 +13,7 @@ from wfairl.core.worlds.compiled import TooManyNodesError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.simulator import Observation, Simulator, simulate
-from wfairl.core.worlds.task import ModelTask, Task, with_limit
+from wfairl.core.worlds.task import ModelTask, Task
 from wfairl.core.worlds.world import BrokenLawError, World, available_controls
 from wfairl.core.worlds.world_laws import attempt, checked_transitions
 
@@ -57,6 +58,11 @@ def check_task(task: Task, seed: int = 0) -> None:
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
             f" the world of seed {seed} {', '.join(world.propositions)}"
         )
+
+
+def with_limit(task: Task, max_states: int) -> Task:
+    """The task, whose scenes are explored to at most `max_states` states; one that explores none stays as it is."""
+    return replace(task, max_states=max_states) if isinstance(task, ModelTask) else task
 
 
 def _small_scene(task: Task, seed: int) -> tuple[World[Any], Callable[[int], Simulator]]:

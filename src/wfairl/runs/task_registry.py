@@ -18,7 +18,9 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.support.files import read_json, seems
 from wfairl.core.support.registry import Registry
-from wfairl.core.worlds.task import Task, slipping_task
+from wfairl.core.worlds.compiled import DEFAULT_MAX_STATES
+from wfairl.core.worlds.simulator import ModelSimulator
+from wfairl.core.worlds.task import ModelTask, Task
 from wfairl.runs.task_laws import check_task, missing_attributes
 
 ENTRY_POINTS = "wfairl.tasks"
@@ -58,6 +60,32 @@ def find_task(name: str) -> Task:
     if slipping is not None and name not in _registered():
         return slipping_task(find_task(slipping[1]), float(slipping[2]))
     return _registered().find(name)
+
+
+def slipping_task(task: Task, probability: float) -> ModelTask:
+    """A task in worlds that slip: with some probability a control is replaced by another one that is available.
+
+    If the task has a simulator of its own, what that does is what really happens, and only the model slips.
+    """
+    if not 0 < probability < 1:
+        raise BadInputError(f"a control slips with a probability between 0 and 1, not {probability}")
+    if getattr(task, "slip", 0.0):
+        raise BadInputError(f"the worlds of the task {task.name!r} slip already")
+    return ModelTask(
+        name=f"{task.name}-slip-{probability:g}",
+        title=f"{task.title}, slip {probability:g}",
+        summary=f"{task.summary}; a control is replaced by another in {probability:.3g} of the steps",
+        propositions=task.propositions,
+        rule=task.rule,
+        horizon=task.horizon,
+        scene=getattr(task, "scene", task.make_world),
+        default_cost=task.default_cost,
+        true_cost=task.true_cost,
+        nominal_cost=getattr(task, "nominal_cost", None),
+        simulator=getattr(task, "simulator", ModelSimulator),
+        max_states=getattr(task, "max_states", DEFAULT_MAX_STATES),
+        slip=probability,
+    )
 
 
 def all_tasks() -> tuple[Task, ...]:

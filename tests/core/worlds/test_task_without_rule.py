@@ -10,8 +10,8 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning import RandomPolicy
 from wfairl.core.rational import RationalLearner, weigh_rules
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
-from wfairl.core.worlds.task import NoRuleError
 from wfairl.recordings.log import disagreements, read_log
 from wfairl.runs import evaluate
 from wfairl.runs.task_laws import check_task
@@ -32,9 +32,9 @@ def test_it_keeps_the_contract():
 
 
 def test_what_needs_a_rule_says_so():
-    with pytest.raises(NoRuleError, match="has no rule"):
+    with pytest.raises(BadInputError, match="has no rule"):
         collect(UNKNOWN, 1, 0, 0.5, 0)
-    with pytest.raises(NoRuleError, match="has no rule"):
+    with pytest.raises(BadInputError, match="has no rule"):
         evaluate(UNKNOWN, RandomPolicy(), range(2))
 
 

@@ -12,12 +12,11 @@ from wfairl.core.automata.rules import avoid, visit_in_order
 from wfairl.core.planning.cost import true_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds import BrokenLawError, GraphWorld, ModelSimulator, ModelTask, TooManyNodesError, slipping_task
-from wfairl.core.worlds.task import with_limit
+from wfairl.core.worlds import BrokenLawError, GraphWorld, ModelSimulator, ModelTask, TooManyNodesError
 from wfairl.minigrid import Carrying, MiniGridTask
 from wfairl.minigrid.tasks import PAPER_TASKS as PAPER
-from wfairl.runs.task_laws import check_task
-from wfairl.runs.task_registry import all_tasks, find_task
+from wfairl.runs.task_laws import check_task, with_limit
+from wfairl.runs.task_registry import all_tasks, find_task, slipping_task
 
 MEAN_OPTIMAL_STEPS = {"doorkey": 16.73, "multiroom": 20.29, "blocked-unlock-pickup": 22.4}
 

@@ -41,15 +41,6 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         raise
 
 
-def check_file(path: Path) -> None:
-    """Refuse an output file that cannot be written, before the time to compute it is spent."""
-    if path.is_dir():
-        raise BadInputError(f"{path}: cannot be written (it is a directory); name a file")
-    below = next((parent for parent in path.parents if parent.exists()), None)
-    if below is not None and not below.is_dir():
-        raise BadInputError(f"{path}: cannot be written ({below} is a file)")
-
-
 def _begin(path: Path) -> tuple[int, Path]:
     """An open temporary file beside a path, with a lock that tells other processes that its writer lives."""
     while True:

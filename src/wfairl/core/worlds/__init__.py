@@ -7,7 +7,7 @@ _MODULES = {
     "graph": ("GraphWorld", "explore_world"),
     "rendering": ("Places", "Rendering", "Tiles"),
     "simulator": ("ModelSimulator", "Observation", "Simulator"),
-    "task": ("ModelTask", "Task", "slipping_task"),
+    "task": ("ModelTask", "Task"),
     "transitions": ("TransitionTable",),
     "world": ("BrokenLawError", "World"),
     "world_laws": ("check_world",),

@@ -78,10 +78,6 @@ def simulate(world: World[Any], make: MakeSimulator, seed: int) -> Simulator:
     return NamedStateSimulator(world, make(world.plain, rng))
 
 
-class UnknownStateError(FailedRunError):
-    """A simulator reports a state that the model cannot reach."""
-
-
 class NamedStateSimulator:
     """A simulator that speaks the states of a world in plain Python, in the terms of the explored world."""
 
@@ -99,7 +95,7 @@ class NamedStateSimulator:
         try:
             return Observation(self._graph.find(state), label, ended)
         except (BadInputError, TypeError):
-            raise UnknownStateError(
+            raise FailedRunError(
                 f"the simulator reports the state {state!r}, which the model cannot reach from its start. It must"
                 f" report states as the world has them, such as {self._graph.name(self._graph.initial_state)!r}"
             ) from None

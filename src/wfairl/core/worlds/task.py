@@ -16,7 +16,7 @@ file. Both are a neighbour: `wfairl.runs.task_registry`, with the laws of tasks,
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -126,45 +126,10 @@ class ModelTask:
         return simulate(self.make_world(seed), self.simulator, seed)
 
 
-def slipping_task(task: Task, probability: float) -> ModelTask:
-    """A task in worlds that slip: with some probability a control is replaced by another one that is available.
-
-    If the task has a simulator of its own, what that does is what really happens, and only the model slips.
-    """
-    if not 0 < probability < 1:
-        raise BadInputError(f"a control slips with a probability between 0 and 1, not {probability}")
-    if getattr(task, "slip", 0.0):
-        raise BadInputError(f"the worlds of the task {task.name!r} slip already")
-    return ModelTask(
-        name=f"{task.name}-slip-{probability:g}",
-        title=f"{task.title}, slip {probability:g}",
-        summary=f"{task.summary}; a control is replaced by another in {probability:.3g} of the steps",
-        propositions=task.propositions,
-        rule=task.rule,
-        horizon=task.horizon,
-        scene=getattr(task, "scene", task.make_world),
-        default_cost=task.default_cost,
-        true_cost=task.true_cost,
-        nominal_cost=getattr(task, "nominal_cost", None),
-        simulator=getattr(task, "simulator", ModelSimulator),
-        max_states=getattr(task, "max_states", DEFAULT_MAX_STATES),
-        slip=probability,
-    )
-
-
-def with_limit(task: Task, max_states: int) -> Task:
-    """The task, whose scenes are explored to at most `max_states` states; one that explores none stays as it is."""
-    return replace(task, max_states=max_states) if isinstance(task, ModelTask) else task
-
-
-class NoRuleError(BadInputError):
-    """A task without a rule, where one is needed."""
-
-
 def rule_of(task: Task) -> Automaton:
-    """The rule of a task, or a `NoRuleError` if nobody knows it."""
+    """The rule of a task, or a `BadInputError` if nobody knows it."""
     if task.rule is None:
-        raise NoRuleError(
+        raise BadInputError(
             f"the task {task.name!r} has no rule (rule=None), so that there is no expert and nobody can say whether an"
             " episode succeeds. Import demonstrations (`wfairl demos-import`), learn the rule (`wfairl learn-task`),"
             " plan with it (`wfairl plan --task-model`), and see how well it fits other demonstrations"
