@@ -51,30 +51,20 @@ class NoAcceptedWordError(FailedRunError):
 
 @dataclass(frozen=True, eq=False)
 class FiniteAutomaton(Automaton):
-    """A table over the live states; labels outside the alphabet lead to `DEAD`.
-
-    Attributes:
-        alphabet: the labels it can read.
-        transitions: next state or `DEAD`, shape [states, labels] of int32.
-        accepting, keep_repeats: see `Automaton`.
-        values: value of a word that ends here, shape [states].
-        last_labels: the label that was read last, None where that does not matter; [states].
-        closed: whether every reachable state was explored; if not, unexplored ones count as dead.
-        tolerance: states were merged within this difference of values.
-        deviation: largest difference measured between `values` and the weighted automaton.
-    """
+    """A table over the live states; labels outside the alphabet lead to `DEAD`."""
 
     kind: ClassVar[str] = "finite"  # in files
 
-    alphabet: tuple[Label, ...]
+    alphabet: tuple[Label, ...]  # the labels it can read
+    # next state or `DEAD`, shape [states, labels]
     transitions: Annotated[NDArray[np.int32], Listed(tuple[tuple[StateNumber, ...], ...], np.int32)]
     accepting: Annotated[NDArray[np.bool_], Listed(tuple[bool, ...], bool)]
-    values: Annotated[NDArray[np.float64], Listed(tuple[float, ...], float)]
-    last_labels: tuple[Label | None, ...]
+    values: Annotated[NDArray[np.float64], Listed(tuple[float, ...], float)]  # of a word that ends here, shape [states]
+    last_labels: tuple[Label | None, ...]  # the label that was read last, None where that does not matter; [states]
     keep_repeats: bool = False
-    closed: bool = True
-    tolerance: NotNegative = 0.0
-    deviation: NotNegative = 0.0
+    closed: bool = True  # whether every reachable state was explored; if not, unexplored ones count as dead
+    tolerance: NotNegative = 0.0  # states were merged within this difference of values
+    deviation: NotNegative = 0.0  # largest difference measured between `values` and the weighted automaton
     _index: dict[Label, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

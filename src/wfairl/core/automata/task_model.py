@@ -6,7 +6,7 @@ that, which gives words their values; without one, words have the value 1 or 0.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -26,7 +26,7 @@ from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word, as_read, as_word
 from wfairl.core.support.bounds import Count, NotNegative
-from wfairl.core.support.documents import Form
+from wfairl.core.support.documents import Form, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 
@@ -40,55 +40,33 @@ class BrokenTaskModelError(BadInputError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a task model on a word.
+    """The verdict of a task model on a word."""
 
-    Attributes:
-        value: h of the word.
-        accepted: whether it reaches the threshold.
-        lost_at: position of the label after which acceptance was out of reach; the length of the
-            word if it only ended too early; None if it is accepted or there is no finite automaton.
-        expected: labels or guards that lead on from there, as text.
-        broken: the sentences of the rule that it breaks, where its learner states the rule in sentences.
-    """
-
-    value: float
-    accepted: bool
+    value: float  # h of the word
+    accepted: bool  # whether it reaches the threshold
+    # position of the label after which acceptance was out of reach; the length of the word if it only ended too early;
+    # None if it is accepted or there is no finite automaton
     lost_at: int | None
-    expected: tuple[str, ...]
-    broken: tuple[str, ...] = ()
+    expected: tuple[str, ...]  # labels or guards that lead on from there, as text
+    broken: tuple[str, ...] = ()  # sentences of the rule that it breaks, where its learner states the rule in sentences
 
 
 @dataclass(frozen=True)
 class FitSummary:
-    """How the automaton was learned.
+    """How the automaton was learned."""
 
-    Attributes:
-        words: number of words it was learned from.
-        successes: how many of them have a score that reaches the threshold.
-        loss: mean squared error on the words it was learned from, eq. (2).
-        states: number of states of the automaton.
-        accepted: how many of the words the automaton accepts; None if all words were successes.
-        accepted_successes: how many of the accepted words are successes; None if all words were.
-        closed: whether the automaton holds all states of the weighted one, within `max_states`.
-        rank: number of states of the weighted automaton; None, like the fields below, without one.
-        rows: length of the longest prefix of the basis.
-        cols: length of the longest suffix of the basis.
-        condition: largest over smallest singular value used.
-        deviation: largest difference measured between the finite automaton and the weighted one.
-    """
-
-    words: Count
-    successes: Count
-    loss: NotNegative
-    states: Count
-    accepted: Count | None = None
-    accepted_successes: Count | None = None
-    closed: bool = True
-    rank: Count | None = None
-    rows: Count | None = None
-    cols: Count | None = None
-    condition: float | None = None
-    deviation: NotNegative | None = None
+    words: Count  # number of words it was learned from
+    successes: Count  # how many of them have a score that reaches the threshold
+    loss: NotNegative  # mean squared error on the words it was learned from, eq. (2)
+    states: Count  # of the automaton
+    accepted: Count | None = None  # how many of the words the automaton accepts; None if all words were successes
+    accepted_successes: Count | None = None  # how many of the accepted words are successes; None if all words were
+    closed: bool = True  # whether the automaton holds all states of the weighted one, within `max_states`
+    rank: Count | None = None  # number of states of the weighted automaton; None, like the fields below, without one
+    rows: Count | None = None  # length of the longest prefix of the basis
+    cols: Count | None = None  # length of the longest suffix of the basis
+    condition: float | None = None  # largest over smallest singular value used
+    deviation: NotNegative | None = None  # largest difference measured between finite and weighted automaton
 
 
 class LearnerRecord(Protocol):
@@ -250,22 +228,8 @@ class TaskModel:
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
         counts = sorted([state, sorted(label), count] for (state, label), count in self.edge_counts.items())
-        TASK_MODEL_FORM.write(
-            path,
-            {
-                "learner": self.learner,
-                "threshold": self.threshold,
-                "keep_repeats": self.keep_repeats,
-                "tolerance": self.tolerance,
-                "max_states": self.max_states,
-                "summary": asdict(self.summary),
-                "sentences": list(self.stated),
-                "record": None if self.record is None else self.record.to_document(),
-                "edge_counts": counts,
-                "automaton": None if self.automaton is None else self.automaton.to_document(),
-                "weighted": None if self.weighted is None else self.weighted.to_document(),
-            },
-        )
+        content = {**plain_fields(self), "sentences": list(self.stated), "edge_counts": counts}
+        TASK_MODEL_FORM.write(path, {one.name: content[one.name] for one in fields(_StoredTaskModel)})
 
     @classmethod
     def of_automaton(

@@ -32,10 +32,6 @@ MOST_WEIGHTS = 1 << 26
 """Most weights in all transitions of an automaton that is read: half a gigabyte."""
 
 
-class BrokenAutomatonError(BadInputError):
-    """The parts of an automaton do not fit together."""
-
-
 @dataclass(frozen=True)
 class WeightedDocument:
     """A weighted automaton on disk; see `WeightedAutomaton.to_document`."""
@@ -49,19 +45,12 @@ class WeightedDocument:
 
 @dataclass(frozen=True, eq=False)
 class WeightedAutomaton:
-    """A weighted finite automaton with m states.
+    """A weighted finite automaton with m states."""
 
-    Attributes:
-        alphabet: the labels it can read.
-        initial: alpha_0, shape [m].
-        final: beta, shape [m].
-        transitions: W_sigma in the order of the alphabet, shape [labels, m, m].
-    """
-
-    alphabet: tuple[Label, ...]
-    initial: NDArray[np.float64]
-    final: NDArray[np.float64]
-    transitions: NDArray[np.float64]
+    alphabet: tuple[Label, ...]  # the labels it can read
+    initial: NDArray[np.float64]  # alpha_0, shape [m]
+    final: NDArray[np.float64]  # beta, shape [m]
+    transitions: NDArray[np.float64]  # W_sigma in the order of the alphabet, shape [labels, m, m]
 
     def __post_init__(self) -> None:
         m = len(self.initial)
@@ -69,12 +58,12 @@ class WeightedAutomaton:
         for name, shape in wanted.items():
             array = np.asarray(getattr(self, name), np.float64)
             if array.shape != shape:
-                raise BrokenAutomatonError(f"{name}: the shape is {array.shape} where {shape} fits the rest")
+                raise BadInputError(f"{name}: the shape is {array.shape} where {shape} fits the rest")
             if not np.isfinite(array).all():
-                raise BrokenAutomatonError(f"{name}: not all weights are finite numbers")
+                raise BadInputError(f"{name}: not all weights are finite numbers")
             object.__setattr__(self, name, array)
         if len(set(self.alphabet)) != len(self.alphabet):
-            raise BrokenAutomatonError("alphabet: a label occurs twice")
+            raise BadInputError("alphabet: a label occurs twice")
 
     @property
     def rank(self) -> int:
@@ -133,7 +122,7 @@ class WeightedAutomaton:
         """The automaton that `to_document` wrote.
 
         Raises:
-            BrokenAutomatonError: a field is missing or has the wrong form, or they do not fit together.
+            BadInputError: a field is missing or has the wrong form, or they do not fit together.
         """
         try:
             read: WeightedDocument = parse(WeightedDocument, document)
@@ -148,7 +137,7 @@ class WeightedAutomaton:
             for label, before, after, weight in read.edges or ():
                 transitions[label, before, after] = weight
         except (ValueError, IndexError) as error:
-            raise BrokenAutomatonError(f"the weights are not arrays of numbers that fit together ({error})") from None
+            raise BadInputError(f"the weights are not arrays of numbers that fit together ({error})") from None
         return cls(read.alphabet, np.array(read.initial), np.array(read.final), transitions)
 
 

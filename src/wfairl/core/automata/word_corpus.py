@@ -30,17 +30,11 @@ TOO_DEEP = -1
 
 @dataclass(frozen=True)
 class Corpus:
-    """Weighted words over an alphabet of symbols 0 .. symbols - 1.
+    """Weighted words over an alphabet of symbols 0 .. symbols - 1."""
 
-    Attributes:
-        symbols: all words, one after another, shape [total length] of int32.
-        offsets: word i is `symbols[offsets[i]:offsets[i + 1]]`, shape [words + 1] of int64.
-        weights: weight of each word (its score, count or probability), shape [words].
-    """
-
-    symbols: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    symbols: NDArray[np.int32]  # all words, one after another, shape [total length]
+    offsets: NDArray[np.int64]  # word i is `symbols[offsets[i]:offsets[i + 1]]`, shape [words + 1]
+    weights: NDArray[np.float64]  # weight of each word (its score, count or probability), shape [words]
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -74,22 +68,15 @@ class Corpus:
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """The distinct prefixes of a corpus; node 0 is the empty word, nodes stand in order of depth.
+    """The distinct prefixes of a corpus; node 0 is the empty word, nodes stand in order of depth."""
 
-    Attributes:
-        parents: node without its last symbol, shape [nodes] of int64.
-        symbols: last symbol of each node (`UNKNOWN_SYMBOL` at the root), shape [nodes] of int64.
-        levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
-        visits: node of each prefix of each word (see `Corpus.prefix_starts`), shape [total length + words] of int64.
-        ends: node of each whole word, shape [words] of int64; like `visits` it is `TOO_DEEP`
-            below the depth that the tree was cut at.
-    """
-
-    parents: NDArray[np.int64]
-    symbols: NDArray[np.int64]
-    levels: NDArray[np.int64]
+    parents: NDArray[np.int64]  # node without its last symbol, shape [nodes]
+    symbols: NDArray[np.int64]  # last symbol of each node (`UNKNOWN_SYMBOL` at the root), shape [nodes]
+    levels: NDArray[np.int64]  # nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1]
+    # node of each prefix of each word (see `Corpus.prefix_starts`), `TOO_DEEP` below the depth that the tree was cut
+    # at; shape [total length + words]
     visits: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    ends: NDArray[np.int64]  # likewise of each whole word, shape [words]
 
     def __len__(self) -> int:
         return len(self.parents)

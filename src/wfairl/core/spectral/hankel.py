@@ -14,19 +14,12 @@ from wfairl.core.support.errors import BadInputError
 
 @dataclass(frozen=True)
 class HankelBlocks:
-    """The blocks over one basis.
+    """The blocks over one basis."""
 
-    Attributes:
-        block: H, shape [prefixes, suffixes].
-        label_blocks: H_sigma in the order of the alphabet, each of shape [prefixes, suffixes].
-        rows: length of the longest prefix of the basis.
-        cols: length of the longest suffix of the basis.
-    """
-
-    block: csr_array
-    label_blocks: tuple[csr_array, ...]
-    rows: int
-    cols: int
+    block: csr_array  # H, shape [prefixes, suffixes]
+    label_blocks: tuple[csr_array, ...]  # H_sigma in the order of the alphabet, each of shape [prefixes, suffixes]
+    rows: int  # length of the longest prefix of the basis
+    cols: int  # length of the longest suffix of the basis
 
 
 def blocks_from_corpus(corpus: Corpus, labels: int, rows: int | None = None, cols: int | None = None) -> HankelBlocks:

@@ -38,23 +38,14 @@ class OtherKindError(BadInputError):
 
 @dataclass(frozen=True)
 class Form(Generic[Content]):
-    """A format of documents.
+    """A format of documents."""
 
-    Attributes:
-        name: in the documents.
-        what: in messages, such as "a task model".
-        version: of the documents that are written.
-        schema: a dataclass of their fields.
-        error: the error for a file that is not such a document.
-        advice: for such a file.
-    """
-
-    name: str
-    what: str
-    version: int
-    schema: type[Content]
-    error: type[BadInputError]
-    advice: str
+    name: str  # in the documents
+    what: str  # in messages, such as "a task model"
+    version: int  # of the documents that are written
+    schema: type[Content]  # a dataclass of their fields
+    error: type[BadInputError]  # for a file that is not such a document
+    advice: str  # for such a file
 
     def write(self, path: Path, fields: Mapping[str, Any]) -> None:
         """Write a document, atomically."""
