@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from oracles_automata import change_basis, product_of_matrices
 from strategies_automata import random_automaton, random_word, seeds
 
-from wfairl.core.automata.weighted import BrokenAutomatonError, WeightedAutomaton, span_of_products
+from wfairl.core.automata.weighted import WeightedAutomaton, span_of_products
+from wfairl.core.support.errors import BadInputError
 
 sizes = st.integers(1, 5)
 
@@ -85,5 +86,5 @@ def test_many_weights_are_packed_and_keep_every_bit():
 def test_a_broken_document_is_a_named_error(change):
     _, automaton, _ = draw(0, 2, 2)
     document = automaton.to_document() | change
-    with pytest.raises(BrokenAutomatonError):
+    with pytest.raises(BadInputError):
         WeightedAutomaton.from_document({key: value for key, value in document.items() if value is not None})

@@ -8,9 +8,8 @@ from experts import solve
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.demonstrations import FIRST_TRAINING_SEED, collect, replay
-from wfairl.core.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.core.planning import unit_cost
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.runs.task_registry import find_task
 
@@ -70,7 +69,7 @@ def test_the_expert_pays_the_tasks_true_cost_and_walkers_take_what_can_be_chosen
 
 
 def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):
-    with pytest.raises(TooFewDemonstrationsError, match="0 of 100 came out as required, and 2 are asked for"):
+    with pytest.raises(FailedRunError, match="0 of 100 came out as required, and 2 are asked for"):
         collect(doorkey, 2, 0, float("inf"), seed=0)
 
 
@@ -87,7 +86,7 @@ def test_scenes_in_which_the_rule_cannot_be_satisfied_are_passed_over():
 
 def test_a_rule_that_no_scene_satisfies_ends_in_a_named_outcome_with_a_scene_and_the_reason():
     task = ModelTask("none", "", ("goal",), visit_in_order("goal"), 6, scenes_with_a_goal(lambda _: False))
-    with pytest.raises(TooFewDemonstrationsError, match=f"seed {FIRST_TRAINING_SEED}: .*goal can never hold"):
+    with pytest.raises(FailedRunError, match=f"seed {FIRST_TRAINING_SEED}: .*goal can never hold"):
         collect(task, 40, 0, 0.0, seed=0)
 
 

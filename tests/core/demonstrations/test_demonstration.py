@@ -7,7 +7,8 @@ from strategies_planning import TableWorld, random_walk, worlds
 
 from wfairl.core.automata.automaton import UNAVAILABLE
 from wfairl.core.demonstrations import Dataset, Demonstration, merge, replay
-from wfairl.core.demonstrations.demonstration import BadDemonstrationError, MixedTasksError
+from wfairl.core.demonstrations.demonstration import BadDemonstrationError
+from wfairl.core.support.errors import BadInputError
 from wfairl.runs.task_registry import find_task
 
 EMPTY, KEY = frozenset(), frozenset({"key"})
@@ -87,7 +88,7 @@ def test_data_sets_of_one_task_merge_and_of_two_do_not(walk):
     one = Dataset("doorkey", (walk,), 0.5)
     assert merge([one, one]) == Dataset("doorkey", (walk, walk), 0.5)
     assert merge([one, Dataset("doorkey", (walk,), 0.0)]).temperature is None
-    with pytest.raises(MixedTasksError, match="there are no demonstrations"):
+    with pytest.raises(BadInputError, match="there are no demonstrations"):
         merge([])
-    with pytest.raises(MixedTasksError, match="cannot be mixed: doorkey, multiroom"):
+    with pytest.raises(BadInputError, match="cannot be mixed: doorkey, multiroom"):
         merge([one, Dataset("multiroom", (), 0.5)])

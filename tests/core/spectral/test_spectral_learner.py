@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from strategies_automata import random_automaton, random_word, seeds, words
 
-from wfairl.core.spectral.spectral_learner import LostRankError, SpectralLearner, assemble, factorise
+from wfairl.core.spectral.spectral_learner import SpectralLearner, assemble, factorise
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
-from wfairl.core.support.errors import WfairlError
+from wfairl.core.support.errors import FailedRunError, WfairlError
 
 
 def basis_of(rng, automaton, size):
@@ -131,13 +131,13 @@ def test_a_label_never_seen_has_the_value_zero():
 
 def test_a_block_too_large_for_an_automatic_rank_is_a_named_error(monkeypatch):
     monkeypatch.setattr("wfairl.core.spectral.spectral_learner.DENSE_LIMIT", 2)
-    with pytest.raises(LostRankError, match="limit the basis"):
+    with pytest.raises(FailedRunError, match="limit the basis"):
         SpectralLearner().fit([A + B + A, B + B], [1.0, 1.0])
 
 
 def test_an_automatic_rank_that_summarises_nothing_is_a_named_error(monkeypatch):
     monkeypatch.setattr("wfairl.core.spectral.spectral_learner.MAX_AUTOMATIC_RANK", 3)
-    with pytest.raises(LostRankError, match="need rank 4"):
+    with pytest.raises(FailedRunError, match="need rank 4"):
         SpectralLearner().fit([A + B + A], [1.0])
     assert SpectralLearner(rank=4).fit([A + B + A], [1.0]).automaton_.rank == 4
 

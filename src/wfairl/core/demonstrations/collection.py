@@ -46,10 +46,6 @@ Attempt = Callable[[int], Attempted]
 """From the seed of a scene to what came of it."""
 
 
-class TooFewDemonstrationsError(FailedRunError):
-    """The demonstrator hardly ever succeeds or fails as required."""
-
-
 def collect(
     task: Task,
     successes: int,
@@ -71,7 +67,7 @@ def collect(
         n_jobs: number of threads, each for a scene; it changes nothing in the result.
 
     Raises:
-        TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
+        FailedRunError: the expert hardly ever succeeds, or the random walk always does.
     """
     if successes < 0 or failures < 0:
         raise BadInputError("the numbers of successes and failures must not be negative")
@@ -128,11 +124,11 @@ def _gather(attempt: Attempt, wanted: int, seed: int, half: int, description: st
         meter = bar.add_task(description, total=wanted)
         while len(gathered) < wanted:
             if len(unsolvable) == tried >= MAX_TRIES_PER_DEMONSTRATION:
-                raise TooFewDemonstrationsError(
+                raise FailedRunError(
                     f"{description}: the rule cannot be satisfied in any of {tried} scenes. {unsolvable[0]}"
                 )
             if tried >= MAX_TRIES_PER_DEMONSTRATION * wanted:
-                raise TooFewDemonstrationsError(
+                raise FailedRunError(
                     f"{description}: {len(gathered)} of {tried} came out as required, and {wanted} are asked for. "
                     "Ask for fewer, or choose another temperature."
                 )

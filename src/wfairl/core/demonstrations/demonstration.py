@@ -39,10 +39,6 @@ class ContradictionError(BadDemonstrationError):
     """The world gives another label than the demonstration has, or cannot follow it."""
 
 
-class MixedTasksError(BadInputError):
-    """Demonstrations of different tasks where one task is expected."""
-
-
 @dataclass(frozen=True)
 class Demonstration:
     """One execution of a task in one scene.
@@ -185,9 +181,9 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
     """All demonstrations of several data sets of one task; the temperature stays if they agree on it."""
     tasks = sorted({dataset.task for dataset in datasets})
     if not tasks:
-        raise MixedTasksError("there are no demonstrations to merge")
+        raise BadInputError("there are no demonstrations to merge")
     if len(tasks) != 1:
-        raise MixedTasksError(f"demonstrations of different tasks cannot be mixed: {', '.join(tasks)}")
+        raise BadInputError(f"demonstrations of different tasks cannot be mixed: {', '.join(tasks)}")
     temperatures = {dataset.temperature for dataset in datasets}
     return Dataset(
         tasks[0],

@@ -42,10 +42,6 @@ RANK_TOLERANCE = 1e-10
 """Singular values below this share of the largest count as zero."""
 
 
-class LostRankError(FailedRunError):
-    """The Hankel block does not support an automaton of the rank that was asked for."""
-
-
 @dataclass(eq=False, repr=False)
 class SpectralLearner(RegressorMixin, BaseEstimator):
     """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
@@ -71,7 +67,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
             BadInputError: an impossible limit of the basis.
-            LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
+            FailedRunError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
         corpus, alphabet = check_words(words, scores)
         blocks = blocks_from_corpus(mean_values(corpus), len(alphabet), self.rows, self.cols)
@@ -141,7 +137,7 @@ def factorise(block: csr_array, rank: int | None) -> tuple[Matrix, Matrix, Matri
         U, shape [prefixes, rank]; the diagonal of Lambda, falling, shape [rank]; V, shape [suffixes, rank].
 
     Raises:
-        LostRankError: fewer than `rank` singular values are above `RANK_TOLERANCE` times the largest, or
+        FailedRunError: fewer than `rank` singular values are above `RANK_TOLERANCE` times the largest, or
             no rank was given and the block is too large for all its singular values.
     """
     if rank is not None and rank < 1:
@@ -154,18 +150,18 @@ def factorise(block: csr_array, rank: int | None) -> tuple[Matrix, Matrix, Matri
     elif smaller_side <= DENSE_LIMIT:
         left, spectrum, right = np.linalg.svd(block.toarray(), full_matrices=False)
     else:
-        raise LostRankError(
+        raise FailedRunError(
             f"the Hankel block has {block.shape[0]} prefixes and {block.shape[1]} suffixes, too many for "
             f"{'an automatic rank' if rank is None else f'rank {rank}'}; "
             "limit the basis (rows, cols) or give a smaller rank"
         )
     block_rank = int(np.sum(spectrum > RANK_TOLERANCE * spectrum[0]))
     if spectrum[0] == 0:
-        raise LostRankError("the Hankel block is zero: no word is short enough for the basis; raise rows and cols")
+        raise FailedRunError("the Hankel block is zero: no word is short enough for the basis; raise rows and cols")
     if rank is not None and rank > block_rank:
-        raise LostRankError(f"the Hankel block has rank {block_rank}, less than the rank {rank} asked for; lower it")
+        raise FailedRunError(f"the Hankel block has rank {block_rank}, less than the rank {rank} asked for; lower it")
     if rank is None and block_rank > MAX_AUTOMATIC_RANK:
-        raise LostRankError(
+        raise FailedRunError(
             f"these words need rank {block_rank} to be told apart exactly, more than {MAX_AUTOMATIC_RANK}: they have "
             "little in common; give a lower rank, or limit the basis"
         )
