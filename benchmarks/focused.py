@@ -23,7 +23,6 @@ from reporting import make_parser, report
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning import ExactPlanner, unit_cost
 from wfairl.core.planning.cost import Cost, feature_cost
 from wfairl.minigrid.babyai import GO_TO
@@ -33,6 +32,7 @@ from wfairl.minigrid.missions import read_mission
 from wfairl.minigrid.world import MiniGridWorld
 from wfairl.networks.cost_training import NetworkLoss
 from wfairl.networks.grid_costs import LocalCost
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)

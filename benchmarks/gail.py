@@ -13,10 +13,10 @@ from typing import Any
 from reporting import Clock, make_parser, report
 
 from experiments.baselines.gail.train import AdversarialTraining, GailConfig, prepare_data
-from wfairl.core.demonstrations import collect
 from wfairl.core.worlds import Task
 from wfairl.minigrid.tasks import PAPER_TASKS
 from wfairl.networks.epochs import one_torch_thread
+from wfairl.runs.collection import collect
 
 STEPS = 500_000
 LIMIT_MINUTES = 15.0

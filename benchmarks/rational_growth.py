@@ -17,10 +17,11 @@ import numpy as np
 from reporting import make_parser, report
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.questions.hypotheses import required_posterior
+from wfairl.runs.collection import collect
 
 USUAL = {"demonstrations": 8, "labels": 9, "world_states": 144, "automaton_states": 3}
 WIDER = {

@@ -26,7 +26,6 @@ from wfairl.core.costs.gradient import step_losses, trace_paths
 from wfairl.core.costs.scene import TrainingScene, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import train_cost
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
@@ -34,6 +33,7 @@ from wfairl.minigrid.grid_view import GridView, view_states
 from wfairl.networks.cost_network import costs_of
 from wfairl.networks.epochs import one_torch_thread
 from wfairl.networks.grid_costs import PaperCost
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TEMPERATURE = 0.5

@@ -9,12 +9,12 @@ import experiments.baselines  # noqa: F401 - registers bc and gail
 from experiments.harness.cell import Outcome, Scalar
 from experiments.method_comparison.measures import recovery_of
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.runs import Evaluation, evaluate
+from wfairl.runs.collection import FIRST_TEST_SEED, collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.evaluation import EVALUATION, write_evaluations
 from wfairl.runs.methods import TrainingRequest, find_method, learned_name

@@ -23,7 +23,6 @@ from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, Demonstration
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
@@ -35,6 +34,7 @@ from wfairl.core.worlds.task import Task, rule_of
 from wfairl.offices.office import OFFICE_PROPOSITIONS
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
 from wfairl.questions.scene_proposal import propose_scene
+from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import evaluate
 from wfairl.runs.task_registry import find_task
 

@@ -20,7 +20,7 @@ from experiments.harness.results import Sections
 from experiments.harness.tables import having, mean_table
 from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.costs import CostSettings, prepare_scenes, train_cost
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import ExactPlanner, PlannedPolicy, roll_out
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
@@ -32,6 +32,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.world import MiniGridWorld
+from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import episode_rng
 from wfairl.runs.task_registry import find_task
 

@@ -27,13 +27,12 @@ from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
 from wfairl.core.costs.cost_words import CLAIMED, term_costs
 from wfairl.core.costs.scene import Comparison, compare
-from wfairl.core.demonstrations import collect
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.questions.cost_question import find_cost_question
+from wfairl.runs.collection import FIRST_TEST_SEED, collect
 from wfairl.runs.task_registry import find_task
 
 TEMPERATURE = 0.5

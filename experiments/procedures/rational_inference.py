@@ -18,13 +18,14 @@ from experiments.procedures.unseen_scenes import measure_policy, scenes
 from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import Dataset, Demonstration, collect
+from wfairl.core.demonstrations import Dataset, Demonstration
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.rational import CautiousPolicy, RationalSettings
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.questions.hypotheses import required_posterior
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 ROWS = ("y....g..", "........", ".b.b...r", ".b.b...r", ".b.b....", ".b.b....", "rrrrrr.r", "g.y.....")

@@ -25,7 +25,6 @@ from experiments.procedures.learned_costs import demonstrate, learn
 from experiments.procedures.unseen_scenes import scenes
 from wfairl.core.automata.automaton import ACCEPTED, Automaton
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
@@ -36,6 +35,7 @@ from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.core.worlds.chances import slip_chances
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.recordings import GymnasiumWorld
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 SLIP, TEMPERATURE, NUMBERS = "0.1", 0.5, (8, 32)

@@ -22,8 +22,7 @@ from experiments.rule_families.automata import automaton_of
 from experiments.rule_families.families import FAMILIES, RULES, Problem, make_problem
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.automata.minimisation import canonical_table, to_table
-from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
@@ -36,6 +35,7 @@ from wfairl.core.rational.rational_learner import evidence_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.blocks import PageTable
 from wfairl.questions.question import NothingToAskError, add_answer, find_question
+from wfairl.runs.collection import FIRST_TEST_SEED, collect
 
 DEMONSTRATIONS, TEMPERATURE, SCENES, ASKED_SCENES = ("2", "4", "8", "32"), 0.5, 64, 24
 SEARCH_FAILURE_NATS = 1.0

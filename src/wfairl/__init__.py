@@ -22,7 +22,6 @@ from wfairl.neighbours import OFFERS
 if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
     from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.demonstrations.collection import collect
     from wfairl.core.demonstrations.demonstration import Dataset
     from wfairl.core.demonstrations.learners import find_learner
     from wfairl.core.planning.cost import unit_cost
@@ -36,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.worlds.task import ModelTask, Task
     from wfairl.core.worlds.world import World
     from wfairl.core.worlds.world_laws import check_world
+    from wfairl.runs.collection import collect
     from wfairl.runs.evaluation import evaluate
     from wfairl.runs.methods import load_policy, train
     from wfairl.runs.task_laws import check_task
@@ -90,10 +90,10 @@ _MODULES = {
     "core.planning.plan": ("find_plan",),
     "core.planning.cost": ("unit_cost",),
     "core.demonstrations.demonstration": ("Dataset",),
-    "core.demonstrations.collection": ("collect",),
     "runs.methods": ("load_policy", "train"),
     "core.planning.policies": ("PlannedPolicy",),
     "core.planning.rollout": ("roll_out",),
+    "runs.collection": ("collect",),
     "runs.evaluation": ("evaluate",),
     "runs.task_laws": ("check_task",),
     "runs.task_registry": ("find_task", "register_task"),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.runs import task_registry as registry
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 
 CORRIDOR = Path(__file__).parents[2] / "examples" / "own_world.py"

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from wfairl.cli.app import app
-from wfairl.core.demonstrations import collect
 from wfairl.core.support.errors import BadInputError, FailedRunError, WfairlError
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.task_registry import find_task
 

@@ -15,7 +15,7 @@ from experts import solve
 from typer.models import OptionInfo
 
 from wfairl.cli import train
-from wfairl.core.demonstrations import collect
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import save
 from wfairl.runs.methods import find_method
 from wfairl.runs.task_registry import find_task

@@ -15,9 +15,9 @@ from experiments.baselines.network_policy import load_network_run
 from wfairl.cli import train as train_command
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning import roll_out
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import save
 from wfairl.runs.methods import find_method, load_policy, train
 from wfairl.runs.run_directory import BrokenRunError, load_run, read_config, write_config

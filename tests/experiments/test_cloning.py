@@ -13,8 +13,9 @@ from experiments.baselines.network import GridEncoder
 from experiments.baselines.network_policy import load_network_run, mean_log_probabilities
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.methods import TrainingRequest
 from wfairl.runs.run_directory import RunExistsError
 from wfairl.runs.task_registry import find_task

@@ -25,13 +25,13 @@ from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumb
 from experiments.baselines.vector_environment import Bank, CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
-from wfairl.core.demonstrations import Dataset, collect
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.planning.rollout import roll_out
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import HANDS
 from wfairl.minigrid.tasks import DOORKEY, PAPER_TASKS
+from wfairl.runs.collection import FIRST_TRAINING_SEED, collect
 from wfairl.runs.evaluation import episode_return
 
 SIZE = 5

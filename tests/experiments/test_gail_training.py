@@ -17,12 +17,12 @@ from experiments.baselines.network_policy import BrokenPolicyError
 from experiments.baselines.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning.policies import expert_policy
 from wfairl.minigrid import AgentOn, MiniGridTask
 from wfairl.minigrid.physics import CONTROLS
 from wfairl.minigrid.tasks import DOORKEY
 from wfairl.runs import evaluate
+from wfairl.runs.collection import collect
 from wfairl.runs.methods import TrainingRequest
 from wfairl.runs.run_directory import RunExistsError
 

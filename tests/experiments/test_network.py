@@ -8,9 +8,9 @@ from strategies_baselines import doorkey_world, grid_network
 from experiments.baselines.cloning import Steps, concatenate
 from experiments.baselines.network import GridEncoder, GridNetwork, OtherWorldError
 from experiments.baselines.validation import FIRST_VALIDATION_SEED, validation_seeds
-from wfairl.core.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
-from wfairl.core.demonstrations.collection import SCENES_PER_COLLECTION
+from wfairl.core.demonstrations import Dataset, Demonstration
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import FIRST_TRAINING_SEED, SCENES_PER_COLLECTION
 from wfairl.runs.task_registry import find_task
 
 RADIUS = 3

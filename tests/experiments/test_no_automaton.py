@@ -7,9 +7,9 @@ import pytest
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning.product import build_product
 from wfairl.minigrid.tasks import DOORKEY, PAPER_TASKS
+from wfairl.runs.collection import collect
 from wfairl.runs.methods import load_policy, train
 from wfairl.runs.planning_methods import goal_alone
 from wfairl.runs.run_directory import read_config

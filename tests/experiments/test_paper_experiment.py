@@ -20,7 +20,7 @@ from experiments.method_comparison.paper import ENTRIES, FULL, PAPER
 from experiments.method_comparison.protocol import Curve
 from experiments.method_comparison.tables import ComparisonTables
 from experiments.method_comparison.training import first_successes
-from wfairl.core.demonstrations import collect
+from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import EVALUATION
 from wfairl.runs.methods import CHOSEN
 from wfairl.runs.task_registry import find_task

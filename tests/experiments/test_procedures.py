@@ -20,12 +20,12 @@ from experiments.procedures import (
 from experiments.procedures.unseen_scenes import measure_policy
 from experiments.rule_families.rules import cheapest, judge
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 PROCEDURES = [

@@ -35,13 +35,13 @@ from experiments.rule_families.rules import (
     one_or_both,
 )
 from experiments.rule_families.scenes import breaks_blindly, labels_of
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.rational import posterior_of
 from wfairl.core.rational.tables import read_word
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.task_laws import check_task
 
 X = frozenset({"x", "y"})

@@ -15,7 +15,7 @@ from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
 from wfairl.core.costs.cost_model import load_cost, save_cost
 from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.training import EpochMetrics, check_checkpoint, write_checkpoint, write_metrics
-from wfairl.core.demonstrations import Dataset, Demonstration, collect
+from wfairl.core.demonstrations import Dataset, Demonstration
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
@@ -25,6 +25,7 @@ from wfairl.questions.answer_files import read_answers, write_answers
 from wfairl.recordings.log import read_log, read_recordings
 from wfairl.recordings.minari_exchange import export_minari, import_minari
 from wfairl.runs import Evaluation, run_directory
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.evaluation import EVALUATIONS, Episode, read_evaluations, write_evaluations
 from wfairl.runs.pipeline import CONFIGURATION, PipelineConfig, read_experiment

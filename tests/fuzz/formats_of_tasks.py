@@ -15,7 +15,6 @@ from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, t
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TASK_MODEL_FORM, FitSummary, TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.demonstrations import collect
 from wfairl.core.rational.demonstrated_words import following_words
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.task_posterior import posterior_of
@@ -25,6 +24,7 @@ from wfairl.events.event_logs import read_event_log
 from wfairl.events.scored_words import read_jsonl
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.runs import task_registry as registry
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import load_tasks
 from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.specifications.formats import read_automaton

@@ -4,9 +4,9 @@ import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
 from wfairl.minigrid.focused.exploring import likely_orders
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 

@@ -8,10 +8,10 @@ from wfairl.core.costs.feature_costs import PricesCost
 from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining, train_cost
-from wfairl.core.demonstrations.collection import collect
 from wfairl.minigrid.focused.solver import FocusedSolver
 from wfairl.networks.cost_training import NetworkLoss
 from wfairl.networks.grid_costs import LocalCost
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 

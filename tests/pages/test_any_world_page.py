@@ -9,7 +9,6 @@ from oracles_report import frames_of, numbers_in, player_data, read_page
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import load_cost
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import expert_policy
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
@@ -18,6 +17,7 @@ from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files
 from wfairl.pages.run_page import run_page, write_run_report
 from wfairl.runs import evaluate
+from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import save_evaluations
 from wfairl.runs.methods import find_method, train
 from wfairl.runs.run_directory import COST

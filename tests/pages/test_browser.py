@@ -10,7 +10,6 @@ from corridors import Corridor, corridor_task
 from oracles_report import unpack
 
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.cost import unit_cost
@@ -18,6 +17,7 @@ from wfairl.pages.blocks import prose
 from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, write_page
 from wfairl.pages.player import EpisodePlayer, record_episode
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 PHONE = {"width": 360, "height": 740}

@@ -18,7 +18,6 @@ import experiments.baselines  # noqa: F401 - registers bc
 from wfairl.cli.app import find_command
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning import PlannedPolicy, unit_cost
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational import Support
@@ -28,6 +27,7 @@ from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
 from wfairl.pages.run_page import _doubts, _tests, rule_section, run_page, write_run_report
+from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.runs.methods import find_method, train
 from wfairl.runs.pipeline import PipelineConfig

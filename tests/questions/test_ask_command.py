@@ -6,7 +6,6 @@ from PIL import Image
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs import CostSettings
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning.path import follow
 from wfairl.core.rational.logic_with_cost import learn_cost
 from wfairl.core.rational.rational_learner import RationalLearner
@@ -16,6 +15,7 @@ from wfairl.questions.answer_files import read_answers
 from wfairl.questions.commands import Reply, _reply
 from wfairl.questions.cost_question import find_cost_question
 from wfairl.questions.question import CostQuestion
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import save
 from wfairl.runs.task_registry import find_task
 

@@ -13,7 +13,7 @@ from wfairl.core.automata.automaton import ACCEPTED, Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_all, visit_in_order
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.path import follow
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
@@ -36,6 +36,7 @@ from wfairl.questions.hypotheses import (
     explore_scenes,
     hypotheses_of,
 )
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 NAMES = ("a", "b", "c")

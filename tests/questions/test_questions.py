@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from posteriors import posterior_over
 
 from wfairl.core.automata.words import compress
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import merge
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.rational_learner import RationalLearner
@@ -27,6 +26,7 @@ from wfairl.questions.question import (
     find_question,
 )
 from wfairl.questions.scene_proposal import propose_scene, scene_log_likelihood
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.task_registry import find_task
 

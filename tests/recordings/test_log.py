@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.demonstrations import Dataset, replay
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
 from wfairl.recordings.log import disagreements, read_log
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.demonstrations import Dataset, replay
 from wfairl.core.demonstrations.demonstration import ContradictionError
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.worlds import ModelTask
 from wfairl.recordings.minari_exchange import export_minari, import_minari
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TASK = find_task("doorkey")

@@ -12,7 +12,6 @@ from strategies_planning import TableWorld, worlds
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.costs.scene import prepare_scenes
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.rational.evidence import Evidence
@@ -25,6 +24,7 @@ from wfairl.recordings.commands import _surprises
 from wfairl.recordings.log import read_recordings
 from wfairl.recordings.recorded_states import ELSEWHERE, STAYED, count_detours, read_states
 from wfairl.recordings.slip_estimate import estimate_slip
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.task_registry import slipping_task
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
+from wfairl.core.demonstrations import Dataset, Demonstration, replay
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.core.worlds import explore_world
 from wfairl.runs import data_sets
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import BrokenDatasetError, load, save
 from wfairl.runs.task_registry import find_task
 

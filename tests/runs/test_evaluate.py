@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.demonstrations import FIRST_TRAINING_SEED
 from wfairl.core.planning import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.planning.agent import Status
 from wfairl.core.planning.cost import feature_cost, path_cost, true_cost, unit_cost
@@ -21,6 +20,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
 from wfairl.minigrid import AgentAt, AgentOn, Carrying, MiniGridTask
 from wfairl.runs import evaluate
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.runs.evaluation import BrokenEvaluationError, Episode, Evaluation, episode_return
 from wfairl.runs.task_registry import find_task
 

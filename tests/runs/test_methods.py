@@ -8,11 +8,12 @@ import pytest
 from experts import solve
 
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.demonstrations import Dataset, replay
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning import roll_out
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.methods import METHODS, check_unseen, load_policy, train
 from wfairl.runs.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.runs.task_registry import find_task

@@ -6,13 +6,14 @@ import pytest
 
 from wfairl.core.costs.settings import CostSettings, training_temperature
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, Demonstration, collect
+from wfairl.core.demonstrations import Dataset, Demonstration
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.runs import evaluate
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load
 from wfairl.runs.methods import load_policy, train
 from wfairl.runs.pipeline import PipelineConfig, run_pipeline

@@ -7,10 +7,10 @@ from strategies_automata import guarded_automata, words
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import Reading, find_learner
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 from wfairl.specifications.explanation import explain_word
 

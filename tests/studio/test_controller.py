@@ -14,7 +14,6 @@ from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError
 from wfairl.core.rational.task_posterior import Support, posterior_of
@@ -24,6 +23,7 @@ from wfairl.pages.world_drawing import rendering_of
 from wfairl.questions.hypotheses import hypotheses_of
 from wfairl.questions.scene_proposal import propose_scene
 from wfairl.runs import task_registry as registry
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 from wfairl.studio import jobs
 from wfairl.studio.controller import SessionController

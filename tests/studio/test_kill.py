@@ -13,7 +13,7 @@ import time
 import pytest
 from studio_sessions import errand_plan
 
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.studio.events import RULE, DemonstrationSaved, event_of_document
 from wfairl.studio.history import first_state
 from wfairl.studio.journal import Journal

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import replay
 from wfairl.core.support.errors import BadInputError
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load
 from wfairl.runs.task_registry import find_task, load_tasks
 from wfairl.studio.jobs import learn

@@ -12,11 +12,11 @@ from rich.table import Table
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName, check_file
 from wfairl.core.automata.words import Word, format_word
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED, SCENES_PER_COLLECTION, collect
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import kind_of
 from wfairl.core.worlds.task import Task
+from wfairl.runs.collection import FIRST_TRAINING_SEED, SCENES_PER_COLLECTION, collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.task_registry import find_task
 

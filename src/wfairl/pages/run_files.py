@@ -13,11 +13,11 @@ from wfairl.core.costs.cost_model import CostModel, load_cost
 from wfairl.core.costs.settings import training_temperature
 from wfairl.core.costs.training import METRICS, EpochMetrics
 from wfairl.core.demonstrations import Dataset
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.support.documents import plain, read_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.pages.enforced import enforced_orders
+from wfairl.runs.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.runs.data_sets import load
 from wfairl.runs.evaluation import Evaluation, read_evaluations
 from wfairl.runs.methods import Method, find_method

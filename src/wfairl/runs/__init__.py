@@ -3,6 +3,7 @@
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
+    "collection": ("FIRST_TRAINING_SEED", "collect"),
     "evaluation": ("Episode", "Evaluation", "evaluate"),
     "methods": ("Method", "Trained", "register_method"),
     "run_directory": ("Run", "RunConfig", "check_free", "load_run", "seen_tests", "write_config"),

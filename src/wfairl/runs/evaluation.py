@@ -18,7 +18,6 @@ import numpy as np
 from annotated_types import MinLen
 
 from wfairl.core.automata.words import Word, compress
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.planning.cost import Cost, path_cost, true_cost
 from wfairl.core.planning.policies import Policy
 from wfairl.core.planning.rollout import Trajectory, roll_out
@@ -28,6 +27,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 
 EVALUATION = "evaluation.json"
 

@@ -7,9 +7,8 @@ from typing import Any, Self
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.training import OtherConfigurationError
-from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning.product import states_alone
 from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
@@ -17,6 +16,7 @@ from wfairl.core.support.bounds import AtLeastOne, Count, check_bounds
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
+from wfairl.runs.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED, collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.runs.held_directory import hold

@@ -16,12 +16,12 @@ from typing import Any
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel, load_cost
 from wfairl.core.costs.training import CHECKPOINT, OtherConfigurationError
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.support.bounds import Count, Name
 from wfairl.core.support.documents import Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.runs.held_directory import check_directory
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import read_bytes
 from wfairl.pages.text import counted
+from wfairl.runs.collection import FIRST_TEST_SEED
 from wfairl.specifications.formats import FORMATS
 from wfairl.studio.episodes import policy_of
 from wfairl.studio.events import JudgedPath

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.text import counted
 from wfairl.questions.corrections import Correction
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.runs.task_registry import all_tasks
 from wfairl.studio.events import (
     PERSON,

@@ -20,7 +20,6 @@ from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.answers import Answer
-from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.planning.path import Path, effects_along, follow
@@ -46,6 +45,7 @@ from wfairl.questions.corrections import (
 from wfairl.questions.hypotheses import explore_scenes
 from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
+from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, how_read, policy_of, unit_of
 from wfairl.studio.events import CorrectionAdded
@@ -320,7 +320,7 @@ def learn_session_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evide
 
 def warm_up_worker() -> None:
     """Load the compiled kernels before the first demonstration needs them."""
-    from wfairl.core.demonstrations.collection import collect
+    from wfairl.runs.collection import collect
 
     spec = TaskSpec("errand")
     model, _ = learn(spec, collect(spec.task, 2, 0, 0.0, 0, n_jobs=1), ())

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from wfairl.core.automata.words import compress, format_label
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.world import available_controls
 from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
+from wfairl.runs.collection import FIRST_TEST_SEED
 from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, JudgedPath, SceneChanged, SceneRestarted
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of

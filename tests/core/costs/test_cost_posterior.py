@@ -25,11 +25,11 @@ from wfairl.core.costs.scene import compare, prepare_scenes
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.terms import KnownPaths, Terms, _informative
 from wfairl.core.costs.training import train_cost
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
+from wfairl.runs.collection import collect
 
 SIZE, TEMPERATURE = 6, 0.5
 

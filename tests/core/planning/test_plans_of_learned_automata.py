@@ -11,12 +11,12 @@ import pytest
 from oracles_planning import fewest_steps_with_word
 
 from wfairl.core.automata.words import as_read
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.learners import Reading
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TEST_SEEDS = range(5000, 5016)

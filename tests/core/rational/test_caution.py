@@ -6,7 +6,7 @@ from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.words import compress
-from wfairl.core.demonstrations import collect, find_learner
+from wfairl.core.demonstrations import find_learner
 from wfairl.core.planning import UnsatisfiableTaskError, build_product, expert_policy, find_plan, unit_cost
 from wfairl.core.planning.rollout import act
 from wfairl.core.rational import CautiousPolicy, caution
@@ -15,6 +15,7 @@ from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.simulator import ModelSimulator
 from wfairl.runs import evaluate
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TASK = find_task("random-office-coffee")

@@ -5,8 +5,9 @@ from experiments.rule_families.families import make_problem
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import Dataset, collect, find_learner
+from wfairl.core.demonstrations import Dataset, find_learner
 from wfairl.core.rational.logic_with_cost import learn_logic_and_cost
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 

@@ -10,7 +10,6 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.rational import (
     ArrayWorld,
@@ -27,6 +26,7 @@ from wfairl.core.rational.rational_learner import UNFORESEEN, _outlier_probabili
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
+from wfairl.runs.collection import collect
 
 
 def same_rule(learned, rule):

@@ -15,7 +15,6 @@ from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.demonstrations import collect
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning import ExactPlanner
 from wfairl.core.planning.cost import unit_cost
@@ -23,6 +22,7 @@ from wfairl.core.planning.path import follow
 from wfairl.core.rational import CautiousPolicy, posterior_of
 from wfairl.core.rational.tables import read_word
 from wfairl.core.worlds import ModelTask
+from wfairl.runs.collection import collect
 
 A, HOME, NOTHING = frozenset({"a"}), frozenset({"home"}), frozenset[str]()
 ALPHABET = (NOTHING, A, HOME)

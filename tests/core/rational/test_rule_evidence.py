@@ -1,8 +1,8 @@
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import collect
 from wfairl.core.rational import RationalLearner, posterior_of, weigh_rules
+from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
 
 TASK = find_task("random-office-coffee")

@@ -9,7 +9,6 @@ from strategies_planning import slipping_problems
 from wfairl.core.automata.automaton import ACCEPTED, Label
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning import build_product, unit_cost
 from wfairl.core.planning.agent import Agent
@@ -24,6 +23,7 @@ from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.worlds import ModelSimulator, explore_world
 from wfairl.core.worlds.compiled import IGNORE_LABELS, LabelNumbers
+from wfairl.runs.collection import collect
 from wfairl.runs.data_sets import load, save
 from wfairl.runs.task_registry import find_task
 

@@ -11,13 +11,13 @@ from numba.core.registry import CPUDispatcher
 from strategies_planning import Graph, graphs
 
 from wfairl import find_learner, find_task
-from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning.planner import PLANNERS
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support import compiling
 from wfairl.core.support.compiling import njit
 from wfairl.core.worlds.task import rule_of
+from wfairl.runs.collection import collect
 
 
 def run_both(monkeypatch: pytest.MonkeyPatch, run: Callable[[], tuple]) -> None:

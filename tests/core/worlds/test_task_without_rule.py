@@ -7,13 +7,13 @@ import pytest
 from corridors import Corridor
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import collect
 from wfairl.core.planning import RandomPolicy
 from wfairl.core.rational import RationalLearner, weigh_rules
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
 from wfairl.recordings.log import disagreements, read_log
 from wfairl.runs import evaluate
+from wfairl.runs.collection import collect
 from wfairl.runs.task_laws import check_task
 
 RULE = visit_in_order("parcel", "home")

@@ -1,10 +1,9 @@
-"""Demonstrations: their records, and how they are collected."""
+"""Demonstrations: their records, and the learners that read them."""
 
 from wfairl.core.support.imports import load_lazily
 
 _MODULES = {
     "answers": ("Answer",),
-    "collection": ("FIRST_TRAINING_SEED", "collect"),
     "demonstration": ("Dataset", "Demonstration", "merge", "replay"),
     "learners": ("LearnedTask", "Reading", "TaskLearner", "WordLearner", "find_learner", "register_learner"),
 }

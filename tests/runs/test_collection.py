@@ -7,10 +7,11 @@ import pytest
 from experts import solve
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.demonstrations import FIRST_TRAINING_SEED, collect, replay
+from wfairl.core.demonstrations import replay
 from wfairl.core.planning import unit_cost
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds import GraphWorld, ModelTask
+from wfairl.runs.collection import FIRST_TRAINING_SEED, collect
 from wfairl.runs.task_registry import find_task
 
 
