@@ -78,11 +78,9 @@ class LearnerRecord(Protocol):
     @property
     def labels(self) -> Collection[Label]:
         """The labels of the scenes that the task was learned in."""
-        ...
 
     def to_document(self) -> dict[str, Any]:
         """The record as a JSON object with its `kind`."""
-        ...
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":
@@ -91,7 +89,6 @@ class LearnerRecord(Protocol):
         Raises:
             BadInputError: the document is no such record, or the record of another automaton.
         """
-        ...
 
 
 @runtime_checkable
@@ -100,11 +97,9 @@ class RuleInSentences(Protocol):
 
     def keeps_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each word keeps the rule, shape [words]."""
-        ...
 
     def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
         """The sentences that each word breaks."""
-        ...
 
 
 RECORDS: Registry[type[LearnerRecord]] = Registry(

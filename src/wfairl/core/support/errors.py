@@ -31,8 +31,6 @@ class MissingExtraError(BadInputError):
 class FailedRunError(WfairlError, RuntimeError):
     """The input was valid, but the computation failed."""
 
-    exit_code = 1
-
 
 def one_line(error: BaseException) -> str:
     """An exception of a user's own code in one line: its type, its message, and the place in their file."""
