@@ -22,7 +22,6 @@ from experiments.method_comparison.training import (
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.support.errors import BadInputError
-from wfairl.runs.collection import FIRST_TEST_SEED
 from wfairl.runs.methods import find_method
 
 

@@ -14,10 +14,10 @@ from experiments.harness.results import Results, Sections
 from experiments.harness.tables import ABSENT, INDENT, table_of
 from experiments.method_comparison.measures import MEASURES
 from experiments.method_comparison.protocol import MethodComparison, Protocol
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.pages.blocks import Facts, PageTable, TableCell
 from wfairl.pages.text import Inline, Text, capitalised, counted, number
+from wfairl.runs.collection import FIRST_TEST_SEED
 from wfairl.runs.evaluation import policy_title
 from wfairl.runs.methods import CHOSEN, find_method
 from wfairl.runs.task_registry import find_task

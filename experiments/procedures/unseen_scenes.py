@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning import Policy, expert_policy
 from wfairl.core.worlds.task import Task
+from wfairl.runs.collection import FIRST_TEST_SEED
 from wfairl.runs.evaluation import Evaluation, evaluate
 
 TEST_SCENES, FEWER_SCENES = 64, 8
