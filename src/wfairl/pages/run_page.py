@@ -68,17 +68,9 @@ WAYS = {
 def write_run_report(
     directory: Path, output: Path | None = None, scenes: int = DEFAULT_SCENES, n_jobs: int = 2
 ) -> Path:
-    """Write the page of a run.
+    """Write the page of a run, with each policy in so many scenes, and return its file: `REPORT` if no other is given.
 
-    Args:
-        output: the file to write; `report.html` in the run's directory if None.
-        scenes: how many scenes to run each policy in again.
-
-    Returns:
-        The file that was written.
-
-    Raises:
-        BadInputError: the run is unfinished, its task is unknown, or the file cannot be written.
+    Raises `BadInputError` if the run is unfinished, its task is unknown, or the file cannot be written.
     """
     path = Path(directory) / REPORT if output is None else Path(output)
     check_page_file(path)

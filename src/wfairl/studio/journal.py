@@ -23,11 +23,7 @@ class BrokenJournalError(BadInputError):
 
 
 class Journal:
-    """An append-only file of events.
-
-    Args:
-        path: the file; the first event creates it.
-    """
+    """An append-only file of events, which the first of them creates."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._is_begun = path, path.exists()

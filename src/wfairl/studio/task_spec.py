@@ -66,12 +66,7 @@ def check_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """A registered or an invented task.
-
-
-    Raises:
-        BadInputError: the name is not valid.
-    """
+    """A registered or an invented task. Raises `BadInputError` if its name is not valid."""
 
     name: str  # of the task
     environment: str | None = None  # the Gymnasium id for an invented task; None for a registered one

@@ -73,12 +73,7 @@ def _edge_key(arrow: Arrow, accepting: NDArray[np.bool_]) -> EdgeKey:
 
 
 def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> dict[str, Any]:
-    """Everything that the page shows of a model.
-
-    Args:
-        dataset: what it was learned from.
-        before: the model before it; None if there was none.
-    """
+    """Everything that the page shows of a model, of what it was learned from, and of the model before it, if any."""
     old = set() if before is None else _edge_keys(before.finite)
     new = _edge_keys(model.finite)
     posterior, belief = posterior_of(model), belief_of(model)

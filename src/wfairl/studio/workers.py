@@ -51,11 +51,7 @@ class QueuedJob:
 
 
 class JobRunner:
-    """Runs jobs in worker processes.
-
-    Args:
-        warm_up: what every process does before its first job.
-    """
+    """Runs jobs in worker processes, each of which warms up before its first job."""
 
     def __init__(self, processes: int = 1, warm_up: Callable[[], None] | None = None) -> None:
         self._cancelled: Any = multiprocessing.get_context("spawn").Array("b", SLOTS, lock=False)
@@ -86,11 +82,7 @@ class StoppedError(FailedRunError):
 
 
 class Progress:
-    """Runs jobs for the pages of a session; the latest one is shown.
-
-    Args:
-        changed: called when the progress changes.
-    """
+    """Runs jobs for the pages of a session and says when their progress has changed; the latest one is shown."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
