@@ -105,7 +105,7 @@ class Evidence:
 
     @cached_property
     def possible_constraints(self) -> tuple[Constraint, ...]:
-        """Constraints on what somebody reads: at times, on two at once, choices. Nearly all demonstrations keep them."""
+        """Constraints on what somebody reads: at times, two at once, choices. Nearly all demonstrations keep them."""
         seen, packed = self.observations, self._scenes
         words = [packed.word, *seen.failures, *(one.word for one in seen.answers)]
         read = sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist()))))
