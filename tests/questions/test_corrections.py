@@ -17,7 +17,7 @@ from wfairl.core.demonstrations import Dataset
 from wfairl.core.demonstrations.learners import find_learner
 from wfairl.core.planning.path import follow
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
-from wfairl.core.rational.tables import difference, read_word
+from wfairl.core.rational.tables import read_word
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.questions.corrections import (
     BadCorrectionError,
@@ -33,6 +33,7 @@ from wfairl.questions.corrections import (
     without_edge,
 )
 from wfairl.questions.hypotheses import (
+    difference,
     explore_scenes,
     hypotheses_of,
 )

@@ -43,12 +43,11 @@ from wfairl.core.rational.constraints import Doubt
 from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.rational.tables import difference
 from wfairl.core.rational.task_posterior import Alternative, Support, posterior_of
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.questions.hypotheses import ExploredScenes, explore_scenes, required_posterior
+from wfairl.questions.hypotheses import ExploredScenes, difference, explore_scenes, required_posterior
 
 MOST_TABULATED = 8
 """Propositions up to which all labels are enumerated, to find the edges that are needed."""

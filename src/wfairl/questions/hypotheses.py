@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -103,3 +103,15 @@ def explore_scenes(seeds: Sequence[int], dataset: Dataset, task: Task, n_jobs: i
     products = map_in_threads(lambda seed: explore(task.make_world(seed), end), seeds, n_jobs)
     worlds = tuple(to_arrays(product, nominal_cost(task), numbers) for product in track(products, "worlds", len(seeds)))
     return ExploredScenes(tuple(seeds), worlds, tuple(numbers.labels), task.horizon)
+
+
+def difference(one: Table, other: Table) -> Table:
+    """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
+    states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
+    rows = []
+    for r in range(dead + 1):
+        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
+        ahead = np.where(after == DEAD, dead, after)
+        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
+        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
+    return canonical_table(np.ascontiguousarray(np.vstack(rows).astype(np.int32)))

@@ -29,12 +29,12 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.constraints import conjoin
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
-from wfairl.core.rational.tables import difference
 from wfairl.core.rational.task_posterior import TaskPosterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 from wfairl.questions.hypotheses import (
     ExploredScenes,
+    difference,
     explore_scenes,
     hypotheses_of,
     required_posterior,

@@ -17,7 +17,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word, sort_labels
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
+from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.events.learned_rule import learned_rule_of
@@ -31,6 +31,7 @@ from wfairl.specifications.formats import DRAWINGS, FORMATS, find_format, read_a
 from wfairl.specifications.formats.ltlf import from_ltlf
 from wfairl.specifications.formats.rule_sentences import rule_to_ltlf, to_declare
 from wfairl.specifications.prism import to_prism
+from wfairl.specifications.rule_evidence import weigh_rules
 from wfairl.specifications.symbolic import reads_repeats_once
 
 

@@ -11,7 +11,8 @@ from strategies_logic import random_table
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, Guard
 from wfairl.core.rational.constraints import Constraint, Doubt, conjoin
-from wfairl.core.rational.tables import difference, ending_together, intersection, preferring_word, read_word
+from wfairl.core.rational.tables import ending_together, intersection, preferring_word, read_word
+from wfairl.questions.hypotheses import difference
 
 LABELS = tuple(map(frozenset, ("", "a", "b", "c", "ab", "bc")))
 CONSTRAINTS = (

@@ -8,13 +8,14 @@ from corridors import Corridor
 
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.planning import RandomPolicy
-from wfairl.core.rational import RationalLearner, weigh_rules
+from wfairl.core.rational import RationalLearner
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
 from wfairl.recordings.log import disagreements, read_log
 from wfairl.runs import evaluate
 from wfairl.runs.collection import collect
 from wfairl.runs.task_laws import check_task
+from wfairl.specifications.rule_evidence import weigh_rules
 
 RULE = visit_in_order("parcel", "home")
 TASK = ModelTask("corridor", "fetch it", ("parcel", "home"), RULE, 40, lambda seed: Corridor(4 + seed % 5))

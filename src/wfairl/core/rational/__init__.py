@@ -6,7 +6,7 @@ _MODULES = {
     "caution": ("CautiousPolicy", "DoubtfulPlanError"),
     "logic_with_cost": ("learn_logic_and_cost",),
     "observations": ("ArrayWorld", "BadSceneError", "DemonstratedScene", "Observations"),
-    "rational_learner": ("NothingExplainedError", "RationalLearner", "RuleEvidence", "learn_posterior", "weigh_rules"),
+    "rational_learner": ("NothingExplainedError", "RationalLearner", "learn_posterior"),
     "settings": ("RationalSettings",),
     "task_posterior": ("Alternative", "Support", "TaskPosterior", "posterior_of"),
 }

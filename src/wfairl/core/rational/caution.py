@@ -98,13 +98,9 @@ class Choice(NamedTuple):
     """What a cautious agent plans for in a scene."""
 
     automaton: Automaton  # to plan for
-    is_late: bool = False  # whether the plan exceeds the horizon
-    total: float = 0.0  # the cost of the plan and the price of its doubt
     doubt: float = 0.0  # probability that the plan fails
     reasons: tuple[Reason, ...] = ()  # what rejects the plan, the most probable first
-    # the automaton over the labels of the scene, [states, labels]
-    table: Table = np.zeros((0, 0), np.int32)
-    # index of the label of every step of the plan, [steps]; where the world slips, of plans that succeed
+    # index of the label of every step of the plan, [steps]; where the world slips, of episodes that succeed
     words: tuple[NDArray[np.int32], ...] = ()
 
 
@@ -156,29 +152,30 @@ class CautiousPolicy:
         except ProductTooLargeError:
             return Choice(self.automaton)
         arrays, best = to_arrays(product, self.cost, numbers), None
-        price = self.price * float(arrays.costs.mean())
         for first, one in enumerate(posterior.alternatives):
             if best is None and (not first or one.weight > PROBABLE_WEIGHT):
                 scene = _Scene(arrays, _hypotheses(posterior, tuple(numbers.labels), first))
-                best = min(self._choices(scene, price), key=lambda one: (one.is_late, one.total), default=None)
+                best = min(self._plans(scene), key=lambda one: (one.is_late, one.total), default=None)
         if best is None:  # there is no plan, or the product is too large to weigh doubts
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
             return Choice(self.automaton)
         if best.doubt > self.largest_doubt:
             raise _refusal(best, posterior)
-        return best._replace(automaton=to_automaton(scene.enforced(best.table, best.words), scene.hypotheses.labels))
+        automaton = to_automaton(scene.enforced(best), scene.hypotheses.labels)
+        return Choice(automaton, best.doubt, best.reasons, best.words)
 
-    def _choices(self, scene: "_Scene", price: float) -> Iterator[Choice]:
+    def _plans(self, scene: "_Scene") -> Iterator["_Plan"]:
         """Plans that keep more and more of the reasons that reject the plan before, while doubt costs something."""
         table, tried = scene.hypotheses.chosen, set[str]()
         plan = scene.plan(table)
         while plan is not None:
-            words, rejecting = plan.words, scene.rejecting(plan.words)
+            cost, words = plan
+            rejecting = scene.rejecting(words)
             right = float(np.prod([1.0 - one.probability for one in rejecting]))
             is_late = self.horizon is not None and bool(np.mean([len(word) for word in words]) > self.horizon)
-            total = plan.cost + price * (1.0 - right)
+            total = cost + self.price * scene.mean_cost * (1.0 - right)
             doubt = 1.0 - right * (1.0 - scene.hypotheses.unforeseen)
-            yield Choice(self.automaton, is_late, total, doubt, tuple(rejecting), plan.table, words)
+            yield _Plan(table, words, is_late, total, doubt, tuple(rejecting))
             plan = None
             for one in rejecting if is_late or (1.0 - right) * self.price > NEGLIGIBLE_PRICE else ():
                 if plan is None and one.text not in tried and len(tried) < MOST_KEPT:
@@ -224,31 +221,40 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
 
 
 class _Plan(NamedTuple):
-    """A plan for an automaton; where the world slips, its expected cost, and words of episodes that succeed."""
+    """A plan and its doubt."""
 
-    cost: float
-    words: tuple[NDArray[np.int32], ...]
-    table: Table
+    table: Table  # the automaton that was planned for, over the labels of the scene; [states, labels]
+    words: tuple[NDArray[np.int32], ...]  # see `Choice`
+    is_late: bool  # whether the plan exceeds the horizon
+    total: float  # its cost and the price of its doubt
+    doubt: float  # probability that it fails
+    reasons: tuple[Reason, ...]  # what rejects it, the most probable first
 
 
 class _Scene:
     """A scene to plan in, and the reasons that it leaves possible."""
 
     def __init__(self, world: ArrayWorld, hypotheses: _Hypotheses) -> None:
-        self.hypotheses = hypotheses
+        self.hypotheses, self.mean_cost = hypotheses, float(world.costs.mean())
         self._world = world
         self._is_possible: dict[str, bool] = {}
 
-    def plan(self, table: Table) -> _Plan | None:
-        """The best plan for an automaton, None if there is none."""
-        if len(table) * len(self._world.successors) > MOST_NODES:
+    def _is_small(self, table: Table) -> bool:
+        return len(table) * len(self._world.successors) <= MOST_NODES
+
+    def plan(self, table: Table) -> tuple[float, tuple[NDArray[np.int32], ...]] | None:
+        """The cost of the best plan for an automaton and its word, None if there is none.
+
+        Where the world slips, the expected cost, and the words of episodes that succeed.
+        """
+        if not self._is_small(table):
             return None
         solved, rng = plan_table(self._world, table), np.random.default_rng(0)
         if self._world.chances is None:
             found = solved.act(0.0, LONGEST_PLAN, rng)
-            return None if found is None else _Plan(float(found.costs.sum()), (found.word,), table)
+            return None if found is None else (float(found.costs.sum()), (found.word,))
         words = solved.draw_words(DRAWN_PLANS, MOST_SLIPPING_STEPS, rng)
-        return _Plan(solved.start_cost, words, table) if words else None
+        return (solved.start_cost, words) if words else None
 
     def rejecting(self, words: Sequence[NDArray[np.int32]]) -> list[Reason]:
         """The reasons that reject a plan; those with which the task would be impossible here are refuted.
@@ -268,16 +274,16 @@ class _Scene:
         end = read_word(one.table, word)
         return not end or end > read_word(self.hypotheses.chosen, word)
 
-    def enforced(self, table: Table, words: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    def enforced(self, plan: _Plan) -> Table:
         """The automaton of a plan and of what the plan keeps: other plans of the same cost would not keep it."""
+        table = plan.table
         if self._world.chances is None:
-            return preferring_word(table, words[0])
-        reasons = self.hypotheses.reasons
-        probable = (one for one in reasons if one.probability > LEAST_ENFORCED)
-        kept = [one for one in probable if all(read_word(one.table, word) for word in words)]
+            return preferring_word(table, plan.words[0])
+        probable = (one for one in self.hypotheses.reasons if one.probability > LEAST_ENFORCED)
+        kept = [one for one in probable if all(read_word(one.table, word) for word in plan.words)]
         for one in kept[:MOST_KEPT]:
             joint = intersection(table, one.table)
-            if len(joint) > MOST_JOINT_STATES or len(joint) * len(self._world.successors) > MOST_NODES:
+            if len(joint) > MOST_JOINT_STATES or not self._is_small(joint):
                 break
             table = joint
         return table
@@ -289,13 +295,13 @@ class _Scene:
 
     def _is_satisfiable(self, table: Table) -> bool:
         """Whether a plan costs less than a failure, which costs inf unless the world slips."""
-        if len(table) * len(self._world.successors) > MOST_NODES:
+        if not self._is_small(table):
             return False
         solved = plan_table(self._world, table)
         return solved.start_cost < solved.failure
 
 
-def _refusal(best: Choice, posterior: TaskPosterior) -> DoubtfulPlanError:
+def _refusal(best: _Plan, posterior: TaskPosterior) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
     automata = {one.text: one for one in posterior.alternatives}
     named = [one for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON] or best.reasons[:1]

@@ -18,8 +18,8 @@ A constraint reads labels as a small automaton does. A label that is read twice 
 same time as b, or as p that is needed, comes in time. While something is still needed the task does not end: what would
 end it changes nothing, and may be done again afterwards.
 
-The search adds those of `phase_constraints` and `joint_constraints` to automata, and that p or q is needed; all others
-are only doubted (`doubts`). The most probable automaton is the one that the search has found.
+The search adds those of `constraints_on` to automata, and that p or q is needed; all others are only doubted
+(`doubts`). The most probable automaton is the one that the search has found.
 """
 
 from collections.abc import Iterator, Sequence
@@ -113,7 +113,11 @@ class Constraint(NamedTuple):
 
     def automaton(self) -> GuardedAutomaton:
         """Accepts the words that keep the constraint."""
-        return _automaton(self)
+        if self.kind in ("needed", "needed in turn"):
+            return _needed(self)
+        which = (AGAIN_BEFORE if self.for_good else AGAIN) if self.after == self.proposition else ""
+        beside = None if self.beside is None else (self.kind.removeprefix("never "), self.beside)
+        return automaton_of_ban(Ban(self.proposition, self.after, self.until, which, beside, self.times), lets_end=True)
 
 
 @dataclass(frozen=True)
@@ -131,15 +135,6 @@ class Doubt:
     def odds(self) -> float:
         """The probability as odds, finite also for what is certain."""
         return self.probability / max(1 - self.probability, np.exp(-LARGEST_LOG_ODDS))
-
-
-def _automaton(constraint: Constraint) -> GuardedAutomaton:
-    if constraint.kind in ("needed", "needed in turn"):
-        return _needed(constraint)
-    kind, p, after, until, _, beside, times = constraint[:7]
-    which = (AGAIN_BEFORE if constraint.for_good else AGAIN) if after == p else ""
-    beside_how = None if beside is None else (kind.removeprefix("never "), beside)
-    return automaton_of_ban(Ban(p, after, until, which, beside_how, times), lets_end=True)
 
 
 @lru_cache(maxsize=4096)
@@ -185,7 +180,7 @@ def _rows_of_states(constraint: Constraint, labels: tuple[Label, ...], most_prob
 
 @lru_cache(maxsize=4096)
 def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
-    automaton = _automaton(constraint)
+    automaton = constraint.automaton()
     return np.array([automaton.column(label) for label in labels], np.int32).T
 
 
@@ -198,7 +193,7 @@ def conjoin(
     states needs the table of the most probable automaton, `to_table` of it. All tables have the shape [states, labels].
     """
     if constraint.state is None and not constraint.is_about_orders:
-        rows, accepting = _rows(constraint, labels), _automaton(constraint).accepting
+        rows, accepting = _rows(constraint, labels), constraint.automaton().accepting
     else:
         assert most_probable is not None
         rows = _rows_of_states(constraint, labels, most_probable)
@@ -213,8 +208,8 @@ def conjoin(
     return np.ascontiguousarray(np.concatenate(parts), np.int32)
 
 
-def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
-    """The constraints that are in force at times, about some propositions."""
+def constraints_on(propositions: Sequence[str], labels: Sequence[Label]) -> Iterator[Constraint]:
+    """The constraints that are in force at times; and those on what holds at once, where some labels have both."""
     for p in propositions:
         yield from (Constraint("never", p, after=p, times=times) for times in (1, *TIMES))
     for p, a in permutations(propositions, 2):
@@ -227,9 +222,6 @@ def phase_constraints(propositions: Sequence[str]) -> Iterator[Constraint]:
     for p, a, b in permutations(propositions, 3):
         yield Constraint("never", p, after=a, until=b)
 
-
-def joint_constraints(propositions: Sequence[str], labels: Sequence[Label]) -> Iterator[Constraint]:
-    """The constraints on what holds at the same time, about pairs of which some labels have both."""
     for p, q in combinations(propositions, 2):
         if any({p, q} <= label for label in labels):
             yield Constraint("never with", p, beside=q)
@@ -244,7 +236,7 @@ def words_that_keep(
     constraint: Constraint, labels: tuple[Label, ...], first: NDArray[np.int64], word: NDArray[np.int32]
 ) -> int:
     """How many words keep a constraint; word i is that of label indices from first[i] to first[i + 1]."""
-    return int(_count_kept(_rows(constraint, labels), _automaton(constraint).accepting, first, word))
+    return int(_count_kept(_rows(constraint, labels), constraint.automaton().accepting, first, word))
 
 
 @njit(cache=True, nogil=True, exact=True)

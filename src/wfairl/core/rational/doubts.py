@@ -40,14 +40,7 @@ from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.minimisation import Table, canonical_table, to_table
 from wfairl.core.rational.compact_automaton import CompactAutomaton
-from wfairl.core.rational.constraints import (
-    LARGEST_LOG_ODDS,
-    Constraint,
-    Doubt,
-    conjoin,
-    joint_constraints,
-    phase_constraints,
-)
+from wfairl.core.rational.constraints import LARGEST_LOG_ODDS, Constraint, Doubt, conjoin, constraints_on
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.task_posterior import Support
 
@@ -195,7 +188,7 @@ def _possible(
     shown = tuple(sorted((state, target) for state, target in changes if target not in (state, DEAD)))
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
-    for one in (*phase_constraints(read), *joint_constraints(read, evidence.labels)):
+    for one in constraints_on(read, evidence.labels):
         of_kind = NEEDED_ODDS if one.kind.startswith("needed") else PHASE_ODDS
         odds = AGAIN_ODDS if one.after == one.proposition else of_kind
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)

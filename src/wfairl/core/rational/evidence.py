@@ -43,7 +43,6 @@ all that another automaton could explain (`highest_log_probability`).
 
 from copy import copy
 from functools import cached_property
-from itertools import chain, combinations
 from math import inf, log, log1p
 from typing import NamedTuple
 
@@ -53,8 +52,9 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.shortest_path import Floats
-from wfairl.core.rational.constraints import Constraint, joint_constraints, phase_constraints, words_that_keep
+from wfairl.core.rational.constraints import Constraint, constraints_on, words_that_keep
 from wfairl.core.rational.likelihood import fill_evidence, log_mean, pack_scenes
+from wfairl.core.rational.moves import choices
 from wfairl.core.rational.observations import DemonstratedScene, Observations
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.tables import mark_reads, read_word
@@ -110,10 +110,11 @@ class Evidence:
         words = [packed.word, *seen.failures, *(one.word for one in seen.answers)]
         read = sorted(frozenset().union(*(self.labels[i] for i in set(np.concatenate(words).tolist()))))
         least = LEAST_KEPT * len(seen.scenes)
-        choices = tuple(Constraint("needed", p, instead=tuple(instead)) for p, *instead in self.choices())
-        others = (*phase_constraints(read), *joint_constraints(read, self.labels))
-        return choices + tuple(
-            one for one in others if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
+        needed = tuple(Constraint("needed", p, instead=tuple(instead)) for p, *instead in self.choices())
+        return needed + tuple(
+            one
+            for one in constraints_on(read, self.labels)
+            if words_that_keep(one, self.labels, packed.step_first, packed.word) >= least
         )
 
     def choices(self, after: str | None = None) -> list[tuple[str, ...]]:
@@ -121,13 +122,15 @@ class Evidence:
 
         If `after` is given, only what follows its last occurrence counts, in the demonstrations that read it.
         """
-        held, found = self._held_after[after], list[tuple[str, ...]]()
-        some = sorted(frozenset().union(*held).difference(*(frozenset.intersection(*held),) if held else ()))
-        for chosen in chain(combinations(some, 2), combinations(some, 3)):
-            is_enough = not any(names.isdisjoint(chosen) for names in held)
-            if is_enough and not any(set(chosen).issuperset(fewer) for fewer in found):
-                found.append(chosen)
-        return found
+        held = []
+        for scene in self.observations.scenes:
+            word = [self.labels[i] for i in scene.word]
+            first = 0 if after is None else max((t for t, label in enumerate(word) if after in label), default=None)
+            if first is not None:
+                held.append(frozenset().union(*word[first:]))
+        names = sorted(frozenset().union(*held))
+        happens = np.array([[name in one for one in held] for name in names], bool).reshape(len(names), len(held))
+        return [tuple(names[k] for k in chosen) for chosen in choices(happens, 1.0)]
 
     @cached_property
     def always_read(self) -> tuple[Label, Label]:
@@ -137,16 +140,6 @@ class Evidence:
             frozenset.intersection(*(frozenset().union(*word) for word in words)),
             frozenset.intersection(*(word[-1] for word in words)),
         )
-
-    @cached_property
-    def _held_after(self) -> dict[str | None, list[Label]]:
-        """What each demonstration reads from the last occurrence of a proposition on; in all if that is None."""
-        words = [[self.labels[i] for i in word] for word in np.split(self._scenes.word, self._scenes.step_first[1:-1])]
-        result: dict[str | None, list[Label]] = {None: [frozenset().union(*word) for word in words]}
-        for name in frozenset().union(*self.labels):
-            last = [max((t for t, label in enumerate(word) if name in label), default=None) for word in words]
-            result[name] = [frozenset().union(*word[t:]) for t, word in zip(last, words, strict=True) if t is not None]
-        return result
 
     def log_probability(self, table: Table, least: float = -inf) -> float:
         """log P(observations | A); -inf where that is below `least`, which is seen sooner.

@@ -260,7 +260,7 @@ def fill_evidence(
     total, follows, gap_sum, partition = np.empty((4, grid))
     room = _Room(
         ReversibleTable(table, np.empty(table.size + 2, np.int32), np.empty(table.size, np.int32)),
-        np.empty(nodes), np.empty(nodes, np.int32), np.empty(nodes, np.bool_), np.full(scenes.most_states, np.inf),
+        np.empty(nodes), np.empty(nodes, np.int32), np.zeros(nodes, np.bool_), np.full(scenes.most_states, np.inf),
         np.empty(len(scenes.visited), np.int64), np.empty(len(scenes.unit), np.bool_), np.empty((TABULATED_GAPS, grid)),
         total, follows, gap_sum, partition, np.empty(scenes.successor.shape[1]),
     )  # fmt: skip
@@ -304,9 +304,11 @@ def _fill_evidence(
             )
         else:
             highest = scenes.highest[scenes.state_first[i] : scenes.state_first[i + 1]]
+            V[:] = np.inf
             search_nodes(room.automaton, world, highest, V, room.queue, room.is_queued)
             if scenes.unit[i] and not _are_reached(V, room.nodes[scenes.step_first[i] : scenes.step_first[i + 1]]):
                 # `highest` leaves out loops in which the label stays the same; this automaton needs one
+                V[:] = np.inf
                 search_nodes(room.automaton, world, room.everywhere, V, room.queue, room.is_queued)
         _fill_log_likelihoods(room, scenes, slipping, i, temperatures)
         for k in range(grid):

@@ -26,7 +26,8 @@ from wfairl.core.costs.training import CostTraining, TrainingResult
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, TaskLearner
 from wfairl.core.rational.compact_automaton import compact, simplify
-from wfairl.core.rational.rational_learner import RationalLearner, weigh_rules
+from wfairl.core.rational.observations import observe
+from wfairl.core.rational.rational_learner import DEFAULT_SETTINGS, RationalLearner, evidence_of
 from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.worlds.task import Task
 
@@ -132,8 +133,11 @@ def _cost_without_bans(
         return None
     model = TaskModel.of_automaton(free.to_guarded(), RATIONAL, dataset.words, dataset.scores)
     training = learn_cost(dataset, task, model, settings, n_jobs)
-    weighed = weigh_rules({"free": model.finite}, dataset, task, training.model, n_jobs=n_jobs)["free"]
-    is_near = weighed.log_evidence > best.log_posterior - posterior.log_prior - CLOSE_NATS
+    evidence = evidence_of(
+        observe(dataset.demonstrations, task.make_world, training.model, n_jobs, dataset.answers), DEFAULT_SETTINGS
+    )
+    log_evidence = evidence.log_probability(canonical_table(free.to_table(evidence.labels)))
+    is_near = log_evidence > best.log_posterior - posterior.log_prior - CLOSE_NATS
     return training.model if is_near and _gain(training) >= LEAST_LOSS_SAVED else None
 
 

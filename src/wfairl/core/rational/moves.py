@@ -264,43 +264,47 @@ def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tupl
                         yield [new, *automaton.edges]
 
 
+def _gaps(automaton: CompactAutomaton) -> Iterator[tuple[Edges, int, int]]:
+    """Where something may have to happen first, at the beginning or after an edge: before a state, and after another.
+
+    One of the two states is new, and the edges do not lead from the one to the other.
+    """
+    new = automaton.states
+    yield _renamed(automaton, 0, new), 0, new
+    for i, edge in enumerate(automaton.edges):
+        if edge.target != DEAD:
+            yield _replaced(automaton, i, edge._replace(target=new)), new, edge.target
+
+
 def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -> Iterator[Edges]:
     """One event must happen first, or several in a row: at the beginning, or after an edge."""
     for events in sequences:
-        new = range(automaton.states, automaton.states + len(events))
-        yield [*map(CompactEdge, (0, *new), events, new), *_renamed(automaton, 0, new[-1])]
-        for i, edge in enumerate(automaton.edges):
-            if edge.target != DEAD:
-                then = map(CompactEdge, new, events, (*new[1:], edge.target))
-                yield [*_replaced(automaton, i, edge._replace(target=new[0])), *then]
+        for edges, before, after in _gaps(automaton):
+            states = (before, *range(automaton.states + 1, automaton.states + len(events)), after)
+            yield [*edges, *map(CompactEdge, states, events, states[1:])]
 
 
 def _either(
     automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], reads: NDArray[np.bool_]
 ) -> Iterator[Edges]:
     """One of several events must happen: at the beginning, or after an edge."""
-    new = automaton.states
-    for i, edge in enumerate((CompactEdge(0, guards[0], 0), *automaton.edges), start=-1):
-        if edge.target < 0:
-            continue
-        here = reads[reads[:, edge.target].any(axis=1), edge.target]
-        happens = np.array([here[:, holding(guard, labels)].any(axis=1) for guard in guards])
-        for chosen in _choices(happens):
-            if i < 0:
-                choice = [CompactEdge(0, guards[k], new) for k in chosen]
-                yield [*choice, *_renamed(automaton, 0, new)]
-            else:
-                choice = [CompactEdge(new, guards[k], edge.target) for k in chosen]
-                yield [*_replaced(automaton, i, edge._replace(target=new)), *choice]
+    for edges, before, after in _gaps(automaton):
+        entered = min(before, after)  # one of the two is new
+        if entered >= 0:
+            here = reads[reads[:, entered].any(axis=1), entered]
+            happens = np.array([here[:, holding(guard, labels)].any(axis=1) for guard in guards])
+            for chosen in choices(happens, LEAST_TAKEN):
+                yield [*edges, *(CompactEdge(before, guards[k], after) for k in chosen)]
 
 
-def _choices(happens: NDArray[np.bool_]) -> Iterator[tuple[int, ...]]:
-    """Two or three events of which nearly every demonstration takes one, and of which none can be left out.
+def choices(happens: NDArray[np.bool_], share: float) -> Iterator[tuple[int, ...]]:
+    """Two or three events of which a share of the demonstrations takes one, and of which none can be left out.
 
     Args:
         happens: whether an event takes place in a demonstration, [events, demonstrations].
+        share: least share of the demonstrations that take one of them.
     """
-    enough, times = LEAST_TAKEN * happens.shape[1], happens.sum(axis=1)
+    enough, times = share * happens.shape[1], happens.sum(axis=1)
     rare = [k for k in range(len(happens)) if 0 < times[k] < happens.shape[1]]
     pairs = set()
     for pair in combinations(rare, 2):

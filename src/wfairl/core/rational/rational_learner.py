@@ -2,7 +2,6 @@
 
     posterior = learn_posterior(observations)                        observations as arrays (`observations`)
     model = RationalLearner().learn(dataset, task)                   demonstrations of a task, in its worlds
-    weighed = weigh_rules(rules, dataset, task)                      the evidence of rules of one's own
 
 The search gives automata with their log posterior (`search`). From these the learner makes a `TaskPosterior`:
 
@@ -15,16 +14,14 @@ An automaton that explains the demonstrations no better than controls drawn at r
 it is. If there is no other, the learner says so (`NothingExplainedError`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import Automaton
-from wfairl.core.automata.minimisation import Table, canonical_table, to_table
+from wfairl.core.automata.minimisation import Table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
@@ -211,43 +208,3 @@ def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
         Alternative(one.automaton.to_guarded(), str(one.automaton), float(weight))
         for one, weight in zip(candidates, weights, strict=True)
     )
-
-
-class RuleEvidence(NamedTuple):
-    """What demonstrations say about a rule."""
-
-    log_evidence: float  # log P(demonstrations, failures and answers | rule)
-    # the successes that do not fulfil the rule exactly at their last step, by their number in the data set
-    unlike: tuple[int, ...]
-    accepted_failures: tuple[int, ...]  # the failures that fulfil the rule, likewise
-    chance: float  # log probability of the successes if controls were drawn uniformly
-
-
-def weigh_rules(
-    rules: Mapping[str, Automaton],
-    dataset: Dataset,
-    task: Task,
-    cost: Cost | None = None,
-    settings: RationalSettings = DEFAULT_SETTINGS,
-    n_jobs: int = 2,
-) -> dict[str, RuleEvidence]:
-    """How rational the demonstrators look if a rule were the task, under one cost; the nominal one unless given.
-
-    Rules are compared in nats: a rule that is 5 nats ahead makes the demonstrations e^5 times as likely.
-    """
-    assumed = nominal_cost(task) if cost is None else cost
-    observations = observe(dataset.demonstrations, task.make_world, assumed, n_jobs, dataset.answers)
-    evidence = evidence_of(observations, settings)
-    successes = [i for i, one in enumerate(dataset) if one.is_success]
-    failures = [i for i, one in enumerate(dataset) if not one.is_success]
-    weighed = {}
-    for name, rule in rules.items():
-        table = canonical_table(to_table(rule, evidence.labels))
-        ends = [read_word(table, scene.word) == len(scene.word) for scene in evidence.observations.scenes]
-        weighed[name] = RuleEvidence(
-            evidence.log_probability(table),
-            tuple(i for i, is_end in zip(successes, ends, strict=True) if not is_end),
-            tuple(i for i in failures if rule.fulfilled_at(dataset.demonstrations[i].labels) is not None),
-            float(evidence.log_uniform.sum()),
-        )
-    return weighed

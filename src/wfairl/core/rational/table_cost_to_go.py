@@ -134,23 +134,9 @@ def search_nodes(
 
     Args:
         highest: a node whose V would be higher has inf instead, and nothing is searched from there; [states]
-        queue, is_queued: room for every node.
+        V: inf, or -inf where nothing is to be searched.
+        queue, is_queued: room for every node; none is queued before, and none is afterwards.
     """
-    for node in range(len(automaton.table) * (len(world.first) - 1)):
-        V[node], is_queued[node] = np.inf, False
-    _search_open(automaton, world, highest, V, queue, is_queued)
-
-
-@njit(cache=True, nogil=True)
-def _search_open(
-    automaton: ReversibleTable,
-    world: PackedWorld,
-    highest: Floats,
-    V: Floats,
-    queue: NDArray[np.int32],
-    is_queued: NDArray[np.bool_],
-) -> None:
-    """See `search_nodes`; V is inf before, or -inf where nothing is to be searched, and no node is queued."""
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
     nodes, end = automaton_states * states, 0
@@ -223,7 +209,7 @@ def expected_table_cost_to_go(
     for node in range(nodes):
         V[node] = -np.inf if len(starts) else np.inf
     _open(table, slipping, first_state, states, starts, V, queue)
-    _search_open(automaton, world, np.full(states, np.inf), V, queue, is_queued)
+    search_nodes(automaton, world, np.full(states, np.inf), V, queue, is_queued)
     for node in range(nodes):
         V[node] = np.inf if V[node] == -np.inf else V[node]
     highest, least = 0.0, np.inf

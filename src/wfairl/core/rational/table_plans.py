@@ -113,11 +113,11 @@ def _draw_each(chances: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
 def plan_table(world: ArrayWorld, table: Table) -> TablePlan:
     """The cost-to-go on the product of a world with an automaton, given as a table over the world's labels."""
     packed, slipping = _pack(world)
-    V = np.empty(len(table) * len(world.successors))
+    V = np.full(len(table) * len(world.successors), np.inf)
     automaton, failure = reverse_table(table), np.inf
     if slipping is None:
         highest = np.full(len(world.successors), np.inf)
-        search_nodes(automaton, packed, highest, V, np.empty(len(V), np.int32), np.empty(len(V), np.bool_))
+        search_nodes(automaton, packed, highest, V, np.empty(len(V), np.int32), np.zeros(len(V), np.bool_))
     else:
         failure = float(slipping.failure[0])
         everywhere = np.empty(0, np.int64)

@@ -92,15 +92,3 @@ def preferring_word(table: Table, word: NDArray[np.int32]) -> Table:
         rows[i - 1][:, label] = rows[i][:, label] = following
     last = np.full((1, table.shape[1]), ACCEPTED)
     return canonical_table(np.ascontiguousarray(np.vstack([*rows, away, last]), np.int32))
-
-
-def difference(one: Table, other: Table) -> Table:
-    """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
-    states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
-    rows = []
-    for r in range(dead + 1):
-        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
-        ahead = np.where(after == DEAD, dead, after)
-        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
-        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
-    return canonical_table(np.ascontiguousarray(np.vstack(rows).astype(np.int32)))

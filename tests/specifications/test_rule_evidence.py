@@ -1,9 +1,10 @@
 import pytest
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.rational import RationalLearner, posterior_of, weigh_rules
+from wfairl.core.rational import RationalLearner, posterior_of
 from wfairl.runs.collection import collect
 from wfairl.runs.task_registry import find_task
+from wfairl.specifications.rule_evidence import weigh_rules
 
 TASK = find_task("random-office-coffee")
 
