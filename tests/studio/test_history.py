@@ -17,7 +17,7 @@ from studio_sessions import (
 
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
-from wfairl.questions.hypotheses import hypotheses_of
+from wfairl.questions.hypotheses import hypotheses_of, in_words
 from wfairl.studio.controller import SessionController
 from wfairl.studio.events import event_of_document
 from wfairl.studio.plain_questions import question_text
@@ -141,7 +141,7 @@ def test_one_belief_is_shown_everywhere(controller):
     belief = {one.text: one.weight for one in hypotheses_of(posterior, posterior.labels)}
     view = controller.view("understanding")["model"]
     assert view["weight"] == belief[posterior.chosen.text]
-    words = {posterior.in_words(text): weight for text, weight in belief.items()}
+    words = {in_words(posterior, text): weight for text, weight in belief.items()}
     assert view["alternatives"]
     assert all(words[one["text"]] == one["weight"] for one in view["alternatives"])
     question = send(controller, {"do": "ask"}).view("answer")["question"]

@@ -1,6 +1,6 @@
 """`wfairl plan`. It imports what every plan needs; SciPy, torch and matplotlib only where an option needs them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +10,9 @@ from rich.table import Table
 
 from wfairl.cli.console import out, print_json
 from wfairl.cli.options import AsJson, ImageFile, TaskName
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import compress, format_label, format_word
+from wfairl.core.automata.words import Word, compress, format_label, format_word, with_optional_start
 from wfairl.core.planning.cost import Cost, nominal_cost, path_cost
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.planning.path import effects_along, follow
@@ -141,7 +141,6 @@ def _plan_cautiously(
 ) -> _SupportedPlan:
     """A cautious plan, with the states of the most probable automaton."""
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
-    from wfairl.core.rational.demonstrated_words import leaves_at
     from wfairl.core.rational.task_posterior import posterior_of
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
@@ -158,6 +157,13 @@ def _plan_cautiously(
     words = posterior.demonstrated_words
     left = leaves_at(words, path.labels) if words else None
     return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), left)
+
+
+def leaves_at(words: Collection[Word], labels: Sequence[Label]) -> int | None:
+    """The first step, from 1, at which labels are no longer those of a demonstrated word; None if there is none."""
+    shown, _ = with_optional_start([compress(word) for word in words], [1.0] * len(words))
+    begun = {word[:n] for word in shown for n in range(len(word) + 1)}
+    return next((step for step in range(1, len(labels) + 1) if compress(labels[:step]) not in begun), None)
 
 
 def _drawn_episode(world: Any, found: _SupportedPlan, cost: Cost, horizon: int, seed: int) -> WorldPath:

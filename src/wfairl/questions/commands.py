@@ -30,7 +30,7 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, feature_names, slips
 from wfairl.pages.film import check_format, film_path, write_image
 from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
-from wfairl.questions.hypotheses import required_posterior
+from wfairl.questions.hypotheses import in_words, required_posterior
 from wfairl.questions.question import CostQuestion, NothingToAskError, Question, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.runs.data_sets import load
@@ -279,7 +279,7 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
         total = f"{title}, with {sum(opinion.weight for opinion in opinions):.0%}"
         for i, opinion in enumerate(opinions[:PRINTED_OPINIONS]):
-            table.add_row("" if i else total, f"{opinion.weight:.1%}  {posterior.in_words(opinion.text)}")
+            table.add_row("" if i else total, f"{opinion.weight:.1%}  {in_words(posterior, opinion.text)}")
     out.print(table)
     out.print(f"Expected information of an answer: {question.information:.2g} nats.")
     if output is not None:
@@ -292,7 +292,7 @@ def _print_proposal(posterior: TaskPosterior, proposal: SceneProposal, output: P
     for plan in proposal.plans[: 2 * PRINTED_OPINIONS]:
         events = [label for label in compress(plan.labels) if label]
         table.add_row(
-            f"{plan.weight:.1%}", posterior.in_words(plan.text), f"{format_word(events)} ({len(plan.labels)} steps)"
+            f"{plan.weight:.1%}", in_words(posterior, plan.text), f"{format_word(events)} ({len(plan.labels)} steps)"
         )
     out.print(table)
     if output is not None:

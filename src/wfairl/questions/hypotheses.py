@@ -77,6 +77,14 @@ def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypoth
             yield Hypothesis(f"{best.text}, and {doubt.constraint}", table, best.weight * doubt.odds)
 
 
+def in_words(posterior: TaskPosterior, text: str) -> str:
+    """The text of a hypothesis in words: an alternative, perhaps with a constraint that is asked beside it."""
+    alternatives = posterior.alternatives
+    known = (one for one in alternatives if text == one.text or text.startswith(f"{one.text}, and "))
+    found = next(known, None)
+    return text if found is None else posterior.sentence(found) + text[len(found.text) :]
+
+
 @dataclass(frozen=True, eq=False)
 class ExploredScenes:
     """Scenes of a task to plan in."""

@@ -14,7 +14,7 @@ from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.automata.images import automaton_svg
-from wfairl.questions.hypotheses import Hypothesis, hypotheses_of
+from wfairl.questions.hypotheses import Hypothesis, hypotheses_of, in_words
 from wfairl.specifications.comparison import compare_automata
 
 DONE, LOST = "done", "lost"
@@ -102,7 +102,7 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
         "differing_words": [] if before is None or old == new else _differing_words(before, model),
         "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
         "alternatives": [
-            {"text": one.text if posterior is None else posterior.in_words(one.text), "weight": one.weight}
+            {"text": one.text if posterior is None else in_words(posterior, one.text), "weight": one.weight}
             for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
         ],
         "untested": [

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.automata.words import compress
-from wfairl.core.rational.demonstrated_words import following_words, leaves_at
+from wfairl.core.rational.demonstrated_words import following_words
 
 LABELS = tuple(frozenset(name) for name in ("", "a", "b", "ab"))
 words = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=5), min_size=1, max_size=4)
@@ -22,12 +22,11 @@ def is_within(word, path):
 
 
 @given(words)
-def test_what_was_demonstrated_is_accepted_and_never_left(shown):
+def test_what_was_demonstrated_is_accepted(shown):
     followed = following_words(shown)
     for word in shown:
         path = [label for label in word for _ in range(2)]
         assert followed.fulfilled_at((frozenset(), *path)) is not None
-        assert leaves_at(shown, path) is None
 
 
 @given(words, paths)
@@ -35,13 +34,3 @@ def test_only_what_has_a_demonstrated_word_in_it_is_accepted(shown, path):
     known = [label for word in shown for label in word]
     if following_words(shown).accepts(path) and all(label in known for label in path):
         assert any(is_within(word, path) for word in both_forms(shown))
-
-
-@given(words, paths)
-def test_a_path_leaves_at_the_first_step_that_begins_no_demonstrated_word(shown, path):
-    begins = [
-        any(word[: len(start)] == start for word in both_forms(shown))
-        for start in (compress(path[:step]) for step in range(1, len(path) + 1))
-    ]
-    expected = begins.index(False) + 1 if False in begins else None
-    assert leaves_at(shown, path) == expected

@@ -87,7 +87,7 @@ class Reason(NamedTuple):
     """What may be asked beside the most probable automaton."""
 
     probability: float  # that it is asked
-    text: str  # a sentence, or the text of an alternative; see `TaskPosterior.in_words`
+    text: str  # a sentence, or the text of an alternative
     # the most probable automaton that also fulfils it, over the labels of a scene; [states, labels]
     table: Table
     # automata that fulfil it. A scene in which none of them can be satisfied speaks against it

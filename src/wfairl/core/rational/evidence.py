@@ -44,7 +44,6 @@ all that another automaton could explain (`highest_log_probability`).
 from copy import copy
 from functools import cached_property
 from math import inf, log, log1p
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +63,6 @@ LEAST_KEPT = 0.75
 
 UNFORESEEN_NATS = 10.0
 """By so much may an automaton explain all scenes better than the best that was found for each, where worlds slip."""
-
-
-class _Known(NamedTuple):
-    """What is known of a table."""
-
-    log_probability: float  # -inf if it was given up
-    least: float  # it was to be given up below this
 
 
 class Evidence:
@@ -96,7 +88,8 @@ class Evidence:
         )
         self._bounds = np.zeros((len(observations.scenes), len(self.temperatures)))
         self._found: list[Floats] = []
-        self._known: dict[bytes, _Known] = {}
+        # of a table: its log probability, -inf if it was given up; and what it was to be given up below
+        self._known: dict[bytes, tuple[float, float]] = {}
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -152,7 +145,7 @@ class Evidence:
             verdicts = self.of_verdicts(table)
             scenes = self.of_scenes_if(table, least - verdicts)
             value = -inf if scenes is None else log_mean(scenes.sum(axis=0)) + verdicts
-            self._known[key] = _Known(value, least)
+            self._known[key] = value, least
         return value if value >= least else -inf
 
     @property

@@ -4,7 +4,7 @@ The scenes lie one after another in flat arrays, so that one call evaluates an a
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,20 +88,11 @@ def pack_scenes(
         packed = pack_world(successors, world.label_index[near], world.costs[near], labels)
         units.append(bool((packed.cost == 1).all()) and not slip)
         highest.append(
-            _highest_costs(successors, number[scene.visited], scene.word, SLACK_STEPS)
-            if units[-1]
-            else np.full(len(near), np.inf)
+            _highest_costs(successors, number[scene.visited], scene.word) if units[-1] else np.full(len(near), np.inf)
         )
         worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
         steps.append(
-            (
-                _widened(number[world.successors[visited]], width, NO_SUCCESSOR),
-                _widened(world.label_index[visited].astype(np.int16), width, 0),
-                _widened(world.costs[visited].astype(np.float64), width, 1.0),
-                number[visited],
-                scene.word,
-                scene.controls.astype(np.int32),
-            )
+            (*_effects_in(world, visited, number, width), number[visited], scene.word, scene.controls.astype(np.int32))
         )
         states.append(states[-1] + len(near))
         transitions += len(packed.source)
@@ -130,9 +121,7 @@ def pack_slipping(
             chances = slip_chances(world.successors >= 0, 0.0)
         parts.append(
             (
-                _widened(number[world.successors[near]], width, NO_SUCCESSOR),
-                _widened(world.label_index[near].astype(np.int16), width, 0),
-                _widened(world.costs[near].astype(np.float64), width, 1.0),
+                *_effects_in(world, near, number, width),
                 chances.kind[near] + np.int32(kinds),
                 np.array([DEFAULT_PRICE * world.costs.mean()]),
                 chances.effect,
@@ -147,10 +136,16 @@ def pack_slipping(
     return SlippingWorlds(split_lotteries(controls, np.concatenate(firsts), effect, probability, width), *states)
 
 
-def _widened(table: NDArray[Any], width: int, value: float) -> NDArray[Any]:
-    """A table [rows, effects] with more columns, filled with a value."""
-    missing = width - table.shape[1]
-    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, missing)), constant_values=value)) if missing else table
+def _effects_in(
+    world: ArrayWorld, states: NDArray[np.int32], number: NDArray[np.int32], width: int
+) -> tuple[NDArray[np.int32], NDArray[np.int16], Floats]:
+    """The states, by their new numbers, labels and costs after each effect in some states; each [states, width]."""
+    shape = len(states), width
+    successor, label, cost = np.full(shape, NO_SUCCESSOR, np.int32), np.zeros(shape, np.int16), np.ones(shape)
+    columns = slice(world.successors.shape[1])
+    successor[:, columns] = number[world.successors[states]]
+    label[:, columns], cost[:, columns] = world.label_index[states], world.costs[states]
+    return successor, label, cost
 
 
 @njit(cache=True, nogil=True, exact=True)
@@ -186,13 +181,11 @@ def _nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], mo
 
 
 @njit(cache=True, nogil=True, exact=True)
-def _highest_costs(
-    successors: NDArray[np.int32], visited: NDArray[np.int32], word: NDArray[np.int32], slack: int
-) -> Floats:
+def _highest_costs(successors: NDArray[np.int32], visited: NDArray[np.int32], word: NDArray[np.int32]) -> Floats:
     """The largest number of steps from a state to acceptance that matters to a demonstration; [states].
 
     Without the loops in which the label stays the same, the demonstration goes on for `left` steps from each of its
-    states. Ways of `left` + `slack` steps matter. A state on such a way is entered after some of these steps.
+    states. Ways of `left` + `SLACK_STEPS` steps matter. A state on such a way is entered after some of these steps.
     """
     states, controls = successors.shape
     steps = len(word)
@@ -207,9 +200,9 @@ def _highest_costs(
     highest = np.zeros(states)
     queue = np.empty(states, np.int32)
     filled = scanned = 0
-    for level in range(left.max() + slack, 0, -1):
+    for level in range(left.max() + SLACK_STEPS, 0, -1):
         for t in range(steps):
-            if left[t] + slack == level and highest[visited[t]] == 0.0:
+            if left[t] + SLACK_STEPS == level and highest[visited[t]] == 0.0:
                 highest[visited[t]] = level
                 queue[filled] = visited[t]
                 filled += 1

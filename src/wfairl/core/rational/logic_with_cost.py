@@ -62,17 +62,10 @@ def learn_logic_and_cost(
     learner: TaskLearner | None = None,
     n_jobs: int = 2,
 ) -> Explanation:
-    """Alternate between automaton and cost.
+    """The best explanation; the posterior of its model names others that are about as likely.
 
-    Args:
-        dataset: the demonstrations.
-        task: what they are of; its rule and true cost are not used.
-        settings: how the cost is learned.
-        learner: of the automaton; `rational` unless given.
-        n_jobs: how much to do at once; it changes nothing in the result.
-
-    Returns:
-        The best explanation; the posterior of its model names others that are about as likely.
+    The rule and the true cost of the task are not used. The learner is `rational` unless given, and `n_jobs` changes
+    nothing in the result.
     """
     settings = (settings or CostSettings()).complete(task.default_cost)
     learner = learner or RationalLearner()

@@ -69,7 +69,7 @@ def neighbours(
             (_replaced(automaton, i) for i in range(len(automaton.edges))),
             _change_guard(automaton, propositions),
             _retarget(automaton),
-            _merge(automaton),
+            (_renamed(automaton, other, state) for state, other in combinations(range(automaton.states), 2)),
             _fuse(automaton),
             _add_edge(automaton, guards, labels),
         ]
@@ -220,20 +220,14 @@ def _retarget(automaton: CompactAutomaton) -> Iterator[Edges]:
                 yield _replaced(automaton, i, edge._replace(target=target))
 
 
-def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
-    for state in range(automaton.states):
-        for other in range(state + 1, automaton.states):
-            yield _renamed(automaton, other, state)
-
-
 def _fuse(automaton: CompactAutomaton) -> Iterator[Edges]:
     """Two events in a row become one: both must hold at the same time. Other edges may then wait for the opposite."""
     for i, first in enumerate(automaton.edges):
         for second in automaton.edges:
-            true, false = first.guard.true | second.guard.true, first.guard.false | second.guard.false
-            can_hold = true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS
-            if first.target == second.source and first.target >= 0 and second.target != DEAD and can_hold:
-                fused = _replaced(automaton, i, CompactEdge(first.source, Guard(true, false), second.target))
+            is_next = first.target == second.source and second.target != DEAD
+            both = _both(first.guard, second.guard) if is_next else None
+            if both is not None:
+                fused = _replaced(automaton, i, CompactEdge(first.source, both, second.target))
                 yield fused
                 if len(first.guard.literals) == 1:
                     yield _unless(fused, i, first.guard)
@@ -241,13 +235,17 @@ def _fuse(automaton: CompactAutomaton) -> Iterator[Edges]:
 
 def _unless(edges: Edges, i: int, guard: Guard) -> Edges:
     """The edges with the rivals of edge i, in its state, only where a guard of one literal does not hold."""
-    changed = []
+    changed = list(edges)
     for k, edge in enumerate(edges):
-        true, false = edge.guard.true | guard.false, edge.guard.false | guard.true
-        can_hold = true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS
-        is_rival = k != i and edge.source == edges[i].source and edge.target != DEAD
-        changed.append(edge._replace(guard=Guard(true, false)) if is_rival and can_hold else edge)
+        if k != i and edge.source == edges[i].source and edge.target != DEAD:
+            changed[k] = edge._replace(guard=_both(edge.guard, Guard(guard.false, guard.true)) or edge.guard)
     return changed
+
+
+def _both(one: Guard, other: Guard) -> Guard | None:
+    """The guard that holds where both do, None if that is nowhere, or if it has too many literals."""
+    both = one.both(other)
+    return None if both is None or len(both.true) + len(both.false) > MAX_LITERALS else both
 
 
 def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Edges]:

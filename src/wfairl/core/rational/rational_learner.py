@@ -84,19 +84,16 @@ class RationalLearner:
         outliers = np.zeros(len(dataset))
         outliers[successes] = posterior.outlier_probabilities
         unknown = set(task.propositions).difference(*posterior.labels)
-        posterior = replace(
+        words = dict.fromkeys(dataset.words[i] for i in successes if outliers[i] < LEAST_OUTLIER_PROBABILITY)
+        record = replace(
             posterior,
             outlier_probabilities=outliers,
             answers=len(dataset.answers),
             doubts=(*posterior.doubts, *doubts_of_unknown(unknown)),
+            demonstrated_words=tuple(words),
         )
-        words = dict.fromkeys(dataset.words[i] for i in successes if i not in posterior.outliers)
         return TaskModel.of_automaton(
-            posterior.chosen.automaton,
-            RATIONAL,
-            dataset.words,
-            dataset.scores,
-            record=replace(posterior, demonstrated_words=tuple(words)),
+            posterior.chosen.automaton, RATIONAL, dataset.words, dataset.scores, record=record
         )
 
 

@@ -135,8 +135,7 @@ class Evaluator:
         while batch := list(islice(pending, BATCH_SIZE)):
             self.evidence.tighten()
             first = {one.key: one for one in reversed(batch) if one.key not in self._by_table}
-            for _ in map_in_threads(lambda one: self._log_evidence(one, needed), first.values(), self._n_jobs):
-                pass
+            list(map_in_threads(lambda one: self._log_evidence(one, needed), first.values(), self._n_jobs))
             for one in batch:
                 self._record(one, needed, parent)
 

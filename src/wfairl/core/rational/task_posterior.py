@@ -110,12 +110,6 @@ class TaskPosterior:
         """What an alternative asks for, in words."""
         return join_clauses(describe(alternative.automaton, self.labels))
 
-    def in_words(self, text: str) -> str:
-        """The text of an alternative, perhaps with more that is asked beside it, in words."""
-        known = (one for one in self.alternatives if text == one.text or text.startswith(f"{one.text}, and "))
-        found = next(known, None)
-        return text if found is None else self.sentence(found) + text[len(found.text) :]
-
     def other_rules(self, most: int) -> list[tuple[str, float]]:
         """What the task may ask for instead of the chosen rule, in words, with weights of `LEAST_WEIGHT` or more."""
         others = [one for one in self.alternatives[1 : most + 1] if one.weight >= LEAST_WEIGHT]
