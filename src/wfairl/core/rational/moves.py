@@ -117,12 +117,12 @@ def _at_the_same_time(automaton: CompactAutomaton, needed: Constraint) -> Iterat
     together = asked | {name for name in (needed.after, needed.beside) if name}
     for i, edge in enumerate(automaton.edges):
         if needed.kind == "needed" and edge.guard == Guard(frozenset({needed.after or ""})) and edge.target != DEAD:
-            both = Guard(edge.guard.true | asked)
-            yield _unless(_replaced(automaton, i, edge._replace(guard=both)), i, edge.guard)
+            guard = Guard(edge.guard.true | asked)
+            yield _unless(_replaced(automaton, i, edge._replace(guard=guard)), i, edge.guard)
         elif needed.asks and not needed.is_obligation and edge.target != DEAD:
-            true, false = edge.guard.true | together, edge.guard.false
-            if true.isdisjoint(false) and len(true) + len(false) <= MAX_LITERALS:
-                yield _replaced(automaton, i, edge._replace(guard=Guard(true, false)))
+            both = _both(edge.guard, Guard(together))
+            if both is not None:
+                yield _replaced(automaton, i, edge._replace(guard=both))
 
 
 def _as_errand(automaton: CompactAutomaton, needed: Constraint) -> Iterator[Edges]:
