@@ -94,6 +94,9 @@ class NetworkLoss:
         for scene, (paths, _, by_Q) in zip(scenes, solved, strict=True):
             costs = self.model.costs(self.views[scene.product], paths.transitions)
             total = total + costs @ torch.from_numpy(paths.weights(by_Q / steps)).to(costs.dtype)
+            if (failures := float((by_Q / steps * paths.failures).sum())) != 0:
+                transitions = scene.product.graph.transition.astype(np.int64)
+                total = total + failures * self.model.costs(self.views[scene.product], transitions).mean()
         return loss, total
 
     def _solve(self, scenes: Sequence[TrainingScene]) -> list[tuple[Paths, NDArray[np.float64], NDArray[np.float64]]]:

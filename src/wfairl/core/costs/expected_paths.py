@@ -2,11 +2,12 @@
 
 With pi the best controls, the expected cost-to-go is the sum of costs by how often they are met,
 
-    Q(s, u) = sum over (x, e) of N(s, u; x, e) c(x, e) + (price of a failure) P(failure),     dQ(s, u) / dc(x, e) = N,
+    Q(s, u) = sum over (x, e) of N(s, u; x, e) c(x, e) + price P(failure) (mean of c)
 
-with N the expected number of times that effect e happens in node x after u in s and pi from then on. Let P_pi be the
-transitions under pi between nodes. A weight dL/dQ(s, u) is spread over the effects of u by their chances, enters the
-nodes after them, and flows on:
+with N the expected number of times that effect e happens in node x after u in s and pi from then on. So N is the
+derivative of Q by c(x, e), but for failures: these add price P(failure) times the derivative of the mean (`failures`).
+Let P_pi be the transitions under pi between nodes. A weight dL/dQ(s, u) is spread over the effects of u by their
+chances, enters the nodes after them, and flows on:
 
     y = y_0 + P_pi^T y,     dL/dc(x, e) = (weight of e in the start x) + y(x) P(e | x, pi(x)),
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.costs.gradient import Paths
+from wfairl.core.planning.expected_cost import DEFAULT_PRICE
 from wfairl.core.planning.shortest_path import CostToGo
 from wfairl.core.worlds.chances import Chances
 
@@ -36,7 +38,6 @@ class ExpectedPaths(Paths):
         policy: P(e | x, pi(x)), shape [nodes, effects].
         system: factors of I - P_pi, shape [nodes, nodes]; None if there are no nodes.
         fails: which of `transitions` fail.
-        failure: the price of a failure.
     """
 
     lotteries: NDArray[np.float64]
@@ -44,7 +45,6 @@ class ExpectedPaths(Paths):
     policy: NDArray[np.float64]
     system: Any
     fails: NDArray[np.bool_]
-    failure: float
 
     def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         first = np.einsum("su,sue->se", weights, self.lotteries).reshape(-1)
@@ -63,7 +63,7 @@ class ExpectedPaths(Paths):
 
     @property
     def failures(self) -> NDArray[np.float64]:
-        return self.failure * self.sums(self.fails[:, None].astype(np.float64))[:, :, 0]
+        return DEFAULT_PRICE * self.sums(self.fails[:, None].astype(np.float64))[:, :, 0]
 
 
 def expect_paths(
@@ -94,7 +94,7 @@ def expect_paths(
     effects = np.arange(successors.shape[1])
     transitions = (np.concatenate([nodes, met])[:, None] * successors.shape[1] + effects).reshape(-1)
     fails = ~is_node & (targets != ACCEPTED)
-    return ExpectedPaths(transitions, Q, lotteries, entry, policy, system, fails.reshape(-1), solution.failure)
+    return ExpectedPaths(transitions, Q, lotteries, entry, policy, system, fails.reshape(-1))
 
 
 def _met_nodes(

@@ -174,6 +174,8 @@ class PricesCost(CostOverFeatures):
             losses, by_Q = step_losses(paths.control_cost_to_go, scene.controls, training.temperature)
             loss, steps = loss + losses.sum(), steps + len(losses)
             by_price += paths.weights(by_Q) @ features[rows[paths.transitions]]
+            if (failures := float((by_Q * paths.failures).sum())) != 0:
+                by_price += failures * features[rows[scene.product.graph.transition]].mean(axis=0)
         precision = 1 / (WEIGHT_SPREAD**2 * steps)
         value = loss / steps + precision / 2 * float(weight @ weight)
         return value, by_price * slopes / steps + precision * weight

@@ -44,7 +44,7 @@ class Paths(ABC):
 
     @property
     def failures(self) -> NDArray[np.float64]:
-        """The expected price of failures, shape [starts, controls]."""
+        """The expected price of failures in mean costs of the product's transitions, shape [starts, controls]."""
         return np.zeros(self.control_cost_to_go.shape)
 
     @abstractmethod

@@ -23,7 +23,7 @@ from wfairl.core.costs.gradient import Paths, trace_paths
 from wfairl.core.demonstrations.answers import Answer, BrokenAnswersError
 from wfairl.core.demonstrations.demonstration import Demonstration
 from wfairl.core.planning.cost import Cost
-from wfairl.core.planning.expected_cost import DEFAULT_PRICE, expected_cost_to_go
+from wfairl.core.planning.expected_cost import expected_cost_to_go
 from wfairl.core.planning.path import SurpriseError
 from wfairl.core.planning.planner import own_planning, planning_of_large_world
 from wfairl.core.planning.product import Product, build_product, states_alone
@@ -98,8 +98,7 @@ class ExactSolver:
         if chances is None:
             solution = cost_to_go(self.product.graph, costs)
             return [trace_paths(successors, solution, scene.nodes) for scene in scenes]
-        # A plain transition costs 1 before anything is learned; a failure costs as much under every cost.
-        solution = expected_cost_to_go(self.product.graph, chances, costs, failure=DEFAULT_PRICE)
+        solution = expected_cost_to_go(self.product.graph, chances, costs)
         return [expect_paths(successors, chances, solution, scene.nodes) for scene in scenes]
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.costs.cost_model import FLOOR
 from wfairl.core.costs.gradient import Paths
-from wfairl.core.costs.scene import Comparison, TrainingScene, solve_scenes
+from wfairl.core.costs.scene import Comparison, TrainingScene, by_product, solve_scenes
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
 
@@ -200,6 +200,12 @@ class KnownPaths:
                 for path in (one.preferred, one.other)
             ]
         ).reshape(-1, self.values.shape[1])
+        # Of the transitions whose mean cost is the unit of the price of a failure, where worlds slip.
+        self.mean_values = {
+            product: self.values[terms.row_of[product][product.graph.transition]].mean(axis=0)
+            for product in by_product(scenes)
+            if product.chances is not None
+        }
         self.pairs = np.zeros(0, np.int64)
         self.sums = np.zeros((0, self.values.shape[1]))
         self.is_useful = np.zeros(0, np.bool_)
@@ -224,7 +230,8 @@ class KnownPaths:
     def _sums_along(self, scene: TrainingScene, paths: Paths) -> NDArray[np.float64]:
         """Of the paths of a scene, shape [steps * controls, 1 + terms]; NaN for controls that lead nowhere."""
         along = paths.sums(self.values[self.terms.row_of[scene.product][paths.transitions]])
-        along[:, :, 0] += paths.failures  # a failure costs as much as so many plain transitions
+        if scene.product.chances is not None:
+            along += paths.failures[:, :, None] * self.mean_values[scene.product]
         along[np.isinf(paths.control_cost_to_go)] = np.nan
         return along.reshape(-1, along.shape[-1])
 

@@ -68,7 +68,6 @@ def expected_cost_to_go(
     costs: Floats,
     price: float = DEFAULT_PRICE,
     tolerance: float = TOLERANCE,
-    failure: float | None = None,
 ) -> CostToGo:
     """Solve the equation above for every node and control, to a relative error. Releases the GIL.
 
@@ -78,13 +77,11 @@ def expected_cost_to_go(
         costs: c(s, e), finite and above zero; shape [nodes, effects].
         price: of a failure, in mean costs.
         tolerance: the largest relative error.
-        failure: its price in the units of the costs, used instead of `price` if given.
     """
     if not 0 <= price < np.inf:
         raise BadInputError(f"the price of a failure must be finite and not below zero, and is {price}")
     costs, least = check_costs(costs, graph.successors.shape)
-    if failure is None:
-        failure = price * _mean_cost(costs.reshape(-1), graph.transition)
+    failure = price * _mean_cost(costs.reshape(-1), graph.transition)
     optimistic, highest = least_costs(graph, costs)
     order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances, costs.shape[1])
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
