@@ -73,7 +73,8 @@ def test_plans_are_optimal_on_new_scenes(task_name: str, temperature: float, see
 def test_plans_are_as_short_as_the_best_path_among_the_words_seen(task_name: str, temperature: float):
     task = find_task(task_name)
     automaton, seen = learn(task_name, temperature, seed=0)
-    for seed in TEST_SEEDS:
+    scenes = TEST_SEEDS if task_name != "blocked-unlock-pickup" else TEST_SEEDS[:3]  # of half a million states each
+    for seed in scenes:
         world = task.make_world(seed)
         explored = world.explore()
         best = min(fewest_steps_with_word(explored, word) for word in seen)
