@@ -1,6 +1,6 @@
 """A long command that is stopped at any moment and run again gives what it would have given; nothing is left behind.
 
-`python -m faults` in the directory `tests` prints the figures.
+`python -m faults` in the directory `tests` tries 50 moments and prints the figures.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from faults.interruptions import interrupt
 
 pytestmark = pytest.mark.slow
 
-MOMENTS = 50
+MOMENTS = 20
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
