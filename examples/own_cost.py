@@ -25,6 +25,9 @@ class FeeCost(PricesCost):
         controls = len(product.world.controls)
         return np.tile(np.arange(controls), len(product)), np.eye(controls)  # a row per control, of amount 1
 
+    def names_of(self, world):
+        return world.controls
+
 
 register_cost_model(FeeCost)  # for `--cost fee`, and for reading its files
 

@@ -44,6 +44,31 @@ def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_featu
         assert costs[node, control] == pytest.approx(expected)
 
 
+class Fees(PricesCost):
+    """As many amounts as the corridor has features, but others."""
+
+    kind = "fees"
+
+    @classmethod
+    def features_of(cls, product):
+        rows, features = product.features
+        return rows, 2 * features
+
+
+class NamedFees(Fees):
+    kind = "named-fees"
+
+    def names_of(self, world):
+        return ["day", "night"]
+
+
+@pytest.mark.parametrize(("kind", "names"), [(Fees, ["amount 0", "amount 1"]), (NamedFees, ["day", "night"])])
+def test_amounts_of_ones_own_never_go_by_the_names_of_the_features(kind, names):
+    model = kind.for_products([build_product(Corridor(), visit_in_order("parcel", "home"))])
+    assert list(cost_by_name(model, Corridor())["prices"]) == names
+    assert model.sentences(Corridor())[1:] == [f"{name}: 1 a unit" for name in names]
+
+
 def test_the_terms_of_a_sampled_cost_stand_under_their_names_the_dearest_first():
     model = SampledCost(2, 3)
     assert cost_by_name(model, Corridor()) == {"plain_steps": {}}

@@ -25,7 +25,7 @@ from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.documents import plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task, rule_of
-from wfairl.core.worlds.world import World, feature_names
+from wfairl.core.worlds.world import World
 from wfairl.runs.methods import Method, Trained, TrainingRequest, acting_mode
 from wfairl.runs.run_directory import (
     COST,
@@ -144,7 +144,7 @@ def cost_by_name(cost: CostModel, world: World[Any]) -> dict[str, Any]:
             }
         }
     if isinstance(cost, PricesCost):
-        return {"prices": dict(zip(feature_names(world, len(cost.prices)), cost.prices.tolist(), strict=True))}
+        return {"prices": dict(zip(cost.names_of(world), cost.prices.tolist(), strict=True))}
     return {}
 
 

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
+from inspect import getattr_static
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -104,7 +105,8 @@ class PricesCost(CostOverFeatures):
 
         p = floor + log(1 + exp(w + b)),   b such that w = 0 costs 1,
 
-    and the most likely weights w under a normal prior are found by L-BFGS. A subclass may take other amounts.
+    and the most likely weights w under a normal prior are found by L-BFGS. A subclass may take other amounts, and
+    name them.
     """
 
     kind = "prices"
@@ -132,10 +134,16 @@ class PricesCost(CostOverFeatures):
         """The price of a unit of each feature, shape [features]."""
         return self._prices(self.weight.astype(np.float64))[0]
 
+    def names_of(self, world: World[Any]) -> Sequence[str]:
+        """The names of the amounts, for people; a subclass that takes other amounts says here what they are."""
+        own, inherited = (getattr_static(one, "features_of") for one in (type(self), PricesCost))
+        if own is inherited:
+            return feature_names(world, len(self.weight))
+        return [f"amount {i}" for i in range(len(self.weight))]
+
     def sentences(self, world: World[Any]) -> Sequence[str]:
-        names = feature_names(world, len(self.prices))
-        prices = (f"{name}: {price:.3g} a unit" for name, price in zip(names, self.prices.tolist(), strict=True))
-        return [f"{self.kind}, the most likely of its kind", *prices]
+        named = zip(self.names_of(world), self.prices.tolist(), strict=True)
+        return [f"{self.kind}, the most likely of its kind", *(f"{name}: {price:.3g} a unit" for name, price in named)]
 
     def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """`features_of` a product, checked.
