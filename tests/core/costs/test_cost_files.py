@@ -38,6 +38,16 @@ class SeededCost(PricesCost):
         self.settings["seed"] = seed
 
 
+def test_the_file_of_a_cost_model_that_is_not_registered_says_how_to_register_it(tmp_path):
+    save_cost(SeededCost(3, 0), tmp_path / "cost.safetensors")
+    with pytest.raises(BrokenCostError) as refused:
+        load_cost(tmp_path / "cost.safetensors")
+    assert str(refused.value).endswith(
+        "made with the cost model 'seeded', which is not registered; name the file that registers it: wfairl --tasks"
+        " FILE ..."
+    )
+
+
 @pytest.mark.parametrize("seed", [0, -3, 10**9])
 def test_a_whole_number_among_the_settings_is_no_size_unless_the_model_says_so(seed, tmp_path, monkeypatch):
     monkeypatch.setitem(COST_MODELS._entries, "seeded", SeededCost)

@@ -41,7 +41,7 @@ FORMAT, VERSION = "wfairl-cost", 1
 
 
 class BrokenCostError(BadInputError):
-    """A file is not a cost model, or a truncated or changed one."""
+    """A file is not a cost model, or a truncated or changed one, or of a kind that is not registered."""
 
 
 class CostModel(ABC):
@@ -140,9 +140,16 @@ def load_cost(path: Path) -> CostModel:
     header, arrays = read_arrays(path, FORMAT, VERSION, BrokenCostError)
     try:
         parsed: _Header = parse(_Header, header)
-        kind, settings = COST_MODELS.find(parsed.kind), dict[str, Any](parsed.settings)
+        if parsed.kind not in COST_MODELS:
+            raise BrokenCostError(
+                f"{path}: made with the cost model {parsed.kind!r}, which is not registered; name the file that"
+                " registers it: wfairl --tasks FILE ..."
+            )
+        kind, settings = COST_MODELS[parsed.kind], dict[str, Any](parsed.settings)
         _check_sizes(kind, settings, arrays)
         model = kind.from_arrays(arrays, **settings)
+    except BrokenCostError:
+        raise
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BrokenCostError(f"{path}: a broken cost model ({reason}); train it again") from None
