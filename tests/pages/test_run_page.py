@@ -309,6 +309,7 @@ def test_the_page_shows_the_posterior_of_the_learner(copied):
     assert "key, then goal" in text
     assert "75.0%" in text
     assert "door, then goal" not in text  # less than one percent
+    assert "Demonstrations that do not fit" in text
     assert "1 (90%)" in text
     assert "Untested at the beginning" in text
 
@@ -333,14 +334,15 @@ def test_scenes_without_a_plan_are_said_to_be_so():
     assert text.startswith("3 of 4 scenes done right, no plan found in 1 (a chance of ")
 
 
-def test_the_top_of_the_page_counts_demonstrations_that_look_wrong_and_leaves_long_rules_to_the_table():
+def test_the_top_of_the_page_counts_demonstrations_that_do_not_fit_and_leaves_long_rules_to_the_table():
     goal, many = visit_in_order("goal"), tuple(f"the place {i}" for i in range(20))
     for places, told in ((("key", "goal"), "key, then goal."), (many, "which is listed below.")):
         posterior = posterior_over(
             (goal, 0.6), (visit_in_order(*places), 0.4), outlier_probabilities=np.array([0.0, 0.9, 0.8, 0.1])
         )
         ((_, text),) = _doubts(model_with(posterior))
-        assert "(2 probably wrong), no failures, this rule is 60% likely" in text
+        assert "(2 of them do not fit this rule: mistakes, or signs of another), no failures" in text
+        assert "no failures, this rule is 60% likely" in text
         assert text.endswith(told)
 
 

@@ -153,11 +153,18 @@ def _facts_of_posterior(posterior: TaskPosterior, dataset: Dataset, task: Task) 
     yield "none of these", f"{posterior.unforeseen:.1%}, that a new scene asks what nobody foresees"
     yield from (("contradicts", sentence) for sentence in _contradictions(posterior.chosen.automaton, dataset))
     yield "temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely"
-    for number in posterior.outliers:
-        chance, seed = posterior.outlier_probabilities[number], dataset.demonstrations[number].seed
-        yield "looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}"
+    yield from (("does not fit", sentence) for sentence in _misfits(posterior, dataset))
     for state, labels in posterior.untested_labels().items():
         yield "not tested", f"{describe_state(posterior.chosen.automaton, state)}: {_format_labels(labels, '')}"
+
+
+def _misfits(posterior: TaskPosterior, dataset: Dataset) -> Iterator[str]:
+    """The demonstrations that the rule does not explain, and what that may mean."""
+    for number in posterior.outliers:
+        chance, seed = posterior.outlier_probabilities[number], dataset.demonstrations[number].seed
+        yield f"demonstration {number} (scene {seed}) does not fit this rule, with {chance:.0%}"
+    if posterior.outliers:
+        yield "a mistake, or a sign that the task is another: `wfairl evidence` weighs a rule of yours"
 
 
 def _posterior_sentence(posterior: TaskPosterior) -> str:

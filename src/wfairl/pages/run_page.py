@@ -134,7 +134,7 @@ def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterato
         return
     failures = model.summary.words - model.summary.successes
     shown = f"From {counted(model.summary.successes, 'demonstration')}"
-    shown += f" ({len(posterior.outliers)} probably wrong)" if posterior.outliers else ""
+    shown += _misfits(len(posterior.outliers))
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
     others = "".join(f"; or, with {weight:.0%}: {_in_brief(rule)}" for rule, weight in posterior.other_rules(1))
     probable = (one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT)
@@ -142,6 +142,13 @@ def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterato
     beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
     sure = f"this rule is {percent(posterior.chosen.weight).text} likely among those considered"
     yield "How sure", f"{shown}, {sure}{others}.{beside}"
+
+
+def _misfits(count: int) -> str:
+    """How many demonstrations the rule does not explain, and what that may mean."""
+    if count == 1:
+        return " (1 of them does not fit this rule: a mistake, or a sign of another)"
+    return f" ({count} of them do not fit this rule: mistakes, or signs of another)" if count else ""
 
 
 def _matters(constraint: Constraint, posterior: TaskPosterior, orders: Sequence[tuple[str, str]]) -> bool:
@@ -251,7 +258,7 @@ def _certainty(model: TaskModel) -> tuple[Block, ...]:
     facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(posterior.temperature))]
     wrong = [f"{i} ({posterior.outlier_probabilities[i]:.0%})" for i in posterior.outliers]
     if wrong:
-        facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
+        facts.append(("Demonstrations that do not fit", ", ".join(wrong)))
     for state, labels in posterior.untested_labels().items():
         where = describe_state(posterior.chosen.automaton, state)
         facts.append((f"Untested {where}", Chips(tuple(map(format_label, labels)))))

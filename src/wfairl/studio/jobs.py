@@ -96,7 +96,7 @@ def learn(
 def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
     """The model of the demonstrations that follow a task.
 
-    A demonstration that the page calls probably wrong must not shape what is learned from the others, unless none of
+    A demonstration that the page says does not fit must not shape what is learned from the others, unless none of
     them is left.
     """
     model = RationalLearner().learn(dataset, spec.task, n_jobs=1)

@@ -66,7 +66,7 @@ export default {
         <ul class="rows">
           <li v-for="one in view.demonstrations" :key="one.number">
             <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} {{ one.steps === 1 ? "step" : "steps" }}, {{ one.right ? "right" : "wrong" }} <span class="hint">judged by {{ { rule: "the rule", environment: "the environment", person: "you" }[one.judge] }}</span>
-              <span v-if="one.outlier >= 0.5" class="badge warn"> probably wrong, {{ percent(one.outlier) }}: not counted</span>
+              <span v-if="one.outlier >= 0.5" class="badge warn"> does not fit the inferred task, {{ percent(one.outlier) }}: not counted</span>
               <span v-else-if="one.is_rejected" class="badge warn"> wrong by the inferred task</span></span>
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="send({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
