@@ -26,7 +26,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.page import page_html
 from wfairl.pages.run_files import read_run_files, repeating_command
-from wfairl.pages.run_page import _doubts, _tests, rule_section, run_page, write_run_report
+from wfairl.pages.run_page import _doubts, _rule_learner, _tests, rule_section, run_page, write_run_report
 from wfairl.runs.collection import collect
 from wfairl.runs.evaluation import evaluate, read_evaluations, write_evaluations
 from wfairl.runs.methods import find_method, train
@@ -366,3 +366,11 @@ def test_what_is_not_certain_is_not_said_to_be():
 def test_the_page_says_that_the_learner_was_not_told_the_task(root, finished_run):
     summary = find_task(json.loads((finished_run / "config.json").read_text())["task"]).summary
     assert root.one("p", class_="subtitle").text.startswith(f"Demonstrated, and not told to the learner: {summary}.")
+
+
+def test_the_page_says_at_its_top_which_learner_the_rule_is_from(root, finished_run, cloned_run):
+    assert root.one("p", class_="subtitle").text.endswith("; the rule by the learner spectral, the paper's.")
+    run = read_run_files(finished_run)
+    for learner, told in (("rational", "by the learner rational"), ("imported", "is from elsewhere (imported)")):
+        assert _rule_learner(replace(run, task_model=replace(run.task_model, learner=learner))) == f"; the rule {told}"
+    assert _rule_learner(read_run_files(cloned_run)) == ""

@@ -21,7 +21,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.costs.feature_costs import CostOverFeatures
 from wfairl.core.demonstrations import Dataset
-from wfairl.core.demonstrations.learners import RATIONAL, SPECTRAL
+from wfairl.core.demonstrations.learners import LEARNERS, RATIONAL, SPECTRAL
 from wfairl.core.planning.policies import REFERENCES
 from wfairl.core.planning.rollout import UNSATISFIABLE
 from wfairl.core.rational.constraints import Constraint, conjoin
@@ -84,7 +84,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
     return Page(
         title=run.task.name,
         subtitle=f"Demonstrated, and not told to the learner: {run.task.summary}. Learned by {run.method.title}:"
-        f" {run.method.summary}.",
+        f" {run.method.summary}{_rule_learner(run)}.",
         sections=(
             *([] if model is None else [learned_section(run, model)]),
             episodes_section(run, scenes, n_jobs),
@@ -96,6 +96,16 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date:
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {date:%d %B %Y}. This page is one file and loads nothing else.",
     )
+
+
+def _rule_learner(run: RunFiles) -> str:
+    """Where the rule of a run is from, which its method does not say."""
+    if run.task_model is None or not run.method.needs_task_model:
+        return ""
+    learner = run.task_model.learner
+    if learner not in LEARNERS:
+        return f"; the rule is from elsewhere ({learner})"
+    return f"; the rule by the learner {learner}" + (", the paper's" if learner == SPECTRAL else "")
 
 
 def learned_section(run: RunFiles, model: TaskModel) -> Section:
