@@ -154,6 +154,11 @@ def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run
     assert sorted(given) == sorted(["--networks 2", "--dropout 0.1", "--epochs 1", "--validation-scenes 2", "--seed 3"])
 
 
+def test_the_page_says_that_its_command_needs_another_directory(root, cloned_run):
+    for page in (root, page_of(cloned_run)):
+        assert "To repeat it, give another directory after -o, for" in section(page, "How to reproduce it").text
+
+
 def test_a_setting_of_several_values_is_named_once_for_each(cloned_run, tmp_path):
     run = shutil.copytree(cloned_run, tmp_path / "run")
     write_config(run, replace(read_config(run), method="gail", settings={"rewards": ["minus-log-1-d", "log-d"]}))

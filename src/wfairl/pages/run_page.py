@@ -305,15 +305,15 @@ def reproduction_section(run: RunFiles) -> Section:
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
     here, settings = provenance("wfairl report"), _flat(plain_fields(run.config))
     environment = (("run started", f"{started:%d %B %Y}"), *here["versions"].items(), ("machine", here["machine"]))
-    about = "This command makes the same run again, on any number of cores:"
+    about = "This command makes the same run again, on any number of cores"
     if run.experiment is None:
         successes = run.config.origin.get("successes")
         part = "" if successes is None else f", on the first {counted(successes, 'success', 'successes')} of its data"
-        about = f"This command trained it{part}:"
+        about = f"This command trained it{part}"
     return Section(
         "How to reproduce it",
         (
-            prose(about),
+            prose((f"{about}. To repeat it, give another directory after ", Code("-o"), ", for this one holds a run:")),
             Command(repeating_command(run)),
             Facts(tuple((name, _setting_text(value)) for name, value in settings.items()), "Configuration"),
             Facts(environment, "Environment of this page"),
