@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from corridors import Corridor, corridor_task
 from oracles_report import read_page
 from PIL import Image
 
@@ -92,6 +93,32 @@ def test_a_plan_is_drawn_with_the_rule_the_model_and_the_learned_cost(own, colle
             with Image.open(picture) as image:
                 assert image.format == suffix[1:].upper()
                 assert getattr(image, "n_frames", 1) == (plan["steps"] + 1 if suffix == ".gif" else 1)
+
+
+UNDRAWN = """
+from corridors import Corridor, corridor_task
+
+TASK = corridor_task(Corridor)
+"""
+
+
+@pytest.mark.parametrize("command", ["plan", "ask"])
+def test_an_image_of_a_world_without_a_renderer_is_refused_at_once_and_the_way_without_it_named(
+    command, wfairl, tmp_path, monkeypatch
+):
+    from wfairl.cli import plan
+    from wfairl.questions import commands
+
+    monkeypatch.setattr(plan.PLANNERS, "find", lambda name: pytest.fail("it plans before it refuses"))
+    monkeypatch.setattr(commands, "_load_or_learn", lambda *_: pytest.fail("it learns before it refuses"))
+    (tmp_path / "undrawn.py").write_text(UNDRAWN)
+    with_task, name = ("--tasks", tmp_path / "undrawn.py"), corridor_task(Corridor).name
+    demos = tmp_path / "demos.safetensors"
+    assert command == "plan" or wfairl(*with_task, "demos", name, "--successes", 2, "-o", demos).returncode == 0
+    result = wfairl(*with_task, command, name if command == "plan" else demos, "-o", tmp_path / "image.png")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "has no renderer" in result.stderr
+    assert "leave out -o to do without an image" in result.stderr
 
 
 @SMALL_FIRST

@@ -72,8 +72,7 @@ def plan(
         wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
     """
     if output is not None:
-        from wfairl.pages.film import check_format, film_path, write_image
-        from wfairl.pages.world_drawing import need_rendering
+        from wfairl.pages.film import check_drawable, check_format, film_path, write_image
 
         check_format(output)
     found_task = with_limit(find_task(task), max_states)
@@ -88,7 +87,7 @@ def plan(
 
         check_refinable(world, output)
     if output is not None:
-        need_rendering(world)  # refuses a world without one before the search, which may take long
+        check_drawable(world)
     chosen = PLANNERS.find(planner)(max_states)
     if model is not None and model.record is not None:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)

@@ -24,7 +24,7 @@ from wfairl.core.support.files import write_atomically
 from wfairl.core.worlds.world import World
 from wfairl.pages import style
 from wfairl.pages.path_drawing import PathPart, Trace, draw_list, draw_over, list_size, split_by_event, step_length
-from wfairl.pages.world_drawing import need_rendering
+from wfairl.pages.world_drawing import NoRendererError, need_rendering
 
 IMAGE_SUFFIXES = (".png", ".gif")
 
@@ -59,6 +59,14 @@ def check_format(output: FilePath) -> None:
     """Raise `BadInputError` unless a file name is that of a PNG or a GIF."""
     if output.suffix.lower() not in IMAGE_SUFFIXES:
         raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(IMAGE_SUFFIXES)}")
+
+
+def check_drawable(world: World[Any]) -> None:
+    """Raise `NoRendererError`, before a long search, for a world without images; the error says how to do without."""
+    try:
+        need_rendering(world)
+    except NoRendererError as error:
+        raise NoRendererError(f"{error}; leave out -o to do without an image") from None
 
 
 def film_path(world: World[Any], path: Path) -> Film:

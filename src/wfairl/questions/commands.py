@@ -28,7 +28,7 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, feature_names, slips
-from wfairl.pages.film import check_format, film_path, write_image
+from wfairl.pages.film import check_drawable, check_format, film_path, write_image
 from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
 from wfairl.questions.hypotheses import in_words, required_posterior
 from wfairl.questions.question import CostQuestion, NothingToAskError, Question, find_question
@@ -103,10 +103,14 @@ def ask_command(
         )
     dataset = load(demos)
     task = find_task(dataset.task)
+    candidates = _candidates(dataset, scenes)
+    if output is not None:
+        for seed in candidates[:1]:
+            check_drawable(task.make_world(seed))
     earlier_answers = answers_beside(demos)
     dataset = replace(dataset, answers=(*dataset.answers, *earlier_answers))
     model = _load_or_learn(dataset, task, task_model, jobs)
-    rng, candidates = np.random.default_rng(0), _candidates(dataset, scenes)
+    rng = np.random.default_rng(0)
     if demonstrate:
         proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
         _write_image(task, model, proposal.seed, (), output)
