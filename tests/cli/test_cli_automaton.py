@@ -47,7 +47,10 @@ def test_score_names_propositions_that_the_task_model_does_not_know(task, words,
     assert json.loads(run("score", task, words, "--json"))["unknown_propositions"] == []
     (tmp_path / "misspelt.jsonl").write_text(json.dumps({"word": [[], "kee", ["key", "door"]]}))
     shown = " ".join(run("score", task, tmp_path / "misspelt.jsonl").split())
-    assert "does not know 'kee' (it knows 'door', 'goal', 'key'), and rejects a word with it." in shown
+    assert (
+        "does not know 'kee' (did you mean 'key'?) (it knows 'door', 'goal', 'key'), and rejects a word with it."
+        in shown
+    )
     document = json.loads(run("score", task, tmp_path / "misspelt.jsonl", "--json"))
     assert (document["unknown_propositions"], document["accepted"]) == (["kee"], [False])
 

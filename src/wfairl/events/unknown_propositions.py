@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word
+from wfairl.core.support.errors import did_you_mean
 from wfairl.events.learned_rule import learned_rule_of
 
 MOST_NAMED = 20
@@ -34,7 +35,9 @@ def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPr
     elif learned_rule_of(model) is not None:
         effect = f"judges a word with {they} by its sentences alone"
     unknown, known = list_names(names, MOST_NAMED), list_names(sorted(knows), MOST_NAMED)
-    return UnknownPropositions(names, (f"The task model does not know {unknown} (it knows {known}), and {effect}.",))
+    near = did_you_mean(names[0], sorted(knows))
+    sentence = f"The task model does not know {unknown}{near} (it knows {known}), and {effect}."
+    return UnknownPropositions(names, (sentence,))
 
 
 def list_names(names: Sequence[str], most: int, separator: str = ", ") -> str:

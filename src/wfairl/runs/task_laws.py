@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wfairl.core.automata.automaton import Automaton
-from wfairl.core.support.errors import BadInputError, one_line
+from wfairl.core.support.errors import BadInputError, did_you_mean, one_line
 from wfairl.core.worlds.compiled import TooManyNodesError
 from wfairl.core.worlds.graph import state_name
 from wfairl.core.worlds.rendering import offered_rendering
@@ -83,7 +83,8 @@ def _check_rule(task: Task, rule: Automaton) -> None:
         raise BrokenLawError(f"{wrong} it must be an automaton or None, not a {type(rule).__name__}")
     foreign = sorted(rule.propositions - set(task.propositions))
     if foreign:
-        raise BrokenLawError(f"{wrong} it reads {', '.join(foreign)}, which the task does not have")
+        near = did_you_mean(foreign[0], task.propositions)
+        raise BrokenLawError(f"{wrong} it reads {', '.join(foreign)}, which the task does not have{near}")
     if rule.accepting[0]:
         raise BrokenLawError(f"{wrong} it is fulfilled before anything happens")
 

@@ -105,7 +105,7 @@ def test_guarded_edges_are_what_changes_the_state(scored, tried):
 
 
 def test_a_world_without_a_proposition_of_the_automaton_is_an_error_with_advice():
-    with pytest.raises(ForeignLabelError, match="learn the automaton from words of this task"):
+    with pytest.raises(ForeignLabelError, match="mend the rule, or learn the automaton from words of this task"):
         quotient(learn({(frozenset({"door"}),): 1.0})[0]).check_propositions(["key"])
 
 

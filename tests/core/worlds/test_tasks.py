@@ -219,6 +219,7 @@ class Plain:
     ("change", "law"),
     [
         ({"rule": visit_in_order("gold")}, "task 'ring': rule: it reads gold, which the task does not have"),
+        ({"rule": visit_in_order("aa")}, r"it reads aa, which the task does not have \(did you mean 'a'\?\)"),
         ({"rule": avoid("a")}, "task 'ring': rule: it is fulfilled before anything happens"),
         ({"rule": "visit a"}, "task 'ring': rule: it must be an automaton or None, not a str"),
         ({"scene": lambda seed: 1 / 0}, r"make_world: the scene of seed 0 cannot be made \(ZeroDivisionError"),

@@ -176,5 +176,5 @@ class Automaton(ABC):
             near = did_you_mean(foreign[0], propositions)
             raise ForeignLabelError(
                 f"the automaton reads {', '.join(foreign)}, which the world does not know{near} (it has "
-                f"{', '.join(propositions)}); learn the automaton from words of this task"
+                f"{', '.join(propositions)}); mend the rule, or learn the automaton from words of this task"
             )
