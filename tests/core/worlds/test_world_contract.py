@@ -62,6 +62,10 @@ def test_the_example_of_an_own_world_is_short_and_obeys_the_laws(capsys):
         ),
         (broken(step=lambda _, state, control: np.random.default_rng().random()), "purity: two calls of step differ"),
         (broken(step=lambda _, state, control: [state]), "hashability: step at state 0"),
+        (
+            broken(outcomes=lambda _, state, control: ((1.0, state),)),
+            "outcomes: step leads to 1, which is none of them, at state 0 under control 'on'; leave step out",
+        ),
         (broken(label=lambda _, s, u, t: frozenset({"nine"}) if t == 2 else frozenset()), "labels: nine is not among"),
         (broken(label=lambda _, s, u, t: {"zero"}), "labels: label gives a set"),
         (broken(features=lambda _, s, u, t: np.zeros(1 + s)), "features: 1 of them elsewhere and 2"),

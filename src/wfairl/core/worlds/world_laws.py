@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,18 @@ def _check_next_states(world: World[Any], state: Any, control: int, where: str) 
         _check_hashable(next_state, f"{name} {where}")
     if hash(state) != key or answer != again or hash(answer) != hash(again):
         raise BrokenLawError(f"purity: two calls of {name} differ {where}")
+    if name == "outcomes":
+        usual = _step_beside_outcomes(world, state, control)
+        if usual is not None and usual not in next_states:
+            raise BrokenLawError(f"outcomes: step leads to {usual!r}, which is none of them, {where}; leave step out")
     return next_states
+
+
+def _step_beside_outcomes(world: World[Any], state: Any, control: int) -> Any:
+    """Where the `step` of a world that slips leads; None if it has none, or one that does not answer."""
+    with suppress(Exception):
+        return world.step(state, control)
+    return None
 
 
 def _check_label(world: World[Any], transition: tuple[Any, int, Any], where: str) -> None:
