@@ -1,7 +1,7 @@
 """Logs of what really happened, where the model says that it cannot: kept, counted, and no evidence about the task."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -226,6 +226,21 @@ def test_states_alone_are_refused_where_the_world_slips(tmp_path):
     assert surprise.step == 1  # the first step is a slip, which the model foresees
     with pytest.raises(BadInputError, match="the model slips already"):
         estimate_slip(read_recordings(path, slippery).recordings.values())
+
+
+def test_where_a_model_slips_too_seldom_the_way_to_the_right_chances_is_named(tmp_path):
+    controls = ["up", "down"] * 50
+    states = [[2, 2]]
+    for control in controls:  # both slip, to the right and back
+        states.append([3, 2] if control == "up" else [2, 2])
+    path = log_of((), tmp_path / "log.jsonl", {"states": states, "controls": controls})
+    for task, advice in (
+        (slipping_task(COURIER, 0.1), f"import the log for {COURIER.name}, with --estimate-slip"),
+        (replace(COURIER, name="icy", slip=0.1), "change the chances in the world's `outcomes`, or the `slip`"),
+    ):
+        said = " ".join(map(str, _surprises(read_recordings(path, task), None)))
+        assert "the model says 10.0%. To plan with what happened" in said
+        assert advice in said
 
 
 @pytest.mark.parametrize("slip", [0.1, 0.3])

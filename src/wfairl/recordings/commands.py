@@ -19,7 +19,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.recordings.log import Log, disagreements, read_recordings
 from wfairl.recordings.recorded_states import Recording, count_detours
 from wfairl.recordings.slip_estimate import SlipEstimate, estimate_slip
-from wfairl.runs.task_registry import find_task
+from wfairl.runs.task_registry import SLIPPING_NAME, find_task
 
 MOST_PLACES = 4
 """Places and unknown states that are listed."""
@@ -155,7 +155,8 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
     if detours.is_clear:
         yield _warning(
             f"in {detours.times / detours.steps:.1%} of the {detours.steps} steps that the model foresees, something"
-            f" else happened than the most likely; the model says {detours.expected / detours.steps:.1%}"
+            f" else happened than the most likely; the model says {detours.expected / detours.steps:.1%}."
+            f" {_way_to_right_chances(log.dataset.task, slip)}"
         )
     unknown = Counter(repr(value) for one in recordings for value in one.unknown)
     if unknown:
@@ -175,6 +176,14 @@ def _way_to_model(recordings: Iterable[Recording]) -> str:
         f"To plan for them, use --estimate-slip: a control is replaced by another one in {estimate.probability:.1%} of"
         " the steps."
     )
+
+
+def _way_to_right_chances(task: str, slip: SlipEstimate | None) -> str:
+    """How to give a model that slips the chances of a log."""
+    slipping = SLIPPING_NAME.fullmatch(task)
+    if slipping and slip is None:
+        return f"To plan with what happened, import the log for {slipping[1]}, with --estimate-slip."
+    return "To plan with what happened, change the chances in the world's `outcomes`, or the `slip` of its task."
 
 
 def _warning(sentence: str) -> Text:
