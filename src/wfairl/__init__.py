@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.planning.policies import PlannedPolicy
     from wfairl.core.planning.product import build_product
     from wfairl.core.planning.rollout import roll_out
-    from wfairl.core.rational.caution import CautiousPolicy
+    from wfairl.core.rational.caution import CautiousPolicy, DoubtfulPlanError
     from wfairl.core.worlds.graph import GraphWorld
     from wfairl.core.worlds.rendering import Places, Rendering
     from wfairl.core.worlds.task import ModelTask, Task
@@ -46,6 +46,7 @@ __version__ = "0.2.0"
 __all__ = [
     "CautiousPolicy",
     "Dataset",
+    "DoubtfulPlanError",
     "GraphWorld",
     "ModelTask",
     "Places",
@@ -85,7 +86,7 @@ _MODULES = {
     "core.automata.rules": ("all_of", "avoid", "before", "then", "visit_all", "visit_in_order"),
     "core.automata.task_model": ("TaskModel",),
     "core.demonstrations.learners": ("find_learner",),
-    "core.rational.caution": ("CautiousPolicy",),
+    "core.rational.caution": ("CautiousPolicy", "DoubtfulPlanError"),
     "core.planning.product": ("build_product",),
     "core.planning.plan": ("find_plan",),
     "core.planning.cost": ("unit_cost",),
