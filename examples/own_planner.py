@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
 from wfairl.core.automata import ACCEPTED
-from wfairl.core.planning import find_plan
+from wfairl.core.planning import PLANNERS, find_plan
 
 
 class SoftPlanner:
@@ -47,6 +47,9 @@ class SoftSolution:
     def plan(self):
         return find_plan(self.product, self.costs)
 
+
+# `wfairl --tasks examples/own_planner.py plan corridor --planner soft` finds it; it takes a limit on states.
+PLANNERS.register("soft", lambda max_states: SoftPlanner(0.7))
 
 if __name__ == "__main__":
     exact = PlannedPolicy("exact", TASK.rule, unit_cost, temperature=0.7)

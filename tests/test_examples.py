@@ -29,7 +29,7 @@ from wfairl import (
 )
 from wfairl.core.costs.cost_model import COST_MODELS, CostModel
 from wfairl.core.demonstrations.learners import LEARNERS, TaskLearner
-from wfairl.core.planning.planner import Planner, Solution
+from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.worlds.rendering import Rendered
 from wfairl.core.worlds.simulator import Simulator
 from wfairl.core.worlds.world import outcomes_of
@@ -70,7 +70,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "examples"))
-    for one in (METHODS, COST_MODELS, LEARNERS, FORMATS, EXPERIMENTS):
+    for one in (METHODS, COST_MODELS, LEARNERS, FORMATS, PLANNERS, EXPERIMENTS):
         monkeypatch.setattr(one, "_entries", dict(one._entries))
     before = set(sys.modules)
     yield tmp_path
@@ -157,6 +157,11 @@ def test_a_planner_of_ones_own_finds_a_plan_that_the_automaton_accepts(in_a_fold
     exact = find_plan(product := build_product(example.TASK.make_world(0), example.TASK.rule), unit_cost(product))
     assert plan.path.is_accepted
     assert len(plan.path) == len(exact.path)  # nearly no temperature, nearly the hard minimum
+
+
+def test_a_planner_of_ones_own_is_called_by_its_name(tmp_path):
+    shown = wfairl("own_planner", "plan", "corridor", "--planner", "soft", folder=tmp_path)
+    assert "word  -, parcel, home & parcel" in shown
 
 
 @pytest.mark.parametrize("name", ["own_world", "frozen_lake"])

@@ -7,7 +7,7 @@ _MODULES = {
     "cost": ("Cost", "feature_cost", "nominal_cost", "path_cost", "true_cost", "unit_cost"),
     "path": ("Path", "follow"),
     "plan": ("Plan", "UnsatisfiableTaskError", "find_plan"),
-    "planner": ("ExactPlanner", "Planner", "Solution"),
+    "planner": ("PLANNERS", "ExactPlanner", "Planner", "Solution"),
     "policies": ("PlannedPolicy", "Policy", "RandomPolicy", "expert_policy"),
     "policy": ("log_probabilities", "probabilities", "sample_control"),
     "product": ("Product", "build_product"),
