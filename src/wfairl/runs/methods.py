@@ -187,7 +187,7 @@ def check_task_model(method: Method, is_given: bool) -> None:
 
 
 def load_policy(directory: str | Path, task: Task, temperature: float | None = None) -> Policy:
-    """The policy of the run in a directory, whatever its method; see `Method.load`."""
+    """The policy of the run in a directory, whatever its method; greedy at temperature 0, see `Method.load`."""
     _, method = method_of(directory)
     return method.load(Path(directory), task, temperature)
 
