@@ -45,7 +45,9 @@ class Constraint(NamedTuple):
     """A sentence about one to four propositions."""
 
     # what is said about the proposition, or about orders that no demonstration shows
-    kind: Literal["never", "never with", "never without", "needed", "needed in turn", "unseen", "fatal", "idle"]
+    kind: Literal[
+        "never", "never with", "never without", "needed", "needed in turn", "unseen", "fatal", "idle", "sequence"
+    ]
     proposition: str = ""  # what it is about
     # the proposition that sets it in force; None if it is in force from the beginning. If that is the proposition
     # itself, the constraint is in force once the proposition has held and ended `times` times
@@ -57,10 +59,13 @@ class Constraint(NamedTuple):
     state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
     phase: str = ""  # what that state is, in words
     # what demonstrations show of the most probable automaton, where it is about orders: from state, to state
-    changes: tuple[tuple[int, int], ...] = ()
+    # or, if it is about sequences, all states that a demonstration comes to, one after the other
+    changes: tuple[tuple[int, ...], ...] = ()
     for_good: bool = False  # whether `until` ends for good what must not hold again
 
     def __str__(self) -> str:
+        if self.kind == "sequence":
+            return "another sequence than shown is fatal"
         if self.is_about_orders:
             return f"another order than shown {'is fatal' if self.kind == 'fatal' else 'does not count'}"
         what = " or ".join((self.proposition, *self.instead))
@@ -104,7 +109,7 @@ class Constraint(NamedTuple):
     @property
     def is_about_orders(self) -> bool:
         """Whether it is about orders that no demonstration shows."""
-        return self.kind in ("fatal", "idle")
+        return self.kind in ("fatal", "idle", "sequence")
 
     @property
     def is_obligation(self) -> bool:
@@ -178,6 +183,24 @@ def _rows_of_states(constraint: Constraint, labels: tuple[Label, ...], most_prob
     return rows
 
 
+def _rows_of_sequences(constraint: Constraint, labels: tuple[Label, ...], most_probable: Table) -> NDArray[np.int32]:
+    """The tree of the sequences that are shown, whose last state is free: nothing is asked any more."""
+    begun = {states[:k] for states in constraint.changes for k in range(len(states) + 1)}
+    inner = sorted((states for states in begun if states[-1:] != (ACCEPTED,)), key=len)
+    number = {states: i for i, states in enumerate(inner)}
+    free = len(number)
+    rows = np.full((free + 1, len(labels)), free, np.int32)
+    for states, i in number.items():
+        here = states[-1] if states else 0
+        for label, target in enumerate(most_probable[here].tolist()):
+            if target == here:
+                rows[i, label] = i
+            elif target != DEAD:
+                after = (*states, target)
+                rows[i, label] = DEAD if after not in begun else number.get(after, free)
+    return rows
+
+
 @lru_cache(maxsize=4096)
 def _rows(constraint: Constraint, labels: tuple[Label, ...]) -> NDArray[np.int32]:
     automaton = constraint.automaton()
@@ -196,8 +219,9 @@ def conjoin(
         rows, accepting = _rows(constraint, labels), constraint.automaton().accepting
     else:
         assert most_probable is not None
-        rows = _rows_of_states(constraint, labels, most_probable)
-        accepting = (np.arange(len(rows)) == len(rows) - 1) | (constraint.kind in ("never", "fatal"))
+        rows_of = _rows_of_sequences if constraint.kind == "sequence" else _rows_of_states
+        rows = rows_of(constraint, labels, most_probable)
+        accepting = (np.arange(len(rows)) == len(rows) - 1) | (constraint.kind in ("never", "fatal", "sequence"))
     count = len(table)
     own = np.arange(count)[:, None]
     parts = []

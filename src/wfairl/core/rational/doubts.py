@@ -57,6 +57,9 @@ PHASE_ODDS, STATE_ODDS, AGAIN_ODDS = 0.15, 0.3, 0.05
 SHOWN_ODDS = 0.4
 """Prior odds that a task whose automaton allows several orders is right in those alone that demonstrations show."""
 
+SEQUENCE_ODDS = 0.1
+"""Prior odds that of several sequences of events those alone are right that demonstrations show."""
+
 TELLING = 4.0
 """So many demonstrations show most constraints between propositions. From more of them on, the odds of the others fall:
 after n demonstrations they are `TELLING` / n times as large."""
@@ -188,6 +191,8 @@ def _possible(
     shown = tuple(sorted((state, target) for state, target in changes if target not in (state, DEAD)))
     yield Constraint("fatal", changes=shown), SHOWN_ODDS / 2
     yield Constraint("idle", changes=shown), SHOWN_ODDS / 2
+    if len(sequences := _shown_sequences(evidence, rows)) > 1:
+        yield Constraint("sequence", changes=sequences), SEQUENCE_ODDS
     for one in constraints_on(read, evidence.labels):
         of_kind = NEEDED_ODDS if one.kind.startswith("needed") else PHASE_ODDS
         odds = AGAIN_ODDS if one.after == one.proposition else of_kind
@@ -202,6 +207,23 @@ def _possible(
             for state, words in phases:
                 one = Constraint("needed", p, state=state, phase=words, instead=tuple(instead))
                 yield one, NEEDED_ODDS / share / len(phases)
+
+
+def _shown_sequences(evidence: Evidence, rows: Table) -> tuple[tuple[int, ...], ...]:
+    """The states that demonstrations come to, one after the other, each sequence once."""
+    sequences = set()
+    for scene in evidence.observations.scenes:
+        state, states = 0, list[int]()
+        for label in scene.word.tolist():
+            after = int(rows[state, label])
+            if after != state:
+                states.append(after)
+            if after < 0:
+                break
+            state = after
+        if states and states[-1] != DEAD:
+            sequences.add(tuple(states))
+    return tuple(sorted(sequences))
 
 
 def measure_support(evidence: Evidence, automaton: GuardedAutomaton) -> Support:
