@@ -4,7 +4,7 @@ from itertools import groupby, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies_logic import random_table
 
@@ -157,6 +157,32 @@ def test_changes_that_nobody_has_shown_are_fatal_or_do_not_count(kind, word, see
             break
         own = own if after == ACCEPTED else after
     assert found == expected
+
+
+@given(word=words, seed=st.integers(0, 10**6))
+def test_sequences_of_events_that_nobody_has_shown_are_fatal(word, seed):
+    rng = np.random.default_rng(seed)
+    table, most_probable = random_table(rng, len(LABELS)), random_table(rng, len(LABELS))
+
+    def states_of(labels):
+        """The states of the most probable automaton after its first, one after the other, until it ends."""
+        state, states = 0, []
+        for label in labels:
+            if state >= 0 and (after := int(most_probable[state, label])) != state:
+                state = after
+                states.append(state)
+        return states
+
+    walks = [states_of(rng.integers(len(LABELS), size=8)) for _ in range(3)]
+    shown = tuple({tuple(walk) for walk in walks if walk and walk[-1] != DEAD})
+    assume(shown)
+    constraint = Constraint("sequence", changes=shown)
+    found = read_word(conjoin(table, constraint, LABELS, most_probable), np.array(word, np.int32))
+    end = read_word(table, np.array(word, np.int32))
+    begun = {walk[:k] for walk in shown for k in range(len(walk) + 1)}
+    walked = [states_of(word[:step]) for step in range(1, (end or len(word)) + 1)]
+    is_kept = all(walk[-1:] == [DEAD] or tuple(walk) in begun for walk in walked)
+    assert found == (end if is_kept else 0)
 
 
 @given(word=words, seed=st.integers(0, 10**6), instead=st.sampled_from([(), ("b",), ("b", "c")]))

@@ -12,6 +12,7 @@
     p [or q] needed between a and b  b does not count before p, or q instead, has held in that state
     another order is fatal           what changes the state of the most probable automaton, and in no demonstration, is
     another order does not count     fatal; or it changes nothing
+    another sequence is fatal        so is what may happen in a state, but never did after all that happened before it
     p unseen                         nobody has shown what p entails: only a word without p is sure to be right
 
 A constraint reads labels as a small automaton does. A label that is read twice in a row is read once. What holds at the

@@ -16,7 +16,8 @@ P(observations | p changes nothing). A scene in which p cannot be avoided refute
 every demonstration reads one of two or three propositions, one of them may be needed, at any time or in a state. One
 that every demonstration reads in a state of A may be needed there, before A goes on; "at any time" and these states
 share its odds. Two may be needed, one after the other, or at once. A may allow orders that nobody has shown: they may
-all be fatal, or not count.
+all be fatal, or not count. Where A forgets what came first, what comes later may depend on it: whole sequences of
+events that nobody has shown may be fatal, too.
 
 Where demonstrations refute many constraints on the order of two propositions, the task has few of them, and the odds of
 the others fall: times pairs / (pairs + refuted), of the ordered pairs of propositions. They fall also with the number
