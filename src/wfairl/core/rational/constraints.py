@@ -1,6 +1,7 @@
 """Constraints: small rules that a task may have beside its automaton, a few kinds of sentences.
 
     never p [after a] [until b]      p must not hold: at all; once a has held; before b has held; between the two
+    never p after the first a until b    the same, but b ends it for good
     never p again [until b]          p must not begin to hold once more after it has ended; unless b has held since
     never p again before b           p must not begin to hold once more as long as b has not held
     never p more than twice          p must not begin to hold a third time; likewise for three times
@@ -33,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.core.automata.bans import AGAIN, AGAIN_BEFORE, TIMES, Ban, automaton_of_ban
+from wfairl.core.automata.bans import AGAIN, AGAIN_BEFORE, FIRST, TIMES, Ban, automaton_of_ban
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.support.bounds import Part
@@ -62,7 +63,7 @@ class Constraint(NamedTuple):
     # what demonstrations show of the most probable automaton, where it is about orders: from state, to state
     # or, if it is about sequences, all states that a demonstration comes to, one after the other
     changes: tuple[tuple[int, ...], ...] = ()
-    for_good: bool = False  # whether `until` ends for good what must not hold again
+    for_good: bool = False  # whether `until` ends it for good, so that a later `after` does not begin it anew
 
     def __str__(self) -> str:
         if self.kind == "sequence":
@@ -80,9 +81,11 @@ class Constraint(NamedTuple):
         text = f"never {what}" if self.kind == "never" else f"{what} {self.kind}"
         if self.times > 1:
             return f"{text} more than {TIMES[self.times]}"
+        if self.after == self.proposition:
+            return f"{text} again" + (f" {'before' if self.for_good else 'until'} {self.until}" if self.until else "")
         if self.after is not None:
-            text += " again" if self.after == self.proposition else f" after {self.after}"
-        return text + ("" if self.until is None else f" {'before' if self.for_good else 'until'} {self.until}")
+            text += f" after {'the first ' if self.for_good else ''}{self.after}"
+        return text + ("" if self.until is None else f" until {self.until}")
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -121,7 +124,8 @@ class Constraint(NamedTuple):
         """Accepts the words that keep the constraint."""
         if self.kind in ("needed", "needed in turn"):
             return _needed(self)
-        which = (AGAIN_BEFORE if self.for_good else AGAIN) if self.after == self.proposition else ""
+        is_again = self.after == self.proposition
+        which = (AGAIN_BEFORE if is_again else FIRST) if self.for_good else AGAIN if is_again else ""
         beside = None if self.beside is None else (self.kind.removeprefix("never "), self.beside)
         return automaton_of_ban(Ban(self.proposition, self.after, self.until, which, beside, self.times), lets_end=True)
 
@@ -246,7 +250,7 @@ def constraints_on(propositions: Sequence[str], labels: Sequence[Label]) -> Iter
         yield Constraint("needed in turn", p, after=a)
     for p, a, b in permutations(propositions, 3):
         yield Constraint("never", p, after=a, until=b)
-
+        yield Constraint("never", p, after=a, until=b, for_good=True)
     for p, q in combinations(propositions, 2):
         if any({p, q} <= label for label in labels):
             yield Constraint("never with", p, beside=q)

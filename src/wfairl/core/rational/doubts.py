@@ -197,6 +197,8 @@ def _possible(
     for one in constraints_on(read, evidence.labels):
         of_kind = NEEDED_ODDS if one.kind.startswith("needed") else PHASE_ODDS
         odds = AGAIN_ODDS if one.after == one.proposition else of_kind
+        if one.for_good and one.after != one.proposition:
+            continue  # the same after every such event is in doubt
         yield one, obliging if one.is_obligation else odds / others ** max(1, len({*one.propositions}) - 1)
     for after in (None, *read):
         for p, *instead in evidence.choices(after):
