@@ -78,7 +78,9 @@ def test_words_that_are_drawn_end_well_as_often_as_the_policy_does(problem, is_s
         assert automaton.fulfilled_at([numbers.labels[i] for i in word]) == len(word)
     Q, success = np.sort(solution.solution.control_cost_to_go), solution.success[0]
     if (Q[:, :1] < Q[:, 1:2] - 1e-6).all():  # of several best controls any may be drawn
-        assert len(drawn) / 400 == pytest.approx(success, abs=1e-6 + 6 * np.sqrt(max(success * (1 - success), 0.0) / 400))
+        assert len(drawn) / 400 == pytest.approx(
+            success, abs=1e-6 + 6 * np.sqrt(max(success * (1 - success), 0.0) / 400)
+        )
 
 
 @pytest.mark.slow
