@@ -18,11 +18,22 @@ settings.register_profile("thorough", deadline=None, max_examples=100)  # of `ma
 settings.load_profile("fast")
 
 
+def forget_tasks_after(monkeypatch):
+    """What is made known by `--tasks` or `register_task` from now on is forgotten when the patch ends."""
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tasks_end_with_their_module():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        forget_tasks_after(monkeypatch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def tasks_end_with_their_test(monkeypatch):
-    """What a test makes known by `--tasks` or `register_task` is forgotten after it."""
-    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
-    monkeypatch.setattr(registry, "_loaded", {})
+    forget_tasks_after(monkeypatch)
 
 
 class Result(NamedTuple):
