@@ -105,7 +105,7 @@ def opened(browser):
         page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("[data-ready]", state="attached")
+        page.wait_for_function("[...document.querySelectorAll('[data-player]')].every((one) => 'ready' in one.dataset)")
         return page
 
     yield open_page

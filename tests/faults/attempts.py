@@ -94,7 +94,7 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(wfairl.__path__, "wfairl."):
         if "__main__" not in module.name and "studio" not in module.name:
             import_module(module.name)
-    for name in ("baselines", "commands", "harness.computing", "harness.results", "method_comparison.sections"):
+    for name in ("baselines", "commands", "harness.computing", "harness.results", "method_comparison.tables"):
         import_module(f"experiments.{name}")
     reload(import_module("wfairl.cli.train"))  # its options are those of the methods known when it is imported
 
