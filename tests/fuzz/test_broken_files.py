@@ -120,7 +120,8 @@ def test_a_broken_file_is_refused_or_read_as_the_whole_one(form, tmp_path, whole
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_many_broken_files_are_refused_or_read_as_the_whole_one(form, tmp_path, whole):
-    check(form, tmp_path, whole, range(-(-SLOW // len(FORMATS))))
+    slowly = 10 if form.file.endswith(".hdf5") else 1  # its files take a tenth of a second to open
+    check(form, tmp_path, whole, range(-(-SLOW // len(FORMATS) // slowly)))
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
