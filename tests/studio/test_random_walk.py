@@ -185,7 +185,10 @@ class Walk:
             "Remove lamp": {"do": "forget", "name": "lamp"},
         }
         document = next(one for start, one in documents.items() if name.startswith(start))
-        button.click()
+        try:
+            button.click(timeout=20_000)
+        except sync_api.TimeoutError:  # the row went meanwhile, by an act before this one
+            return
         self.act(document)
         if document["do"] == "forget" and document["name"] != "lamp":  # or soon there would be none
             self.sync()
