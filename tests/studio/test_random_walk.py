@@ -208,6 +208,8 @@ class Walk:
         with suppress(sync_api.TimeoutError):  # there may be nothing left to ask
             self.page.wait_for_selector(".question", timeout=5_000)
             asked, key = self.page.evaluate("window.studio.feeds.answer.question"), self.rng.choice("yns")
+            if asked is None:  # it has been taken back meanwhile
+                return
             self.page.keyboard.press(key)
             path = {name: asked[name] for name in ("seed", "controls", "effects")}
             self.act({"do": "answer", **path, "right": {"y": True, "n": False, "s": None}[key]})
