@@ -24,6 +24,7 @@ def test_logic_and_cost_are_learned_together():
 
 
 @pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="with bans 'after the first', stairs are forbidden: 18 of 24 scenes are refused")
 def test_what_is_only_expensive_is_not_forbidden():
     problem = make_problem("building", 10)  # stairs cost five steps, and nobody takes them
     dataset = Dataset(problem.name, collect(problem.task, 4, 0, 0.5, 7, n_jobs=1).demonstrations)
