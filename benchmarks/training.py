@@ -93,10 +93,10 @@ def needed(scene: TrainingScene) -> NDArray[np.int64]:
     return np.unique(np.concatenate([scene.product.graph.transition.astype(np.int64), shown]))
 
 
-def ours(model: Any, scene: TrainingScene, view: Any, paths: Any) -> Tensor:
+def ours(model: Any, scene: TrainingScene, inputs: Any, paths: Any) -> Tensor:
     """A sum of costs whose gradient is that of the loss."""
     _, by_Q = step_losses(paths.control_cost_to_go, scene.controls, TEMPERATURE)
-    costs = model.costs(view, paths.transitions)
+    costs = model.costs(inputs, paths.transitions)
     return costs @ torch.from_numpy(paths.weights(by_Q / len(by_Q))).to(costs.dtype)
 
 
@@ -105,12 +105,12 @@ def compare(model: PaperCost, scenes: tuple[TrainingScene, ...], of: int) -> dic
     model = perturbed(model)
     clock, apart = Clock(), 0.0
     for scene in scenes:
-        view = model.view(model.inputs_of(scene.product), needed(scene))  # ours makes it once for all epochs
+        given = model.inputs_of(scene.product), needed(scene)  # ours makes them once for all epochs
 
-        def fast(s: TrainingScene = scene, v: Any = view) -> tuple[Tensor, ...]:
-            solution = cost_to_go(s.product.graph, model.table(v))
+        def fast(s: TrainingScene = scene, given: Any = given) -> tuple[Tensor, ...]:
+            solution = cost_to_go(s.product.graph, model.table(*given))
             paths = trace_paths(s.product.successors, solution, s.nodes)
-            return torch.autograd.grad(ours(model, s, v, paths), list(model.parameters()))
+            return torch.autograd.grad(ours(model, s, given[0], paths), list(model.parameters()))
 
         fast()  # compiles
         first = clock.time("ours", fast)

@@ -9,7 +9,7 @@ from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.settings import CostSettings
 from wfairl.core.costs.training import CostTraining
 from wfairl.minigrid.grid_view import view_states
-from wfairl.networks.cost_network import CostNetwork, View, costs_of
+from wfairl.networks.cost_network import CostNetwork, NodeInputs, costs_of
 from wfairl.networks.cost_training import NetworkLoss
 from wfairl.networks.grid_costs import LocalCost, OtherMapError, PaperCost
 
@@ -29,8 +29,8 @@ def randomised(kind: type[CostNetwork], scene: TrainingScene, seed: int) -> Cost
     return model
 
 
-def whole_view(model: CostNetwork, scene: TrainingScene) -> View:
-    return model.view(model.inputs_of(scene.product), np.flatnonzero(scene.product.available))
+def whole(model: CostNetwork, scene: TrainingScene) -> tuple[NodeInputs, np.ndarray]:
+    return model.inputs_of(scene.product), np.flatnonzero(scene.product.available)
 
 
 @torch.no_grad()
@@ -47,13 +47,14 @@ def check_gradient(
 ) -> None:
     """The derivative along random directions of parameters, against central differences of the slow loss."""
     training = CostTraining(model, [scene], CostSettings(temperature=temperature), n_jobs=1)
-    view = whole_view(model, scene)
     loss, differentiable = NetworkLoss(model, training).differentiable([scene])
     parameters = list(model.parameters())
     gradients = torch.autograd.grad(differentiable, parameters)
 
     def slow_loss() -> float:
-        return loss_of_steps(scene.product.successors, model.table(view), scene.nodes, scene.controls, temperature)
+        return loss_of_steps(
+            scene.product.successors, model.table(*whole(model, scene)), scene.nodes, scene.controls, temperature
+        )
 
     assert loss == pytest.approx(slow_loss(), abs=1e-12)
     step = 1e-6
@@ -100,21 +101,21 @@ def test_costs_never_fall_below_the_floor(kind):
 def test_the_table_agrees_with_the_differentiable_costs(kind):
     scene = doorkey_scene(2, np.random.default_rng(2))
     model = randomised(kind, scene, 2)
-    view = whole_view(model, scene)
-    transitions = np.arange(scene.product.successors.size)
-    one_by_one = [model.costs(view, transitions[[t]]).item() for t in transitions[::17]]
-    assert model.costs(view, transitions).detach().numpy() == pytest.approx(model.table(view).reshape(-1))
-    assert one_by_one == pytest.approx(model.table(view).reshape(-1)[::17])
-    assert len(np.unique(model.table(view))) > 10
+    inputs, transitions = model.inputs_of(scene.product), np.arange(scene.product.successors.size)
+    table = model.table(*whole(model, scene)).reshape(-1)
+    one_by_one = [model.costs(inputs, transitions[[t]]).item() for t in transitions[::17]]
+    assert model.costs(inputs, transitions).detach().numpy() == pytest.approx(table)
+    assert one_by_one == pytest.approx(table[::17])
+    assert len(np.unique(table)) > 10
 
 
-def test_a_view_of_some_transitions_tabulates_those_alone():
+def test_a_table_of_some_transitions_holds_the_costs_of_those_alone():
     scene = doorkey_scene(2, np.random.default_rng(2))
     model = randomised(LocalCost, scene, 2)
     some = np.arange(0, scene.product.successors.size, 5)
-    views = model.view(model.inputs_of(scene.product), some), whole_view(model, scene)
-    table, whole = (model.table(view).reshape(-1) for view in views)
-    assert table[some] == pytest.approx(whole[some])
+    given = (model.inputs_of(scene.product), some), whole(model, scene)
+    table, of_all = (model.table(*one).reshape(-1) for one in given)
+    assert table[some] == pytest.approx(of_all[some])
     assert (np.delete(table, some) == 1).all()
 
 

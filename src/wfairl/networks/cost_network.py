@@ -15,8 +15,7 @@ everywhere: before training, all controls cost 1.
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -53,25 +52,6 @@ class NodeInputs:
         return self.numbers[transitions // self.controls].astype(np.int64) * self.controls + transitions % self.controls
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """A product as input of a network, and the transitions whose cost a search needs. Made once, used often.
-
-    Attributes:
-        inputs: of the network.
-        shape: nodes and controls of the product.
-        transitions: node * controls + control of what a search needs, shape [transitions] of int32.
-        rows: the distinct rows among them, shape [rows] of int64.
-        row_of: index into `rows`, shape [transitions] of int32.
-    """
-
-    inputs: NodeInputs
-    shape: tuple[int, int]
-    transitions: NDArray[np.int32]
-    rows: Tensor
-    row_of: NDArray[np.int32]
-
-
 class CostNetwork(nn.Module, CostModel):
     """A cost that torch differentiates by its parameters."""
 
@@ -89,12 +69,13 @@ class CostNetwork(nn.Module, CostModel):
 
     @classmethod
     def untrained(cls, products: Sequence[Product], settings: CostSettings) -> Self:
-        with _own_generator(settings.seed):
+        with torch.random.fork_rng(devices=[]):  # leaves torch's global generator as it is
+            torch.manual_seed(settings.seed)
             return super().untrained(products, settings)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, **settings: Any) -> Self:
-        with _own_generator():  # for the initial parameters, which are then replaced
+        with torch.random.fork_rng(devices=[]):  # for the initial parameters, which are then replaced
             model = cls(**settings)
         model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()}, strict=True)
         return model
@@ -114,43 +95,24 @@ class CostNetwork(nn.Module, CostModel):
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         with one_torch_thread():
-            return self.table(self.view(self.inputs_of(product), np.flatnonzero(product.available)))
+            return self.table(self.inputs_of(product), np.flatnonzero(product.available))
 
-    def view(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> View:
-        """What `table` and `costs` need of a product; `transitions` are those whose cost `table` gives."""
+    def costs(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> Tensor:
+        """The cost of each transition node * controls + control, differentiably; shape [transitions]."""
         rows, row_of = _distinct(inputs.rows(transitions))
-        # A run keeps the views of all its scenes: half the bytes matter.
-        small = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
-        return View(inputs, (len(inputs.numbers), inputs.controls), *small)
-
-    def costs(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
-        """The cost of these transitions, differentiably; shape [transitions]."""
-        rows, row_of = _distinct(view.inputs.rows(transitions))
-        return self._of_rows(view.inputs, torch.from_numpy(rows))[torch.from_numpy(row_of)]
+        return costs_of(self.preactivation(inputs, torch.from_numpy(rows)))[torch.from_numpy(row_of)]
 
     @torch.no_grad()
-    def table(self, view: View) -> NDArray[np.float64]:
-        """The costs for a search, shape [nodes, controls]; 1 for transitions that are not in the view."""
-        table = np.ones(view.shape)
-        table.reshape(-1)[view.transitions] = self._of_rows(view.inputs, view.rows).double().numpy()[view.row_of]
+    def table(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The costs of some transitions for a search, shape [nodes, controls]; 1 for all others."""
+        table = np.ones((len(inputs.numbers), inputs.controls))
+        table.reshape(-1)[transitions] = self.costs(inputs, transitions).double().numpy()
         return table
-
-    def _of_rows(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
-        return costs_of(self.preactivation(inputs, rows))
 
 
 def costs_of(z: Tensor) -> Tensor:
     """The cost of each z, as above."""
     return FLOOR + functional.softplus(z + math.log(math.expm1(1 - FLOOR)))
-
-
-@contextmanager
-def _own_generator(seed: int | None = None) -> Iterator[None]:
-    """Leave torch's global generator as it is."""
-    with torch.random.fork_rng(devices=[]):
-        if seed is not None:
-            torch.manual_seed(seed)
-        yield
 
 
 def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -32,7 +32,7 @@ from wfairl.core.costs.training import (
 from wfairl.core.planning.product import Product
 from wfairl.core.support.progress import progress_bar
 from wfairl.networks.adam import Adam
-from wfairl.networks.cost_network import CostNetwork, NodeInputs, View
+from wfairl.networks.cost_network import CostNetwork, NodeInputs
 from wfairl.networks.epochs import DivergedError, Progress, half_cosine, one_torch_thread, run_epochs
 
 
@@ -66,19 +66,15 @@ def train_network(initial: CostNetwork, training: CostTraining) -> TrainingResul
 
 
 class NetworkLoss:
-    """The loss of scenes under the current cost of a network, and its gradient.
-
-    Attributes:
-        views: of each product, of the transitions that searches and demonstrations can reach.
-    """
+    """The loss of scenes under the current cost of a network, and its gradient."""
 
     def __init__(self, model: CostNetwork, training: CostTraining):
         self.model, self.temperature, self.n_jobs = model, training.temperature, training.n_jobs
-        self.views: dict[Product, View] = {}
-        for product, scenes in by_product(training.scenes).items():
-            numbers, *parts = training.inputs[product]
-            inputs = NodeInputs(numbers, product.successors.shape[1], tuple(map(torch.from_numpy, parts)))
-            self.views[product] = model.view(inputs, np.flatnonzero(_needed(scenes)))
+        self.inputs: dict[Product, NodeInputs] = {}
+        self.needed = {product: _needed(scenes) for product, scenes in by_product(training.scenes).items()}
+        for product, (numbers, *parts) in training.inputs.items():
+            parts = tuple(map(torch.from_numpy, parts))
+            self.inputs[product] = NodeInputs(numbers, product.successors.shape[1], parts)
 
     def mean(self, scenes: Sequence[TrainingScene]) -> float:
         """The loss per step."""
@@ -92,11 +88,11 @@ class NetworkLoss:
         loss = _finite(sum(losses.sum() for _, losses, _ in solved) / steps, "loss")
         total = torch.zeros(())
         for scene, (paths, _, by_Q) in zip(scenes, solved, strict=True):
-            costs = self.model.costs(self.views[scene.product], paths.transitions)
+            costs = self.model.costs(self.inputs[scene.product], paths.transitions)
             total = total + costs @ torch.from_numpy(paths.weights(by_Q / steps)).to(costs.dtype)
             if (failures := float((by_Q / steps * paths.failures).sum())) != 0:
                 transitions = scene.product.graph.transition.astype(np.int64)
-                total = total + failures * self.model.costs(self.views[scene.product], transitions).mean()
+                total = total + failures * self.model.costs(self.inputs[scene.product], transitions).mean()
         return loss, total
 
     def _solve(self, scenes: Sequence[TrainingScene]) -> list[tuple[Paths, NDArray[np.float64], NDArray[np.float64]]]:
@@ -108,7 +104,7 @@ class NetworkLoss:
         ]
 
     def _table(self, product: Product) -> NDArray[np.float64]:
-        table = self.model.table(self.views[product])
+        table = self.model.table(self.inputs[product], np.flatnonzero(self.needed[product]))
         _finite(float(table.sum()), "cost of a transition")
         return table
 
@@ -131,12 +127,8 @@ def _needed(scenes: Sequence[TrainingScene]) -> NDArray[np.bool_]:
 def _split(scenes: Sequence[TrainingScene], settings: CostSettings) -> tuple[list[TrainingScene], list[TrainingScene]]:
     """The scenes to train on, at least one, and those that choose the epoch."""
     count = min(len(scenes) - 1, math.ceil(settings.held_out * len(scenes)))
-    held_out = np.zeros(len(scenes), bool)
-    held_out[np.random.default_rng(settings.seed).permutation(len(scenes))[:count]] = True
-    return (
-        [scene for scene, is_held_out in zip(scenes, held_out, strict=True) if not is_held_out],
-        [scene for scene, is_held_out in zip(scenes, held_out, strict=True) if is_held_out],
-    )
+    held_out = set(np.random.default_rng(settings.seed).permutation(len(scenes))[:count].tolist())
+    return [one for i, one in enumerate(scenes) if i not in held_out], [scenes[i] for i in sorted(held_out)]
 
 
 def _batches(scenes: Sequence[TrainingScene], settings: CostSettings, epoch: int) -> list[list[TrainingScene]]:
