@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 from experiments.method_comparison.protocol import Curve, DataSet, Entry, MethodComparison, Protocol
-from wfairl.pages.published import PAPER_TASKS, REFERENCE_RETURNS, WFA_IRL_RETURNS
+from wfairl.pages.run_result import PAPER_TASKS, REFERENCE_RETURNS, WFA_IRL_RETURNS
 
 ENTRIES = {
     "wfa-irl": Entry("wfa-irl", "WFA-IRL"),

@@ -16,7 +16,7 @@ from experiments.method_comparison.protocol import Entry
 from experiments.method_comparison.tables import standard_error, summarise, trials_of, with_error
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages.page import Page, Section, page_html
-from wfairl.pages.published import PAPER_TASKS
+from wfairl.pages.run_result import PAPER_TASKS
 from wfairl.runs.methods import CHOSEN, METHODS
 from wfairl.runs.planning_methods import NoAutomaton
 

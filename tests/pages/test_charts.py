@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.pages.charts import draw_losses
+from wfairl.pages.run_training import draw_losses
+from wfairl.pages.style import print_figure
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60))
@@ -23,7 +24,7 @@ def test_the_selected_epoch_is_marked_and_its_text_stays_inside(epoch):
     (axes,) = chart.figure.axes
     (mark,) = [line for line in axes.lines if line.get_label() == "mark"]
     assert mark.get_xydata().tolist() == [[epoch, epoch]]
-    chart.to_png(50)
+    print_figure(chart.figure, "png", 50)
     box = axes.texts[0].get_window_extent().transformed(axes.transAxes.inverted())
     assert box.x0 > 0
     assert box.x1 < 1

@@ -11,8 +11,10 @@ from matplotlib import pyplot
 from PIL import Image
 
 from wfairl.pages.automata.label_differences import MINUS, format_difference
-from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
-from wfairl.pages.style import PALETTE, new_figure, place, plain_axes, write
+from wfairl.pages.captioned_figure import MARGIN, CaptionedFigure
+from wfairl.pages.style import PALETTE, new_figure, place, plain_axes, print_figure, write
+
+DOTS_PER_INCH = 300
 
 
 def _draw(title: str = "a $10 & <b> task") -> CaptionedFigure:
@@ -21,20 +23,24 @@ def _draw(title: str = "a $10 & <b> task") -> CaptionedFigure:
     return CaptionedFigure("demonstrations", figure, "a caption", "what it shows")
 
 
+def _png(drawn: CaptionedFigure) -> bytes:
+    return print_figure(drawn.figure, "png", DOTS_PER_INCH, MARGIN)
+
+
 def test_the_same_figure_has_the_same_bytes():
     assert _draw().to_svg() == _draw().to_svg()
-    assert _draw().to_png() == _draw().to_png()
+    assert _png(_draw()) == _png(_draw())
 
 
 def test_another_figure_has_other_bytes():
     other = _draw("another task")
     assert other.to_svg() != _draw().to_svg()
-    assert other.to_png() != _draw().to_png()
+    assert _png(other) != _png(_draw())
 
 
 def test_drawing_leaves_nothing_behind_in_matplotlib():
     before, figure = dict(matplotlib.rcParams), _draw()
-    figure.to_svg(), figure.to_png()
+    figure.to_svg(), _png(figure)
     assert dict(matplotlib.rcParams) == before
     assert pyplot.get_fignums() == []
 
@@ -45,12 +51,12 @@ def test_images_open_and_have_the_size_of_the_figure_and_a_margin():
     svg = ElementTree.fromstring(figure.to_svg())
     assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
     assert b"date" not in figure.to_svg().lower()
-    with Image.open(io.BytesIO(figure.to_png())) as image:
+    with Image.open(io.BytesIO(_png(figure))) as image:
         assert image.size == (round(DOTS_PER_INCH * width), round(DOTS_PER_INCH * height))
 
 
 def test_nothing_touches_the_edge_of_a_file():
-    pixels = np.asarray(Image.open(io.BytesIO(_draw().to_png())).convert("RGB"))
+    pixels = np.asarray(Image.open(io.BytesIO(_png(_draw()))).convert("RGB"))
     for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
         assert (edge == 255).all()
 
@@ -58,7 +64,7 @@ def test_nothing_touches_the_edge_of_a_file():
 def test_text_is_never_read_as_mathematics():
     figure = new_figure(1, 1)
     write(figure, 0.1, 0.5, "$x_1$ and $ and \\")
-    content = CaptionedFigure("text", figure, "", "").to_png()
+    content = _png(CaptionedFigure("text", figure, "", ""))
     assert Image.open(io.BytesIO(content)).size == (round(DOTS_PER_INCH * (1 + 2 * MARGIN)),) * 2
 
 

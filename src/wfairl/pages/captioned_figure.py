@@ -1,4 +1,4 @@
-"""Figures with captions, as SVG and as PNG: the same bytes for the same figure."""
+"""Figures with captions."""
 
 import base64
 from dataclasses import dataclass
@@ -7,8 +7,6 @@ from typing import ClassVar
 from matplotlib.figure import Figure
 
 from wfairl.pages import style
-
-DOTS_PER_INCH = 300
 
 PIXELS_PER_INCH = 200
 """Of the pixels in an SVG."""
@@ -54,7 +52,3 @@ class CaptionedFigure:
     def to_svg(self, text: str = "path") -> bytes:
         """The figure as SVG; see `print_figure` for the text."""
         return style.print_figure(self.figure, "svg", PIXELS_PER_INCH, MARGIN, text)
-
-    def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
-        """The figure as PNG."""
-        return style.print_figure(self.figure, "png", dots_per_inch, MARGIN)

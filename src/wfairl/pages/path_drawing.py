@@ -50,11 +50,6 @@ class PathPart:
     event: str = ""  # what ended it; empty for the last part
     is_accepted: bool = False  # whether it is the last part of a path that is accepted
 
-    @property
-    def mark(self) -> str:
-        """The text in its circle: the step with which it begins."""
-        return str(self.first)
-
 
 def split_by_event(path: Path) -> tuple[PathPart, ...]:
     """The parts of a path, which end where the automaton state changes or a proposition comes true; the end is one."""
@@ -67,15 +62,10 @@ def split_by_event(path: Path) -> tuple[PathPart, ...]:
     def where(step: int) -> str:
         return "after the task is lost" if states[step] == DEAD else f"in automaton state {states[step]}"
 
-    left = [
-        PathPart(
-            first,
-            last,
-            f"{counted(last - first, 'step')} {where(first)}",
-            format_difference(labels[last - 1], labels[last]),
-        )
-        for first, last in pairwise(firsts)
-    ]
+    left = []
+    for first, last in pairwise(firsts):
+        event = format_difference(labels[last - 1], labels[last])
+        left.append(PathPart(first, last, f"{counted(last - first, 'step')} {where(first)}", event))
     end, last = "accepted" if path.is_accepted else "end", len(path.controls)
     return (*left, PathPart(last, last, f"{end} {where(last)}", is_accepted=path.is_accepted))
 
@@ -150,15 +140,13 @@ def _draw_lines(axes: Any, parts: Sequence[PathPart], traces: Sequence[Trace], l
 
 
 def _draw_mark(axes: Any, part: PathPart, fill: str, centre: Any, radius: float) -> None:
-    """The circle of a part, with two rings where the path is accepted."""
+    """The circle of a part: the step with which it begins; with two rings where the path is accepted."""
     rim = style.INK if fill == style.PAPER else style.PAPER
     axes.add_patch(Circle(tuple(centre), radius, fc=fill, ec=rim, lw=0.7, zorder=4))
     if part.is_accepted:
         axes.add_patch(Circle(tuple(centre), 0.82 * radius, fc="none", ec=rim, lw=0.5, zorder=4))
-    size = {1: 6.0, 2: 5.0}.get(len(part.mark), 3.8)
-    style.write(
-        axes, centre[0], centre[1], part.mark, size, style.ink_on(fill), ha="center", va="center_baseline", zorder=4
-    )
+    text, middle = str(part.first), {"ha": "center", "va": "center_baseline"}
+    style.write(axes, *centre, text, {1: 6.0, 2: 5.0}.get(len(text), 3.8), style.ink_on(fill), **middle, zorder=4)
 
 
 def step_length(traces: Sequence[Trace]) -> float:

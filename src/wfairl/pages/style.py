@@ -31,16 +31,8 @@ FONT = "DejaVu Sans"
 
 INK, GREY, PAPER = "#1b1f24", "#626a73", "#ffffff"
 
-BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#7a5c3e",
-)
-PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN)
+BLUE, VERMILLION = "#0072b2", "#d55e00"
+PALETTE = (BLUE, VERMILLION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c3e")
 """Okabe and Ito's colours, for colour-blind readers too; text always repeats what a colour means."""
 
 LIGHT_LUMINANCE = 0.55
