@@ -29,25 +29,17 @@ from typing import NamedTuple
 import numpy as np
 
 from wfairl.core.automata.automaton import ACCEPTED
-from wfairl.core.planning.policy_sweeps import (
-    MOST_SWEEPS,
-    ROUNDING,
-    Lotteries,
-    PolicyRows,
-    follow_policy,
-    sweep_costs,
-)
+from wfairl.core.planning.policy_sweeps import MOST_SWEEPS, Lotteries, follow_policy, sweep_costs
 from wfairl.core.planning.shortest_path import (
     NO_CONTROL,
     CostToGo,
     Floats,
     Nodes,
-    Ranks,
     ReversedGraph,
     check_costs,
     least_costs,
 )
-from wfairl.core.support.compiling import inner, njit
+from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
 from wfairl.core.worlds.chances import Chances
 
@@ -81,24 +73,20 @@ def expected_cost_to_go(
     if not 0 <= price < np.inf:
         raise BadInputError(f"the price of a failure must be finite and not below zero, and is {price}")
     costs, least = check_costs(costs, graph.successors.shape)
-    failure = price * _mean_cost(costs.reshape(-1), graph.transition)
+    failure = price * float(costs.ravel()[graph.transition].mean() if len(graph.transition) else 1.0)
     optimistic, highest = least_costs(graph, costs)
-    order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances, costs.shape[1])
+    order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances)
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
     V = np.append(np.full(len(order), failure + 2 * highest), [0.0, failure])
-    rows = PolicyRows.room_for(sweeps.target)
-    full, best = np.full(len(costs), np.inf), np.empty(len(costs), np.int32)
-    Q = np.empty((len(costs), chances.controls))
-    residual = tolerance * least / (1 + tolerance)
-    for may_guess in (True, False):
-        if len(order) and not sweep_costs(*sweeps, lotteries, V, residual, rows, may_guess):
-            raise SlowConvergenceError(
-                f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
-                " price of a failure"
-            )
-        full[order] = V[:-2]
-        if _look_ahead(graph.successors, costs, chances.kind, lotteries, full, failure, Q, best) <= residual:
-            break
+    is_solved, swept = sweep_costs(*sweeps, lotteries, V, tolerance * least / (1 + tolerance))
+    if not is_solved:
+        raise SlowConvergenceError(
+            f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
+            " price of a failure"
+        )
+    full, Q = np.full(len(costs), np.inf), np.full((len(costs), chances.controls), np.inf)
+    best = np.full(len(costs), NO_CONTROL, np.int32)
+    full[order], Q[order], best[order] = V[:-2], swept, swept.argmin(axis=1)
     return CostToGo(full, Q, best, failure)
 
 
@@ -113,20 +101,11 @@ def success_probability(successors: Nodes, chances: Chances, solution: CostToGo)
     target, gains, kind = _arrange(successors, (successors == ACCEPTED).astype(float), chances.kind, order)
     taken = kind.astype(np.int64) * chances.controls + solution.best_control[order]
     p = np.zeros(len(order) + 2)  # what is gained until acceptance, which is worth nothing more
-    lotteries = Lotteries.of(chances, successors.shape[1])
-    follow_policy(target, gains, lotteries, p, TOLERANCE, PolicyRows.room_for(target), taken)
+    lotteries = Lotteries.of(chances)
+    follow_policy(target, gains, lotteries, p, TOLERANCE, taken)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
-
-
-@njit(cache=True, nogil=True)
-def _mean_cost(costs: Floats, transition: Ranks) -> float:
-    """The mean cost of some transitions, 1 if there are none."""
-    total = 0.0
-    for i in transition:
-        total += costs[i]
-    return total / len(transition) if len(transition) else 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -163,68 +142,7 @@ class _Sweeps(NamedTuple):
 
 
 def _arrange(successors: Nodes, costs: Floats, kind: Nodes, order: Nodes) -> _Sweeps:
-    target, arranged = np.empty((len(order), costs.shape[1]), np.int32), np.empty((len(order), costs.shape[1]))
-    _fill_sweeps(successors, costs, order, target, arranged)
-    return _Sweeps(target, arranged, kind[order])
-
-
-@njit(cache=True, nogil=True)
-def _fill_sweeps(successors: Nodes, costs: Floats, order: Nodes, target: Nodes, arranged: Floats) -> None:
     count = len(order)
-    position = np.full(len(successors), count + 1, np.int32)
-    for i in range(count):
-        position[order[i]] = i
-    for i in range(count):
-        node = order[i]
-        for e in range(successors.shape[1]):
-            after = successors[node, e]
-            arranged[i, e] = costs[node, e]
-            target[i, e] = position[after] if after >= 0 else count if after == ACCEPTED else count + 1
-
-
-@njit(cache=True, nogil=True)
-def _look_ahead(
-    successors: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, failure: float, Q: Floats,
-    best_control: Nodes,
-) -> float:  # fmt: skip
-    """Fill in Q and the best controls; a control that can only fail has Q = inf. Returns the residual of V."""
-    effects, controls, common = successors.shape[1], lotteries.controls, lotteries.common
-    first, effect, probability = lotteries.left_first, lotteries.left_effect, lotteries.left_probability
-    ahead, one, residual = np.empty(effects), np.uint64(1), 0.0
-    for node in range(len(V)):
-        if V[node] == np.inf:
-            Q[node], best_control[node] = np.inf, NO_CONTROL
-            continue
-        shared, fails, k = 0.0, False, np.uint32(kind[node])
-        for e in range(effects):
-            after = successors[node, e]
-            value = 0.0 if after == ACCEPTED else V[np.uint32(after)] if after >= 0 else np.inf
-            fails = fails or value == np.inf
-            ahead[e] = costs[node, e] + (value if value < np.inf else failure)
-            shared += common[k, e] * ahead[e]
-        least, best = np.inf, NO_CONTROL
-        row = np.uint64(k) * np.uint64(controls)
-        i = np.uint64(first[row])
-        for u in range(controls):
-            q, end = shared, np.uint64(first[row + np.uint64(u) + one])
-            while i < end:
-                q += probability[i] * ahead[effect[i]]
-                i += one
-            if fails and _only_fails(successors, node, lotteries, np.int64(row) + u, V):
-                q = np.inf
-            Q[node, u] = q
-            best = u if q < least else best
-            least = min(q, least)
-        best_control[node] = best
-        residual = max(residual, abs(least - V[node]) - 2 * ROUNDING * least)
-    return residual
-
-
-@inner
-def _only_fails(successors: Nodes, node: int, lotteries: Lotteries, lottery: int, V: Floats) -> bool:
-    """Whether acceptance cannot be reached after any effect of a lottery."""
-    for i in range(lotteries.first[lottery], lotteries.first[lottery + 1]):
-        after = successors[node, lotteries.effect[i]]
-        if after == ACCEPTED or (after >= 0 and V[after] < np.inf):
-            return False
-    return True
+    position = np.full(len(successors) + 3, count + 1, np.int32)  # its last entries are those of negative successors
+    position[order], position[ACCEPTED] = np.arange(count), count
+    return _Sweeps(position.take(successors.take(order, 0), mode="wrap"), costs.take(order, 0), kind[order])

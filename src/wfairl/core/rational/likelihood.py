@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import DEFAULT_PRICE
-from wfairl.core.planning.policy_sweeps import split_lotteries
+from wfairl.core.planning.policy_sweeps import Lotteries
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.rational.observations import NO_SUCCESSOR, ArrayWorld, DemonstratedScene
 from wfairl.core.rational.table_cost_to_go import (
@@ -133,7 +133,7 @@ def pack_slipping(
         kinds += (len(chances.first) - 1) // chances.controls
         controls = chances.controls
     *states, effect, probability = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return SlippingWorlds(split_lotteries(controls, np.concatenate(firsts), effect, probability, width), *states)
+    return SlippingWorlds(Lotteries(controls, np.concatenate(firsts), effect, probability), *states)
 
 
 def _effects_in(

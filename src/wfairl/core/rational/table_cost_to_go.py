@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.planning.expected_cost import sweep_order
-from wfairl.core.planning.policy_sweeps import Lotteries, PolicyRows, first_entries, sweep_costs
+from wfairl.core.planning.policy_sweeps import Lotteries, sweep_costs
 from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import inner, njit
 
@@ -235,10 +235,7 @@ def expected_table_cost_to_go(
                     target[i, e] = position[after * states + slipping.successor[s, e]]
     values = np.full(count + 2, failure + 2 * highest)
     values[count], values[count + 1] = 0.0, failure
-    first = first_entries(target)
-    entries = np.empty(first[-1], np.int32), np.empty(first[-1])
-    rows = PolicyRows(np.empty(count, np.int64), np.empty(count), first, *entries)
-    sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance, rows)
+    sweep_costs(target, costs, kind, slipping.lotteries, values, tolerance)
     for i in range(count):
         V[order[i]] = values[i]
 
