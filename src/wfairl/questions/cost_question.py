@@ -11,10 +11,10 @@ the mean entropy of each sample's answer, in nats. The best two ways of a scene 
 more: of two ways, an answer tells at most 0.69 nats, of four 1.39.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product, states_alone
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task
-from wfairl.questions.question import CostQuestion
+from wfairl.questions.question import CostQuestion, entropy
 
 PLANNED_SAMPLES, WEIGHED_SAMPLES = 30, 200
 """Samples whose plans are candidates, and samples with which they are weighed."""
@@ -40,23 +40,11 @@ MOST_WAYS = 4
 LEAST_WORTH = 0.01
 """Plain steps a scene below which a question is not asked."""
 
+Way = tuple[int, ...]
+"""The controls of a candidate."""
 
-class _Ways(NamedTuple):
-    """The candidates of a scene: controls of each, and costs under each sample, shape [candidates, samples]."""
-
-    seed: int
-    controls: tuple[tuple[int, ...], ...]
-    costs: NDArray[np.float64]
-
-
-class _Choice(NamedTuple):
-    """Some candidates of a scene to choose from, what the answer is worth, and how likely each is to be chosen."""
-
-    worth: float
-    information: float
-    numbers: tuple[int, ...]
-    shares: NDArray[np.float64]
-    among: _Ways
+Candidates = Mapping[Way, NDArray[np.float64]]
+"""The candidates of a scene, and the cost of each under each sample, [samples]."""
 
 
 def find_cost_question(
@@ -68,26 +56,52 @@ def find_cost_question(
     """
     if len(cost.weights) == 1:
         return None
-    ways = [one for one in map_in_threads(lambda seed: _ways(cost, automaton, task, seed), seeds, n_jobs) if one]
-    kept = np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int)
-    weigh = partial(_weigh, _Scenes(ways), cost.temperatures[kept])
-    choices = [_most_telling(weigh, one) for one in ways if len(one.controls) > 1]
-    best = max(choices, key=lambda one: one.worth, default=None)
+    found = map_in_threads(lambda seed: _candidates(cost, automaton, task, seed), seeds, n_jobs)
+    scenes = {seed: one for seed, one in zip(seeds, found, strict=True) if one}
+    costs = np.array([row for one in scenes.values() for row in one.values()])
+    first = np.cumsum([0, *map(len, scenes.values())])[:-1]
+
+    def mean_cost(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The least mean cost under weights of the samples, a mean over scenes; [samples, weights] -> [weights]."""
+        return np.minimum.reduceat(costs @ weights, first).mean(axis=0)
+
+    weigh = partial(_weigh, mean_cost, cost.temperatures[_spread(cost, WEIGHED_SAMPLES)])
+    questions = [_most_telling(partial(weigh, seed, one), one) for seed, one in scenes.items() if len(one) > 1]
+    best = max(questions, key=lambda one: one.worth, default=None)
     if best is None or best.worth < LEAST_WORTH:
         return None
-    world = task.make_world(best.among.seed)
-    asked = tuple(best.among.controls[number] for number in best.numbers)
-    labels = tuple(follow(world, controls, automaton).labels for controls in asked)
-    shares = tuple(best.shares.tolist())
-    return CostQuestion(best.among.seed, asked, labels, shares, best.information, best.worth)
+    world = task.make_world(best.seed)
+    return replace(best, labels=tuple(follow(world, controls, automaton).labels for controls in best.ways))
 
 
-def _most_telling(weigh: Callable[[_Ways, tuple[int, ...]], _Choice], among: _Ways) -> _Choice:
+def _candidates(cost: SampledCost, automaton: Automaton, task: Task, seed: int) -> Candidates:
+    """The plans that are best under some sample, or under the mean; none if the scene has no plan."""
+    world = task.make_world(seed)
+    product = build_product(world, automaton)
+    models = (cost, *(cost.sample(i) for i in _spread(cost, PLANNED_SAMPLES)))
+    try:
+        plans = dict.fromkeys(tuple(find_plan(product, model(product)).path.controls) for model in models)
+    except UnsatisfiableTaskError:
+        return {}
+    costs = {}
+    for controls in plans:
+        states = states_alone(world, follow(world, controls, automaton).states[:-1])
+        row, under_samples = cost.under_samples(states)
+        steps = row[np.arange(len(controls)) * len(world.controls) + np.array(controls)]
+        costs[controls] = under_samples[steps][:, _spread(cost, WEIGHED_SAMPLES)].sum(axis=0)
+    return costs
+
+
+def _spread(cost: SampledCost, count: int) -> NDArray[np.int64]:
+    """The numbers of some samples of a cost."""
+    return np.linspace(0, len(cost.weights) - 1, count).astype(int)
+
+
+def _most_telling(weigh: Callable[[tuple[Way, ...]], CostQuestion], candidates: Candidates) -> CostQuestion:
     """The best two candidates of a scene, joined by others while an answer is worth more with them."""
-    numbers = range(len(among.controls))
-    best = max((weigh(among, pair) for pair in combinations(numbers, 2)), key=lambda one: one.worth)
-    while len(best.numbers) < min(MOST_WAYS, len(numbers)):
-        joined = (weigh(among, (*best.numbers, other)) for other in numbers if other not in best.numbers)
+    best = max(map(weigh, combinations(candidates, 2)), key=lambda one: one.worth)
+    while len(best.ways) < min(MOST_WAYS, len(candidates)):
+        joined = (weigh((*best.ways, other)) for other in candidates if other not in best.ways)
         more = max(joined, key=lambda one: one.worth)
         if more.worth <= best.worth:
             break
@@ -95,57 +109,20 @@ def _most_telling(weigh: Callable[[_Ways, tuple[int, ...]], _Choice], among: _Wa
     return best
 
 
-class _Scenes:
-    """The candidates of all scenes, and the least mean cost of one in each scene, summed over scenes.
-
-    Attributes:
-        costs: shape [candidates of all scenes, samples].
-        first: the first candidate of each scene.
-    """
-
-    def __init__(self, ways: Sequence[_Ways]):
-        self.costs = np.concatenate([one.costs for one in ways])
-        self.first = np.cumsum([0, *(len(one.costs) for one in ways[:-1])])
-
-    def least_means(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Under some weights of the samples; [samples, weights] -> [weights]."""
-        return np.minimum.reduceat(self.costs @ weights, self.first).sum(axis=0)
-
-
-def _weigh(scenes: _Scenes, temperatures: NDArray[np.float64], among: _Ways, numbers: tuple[int, ...]) -> _Choice:
-    """What it is worth to ask which of some candidates one would rather take."""
-    gains = -among.costs[list(numbers)] / temperatures
+def _weigh(
+    mean_cost: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    temperatures: NDArray[np.float64],
+    seed: int,
+    candidates: Candidates,
+    ways: tuple[Way, ...],
+) -> CostQuestion:
+    """The question which of some candidates one would rather take, still without labels."""
+    gains = -np.array([candidates[way] for way in ways]) / temperatures
     chances = np.exp(gains - gains.max(axis=0))
     chances /= chances.sum(axis=0)
     shares, samples = chances.mean(axis=1), len(temperatures)
-    now = scenes.least_means(np.full((samples, 1), 1 / samples))[0]
-    after = scenes.least_means(chances.T / samples).sum()  # weights that are not divided by their sum, the share
-    information = float(_entropy(shares) - _entropy(chances).mean())
-    worth = float(now - after) / len(scenes.first) + STEPS_OF_NAT * information
-    return _Choice(worth, information, numbers, shares, among)
-
-
-def _ways(cost: SampledCost, automaton: Automaton, task: Task, seed: int) -> _Ways | None:
-    """The plans that are best under some sample, or under the mean."""
-    world = task.make_world(seed)
-    product = build_product(world, automaton)
-    plans: dict[tuple[int, ...], None] = {}
-    samples = np.linspace(0, len(cost.weights) - 1, PLANNED_SAMPLES).astype(int)
-    try:
-        for model in (cost, *(cost.sample(i) for i in samples)):
-            plans.setdefault(tuple(find_plan(product, model(product)).path.controls))
-    except UnsatisfiableTaskError:
-        return None
-    costs = []
-    kept = np.linspace(0, len(cost.weights) - 1, WEIGHED_SAMPLES).astype(int)
-    for controls in plans:
-        states = states_alone(world, follow(world, controls, automaton).states[:-1])
-        row, under_samples = cost.under_samples(states)
-        steps = row[np.arange(len(controls)) * len(world.controls) + np.array(controls)]
-        costs.append(under_samples[steps][:, kept].sum(axis=0))
-    return _Ways(seed, tuple(plans), np.array(costs))
-
-
-def _entropy(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each column of chances."""
-    return -(chances * np.log(np.maximum(chances, 1e-300))).sum(axis=0)
+    now = mean_cost(np.full((samples, 1), 1 / samples))[0]
+    after = mean_cost(chances.T / samples).sum()  # weights that are not divided by their sum, the share
+    information = float(entropy(shares) - entropy(chances).mean())
+    worth = float(now - after) + STEPS_OF_NAT * information
+    return CostQuestion(seed, ways, (), tuple(shares.tolist()), information, worth)

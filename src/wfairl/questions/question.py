@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.minimisation import Table, to_table
@@ -32,13 +33,7 @@ from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.task_posterior import TaskPosterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
-from wfairl.questions.hypotheses import (
-    ExploredScenes,
-    difference,
-    explore_scenes,
-    hypotheses_of,
-    required_posterior,
-)
+from wfairl.questions.hypotheses import ExploredScenes, difference, explore_scenes, hypotheses_of, required_posterior
 
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not asked."""
@@ -82,11 +77,15 @@ class Question:
         """Probability that the path fulfils the task."""
         return sum(one.weight for one in self.opinions if one.accepts)
 
+    def answer(self, is_right: bool) -> Answer:
+        """That the path is right, or that it is not."""
+        return Answer(self.seed, self.controls, self.labels, is_right)
+
     def to_document(self) -> dict[str, Any]:
         """The question as a JSON object."""
         return {
             "seed": self.seed,
-            "controls": list(self.controls),
+            "controls": self.controls,
             "labels": [sorted(label) for label in self.labels],
             "probability": self.probability,
             "information": self.information,
@@ -160,7 +159,7 @@ def find_question(
 def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.random.Generator) -> Iterator[Question]:
     """A question for each plan in each scene: for a probable automaton, or breaking a doubtful constraint."""
     hypotheses = hypotheses_of(posterior, scenes.labels)
-    weights = np.array([one.weight for one in hypotheses])
+    texts, weights = [one.text for one in hypotheses], np.array([one.weight for one in hypotheses])
     broken = _breaking(posterior, scenes.labels)
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
         for table in (*(one.table for one in hypotheses[:MAX_PLANNED]), *broken):
@@ -168,26 +167,27 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
             if path is not None:
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
                 information = expected_information(float(weights @ accepts), RationalSettings.answer_error)
-                opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-                controls, happened = tuple(map(int, path.controls)), tuple(map(int, path.effects))
-                effects = () if world.chances is None else happened
-                yield Question(seed, controls, scenes.labels_along(path), tuple(opinions), information, effects)
+                opinions = tuple(map(Opinion, texts, weights.tolist(), accepts.tolist()))
+                effects = () if world.chances is None else tuple(path.effects.tolist())
+                labels = scenes.labels_along(path)
+                yield Question(seed, tuple(path.controls.tolist()), labels, opinions, information, effects)
 
 
 def add_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
     """The data set with an answer as evidence: whether the path is right."""
-    answer = Answer(question.seed, question.controls, question.labels, is_right)
-    return replace(dataset, answers=(*dataset.answers, answer))
+    return replace(dataset, answers=(*dataset.answers, question.answer(is_right)))
 
 
 def expected_information(probability: float, answer_error: float) -> float:
     """Expected information of an answer in nats, at least 0, from p and e."""
     answered = probability * (1 - answer_error) + (1 - probability) * answer_error
-    return max(0.0, _entropy(answered) - _entropy(answer_error))
+    after, before = entropy(np.array([(answered, answer_error), (1 - answered, 1 - answer_error)]))
+    return max(0.0, float(after - before))
 
 
-def _entropy(probability: float) -> float:
-    return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
+def entropy(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entropy of chances in nats, of each column if there are several; 0 log 0 is 0."""
+    return -(chances * np.log(np.maximum(chances, 1e-300))).sum(axis=0)
 
 
 def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[Table]:

@@ -25,13 +25,7 @@ from wfairl.core.rational.observations import ArrayWorld, DemonstratedScene
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import TablePlan, plan_table
 from wfairl.core.worlds.task import Task
-from wfairl.questions.hypotheses import (
-    ExploredScenes,
-    Hypothesis,
-    explore_scenes,
-    hypotheses_of,
-    required_posterior,
-)
+from wfairl.questions.hypotheses import ExploredScenes, Hypothesis, explore_scenes, hypotheses_of, required_posterior
 from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
 
 MAX_COMPARED = 16
@@ -56,8 +50,7 @@ class SceneProposal:
 
     seed: int  # the scene
     information: float  # the expected information of a demonstration, in nats
-    # those for the probable automata there, one for each word, the most probable first
-    plans: tuple[PredictedPlan, ...]
+    plans: tuple[PredictedPlan, ...]  # those for the probable automata, one for each word, the most probable first
 
     def to_document(self) -> dict[str, Any]:
         """The proposal as a JSON object."""
@@ -140,8 +133,7 @@ def _predict(
         plan = plan_table(world, one.table)
         if any(_is_cheapest(plan, scene) for scene in earlier):
             continue
-        scene = plan.act(0.0, scenes.horizon, rng)
-        if scene is not None:
+        if (scene := plan.act(0.0, scenes.horizon, rng)) is not None:
             earlier.append(scene)
             predicted.append(PredictedPlan(one.text, one.weight, scenes.labels_along(scene)))
     return tuple(predicted)
