@@ -29,6 +29,7 @@ from math import log, log1p
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton, intersect
@@ -44,7 +45,7 @@ from wfairl.core.rational.rational_learner import RationalLearner
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
 from wfairl.core.rational.task_posterior import Alternative, Support, posterior_of
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import parse_fields, plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.questions.hypotheses import ExploredScenes, difference, explore_scenes, required_posterior
@@ -88,7 +89,7 @@ class Correction(ABC):
 
     def to_document(self) -> dict[str, Any]:
         """The correction as a JSON object."""
-        return {"kind": self.kind, **vars(self)}
+        return {"kind": self.kind, **plain_fields(self)}
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,6 @@ class NoEdge(Correction):
             rows[state] = (*(edge for edge in rows[state] if edge.target == DEAD), *rows[onward[0]])
         return GuardedAutomaton(tuple(rows), automaton.accepting)
 
-    def to_document(self) -> dict[str, Any]:
-        guard = {"true": sorted(self.guard.true), "false": sorted(self.guard.false)}
-        return {"kind": self.kind, "word": [sorted(label) for label in self.word], "guard": guard}
-
 
 CORRECTIONS: dict[str, type[Correction]] = {one.kind: one for one in (NeverHolds, HoldsBefore, NoEdge)}
 
@@ -172,8 +169,7 @@ def correction_of_document(document: Any) -> Correction:
     if not isinstance(kind, str) or kind not in CORRECTIONS:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")
     try:
-        fields = {name: value for name, value in document.items() if name != "kind"}
-        correction: Correction = parse(CORRECTIONS[kind], fields)
+        correction = parse_fields(CORRECTIONS[kind], document)
     except BadInputError as error:
         raise BadCorrectionError(f"not a correction ({error})") from None
     if isinstance(correction, HoldsBefore) and correction.first == correction.second:
@@ -214,23 +210,24 @@ def enforce_laws(model: TaskModel, laws: Sequence[Correction], dataset: Dataset)
     corrected = [under_laws(one.automaton, laws) for one in posterior.alternatives]
     chosen = corrected[0]
     if not chosen.edges:
-        raise BadCorrectionError(
-            f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it was learned"
-        )
-    weights: dict[CompactAutomaton, float] = {}
+        sentences = ", ".join(law.sentence for law in laws)
+        raise BadCorrectionError(f"with {sentences}, nothing could fulfil the task as it was learned")
+    weights = dict.fromkeys((one for one in corrected if one.edges), 0.0)
     for automaton, one in zip(corrected, posterior.alternatives, strict=True):
         if automaton.edges:
-            weights[automaton] = weights.get(automaton, 0.0) + one.weight
+            weights[automaton] += one.weight
     total = sum(weights.values())
     guarded = chosen.to_guarded()
-    origin = _origins(posterior.support, posterior.chosen.automaton, guarded)
+    support, labels = posterior.support, posterior.labels
+    origin = _origins(support, posterior.chosen.automaton, guarded)
+    is_dead = np.array([guarded.column(label)[: len(origin)] == DEAD for label in labels], bool).T  # that is certain
     record = replace(
         posterior,
         alternatives=tuple(
             Alternative(one.to_guarded(), str(one), weights[one] / total)
             for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
         ),
-        support=_carry_over(posterior.support, guarded, origin),
+        support=replace(support, is_untested=support.is_untested[origin] & ~is_dead),
         doubts=tuple(_carry_over_doubts(posterior.doubts, origin)),
         laws=tuple(law.to_document() for law in laws),
     )
@@ -250,26 +247,16 @@ def under_laws(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> Compa
     for law in laws:
         automaton = law.apply(automaton)
     names = sorted(automaton.propositions)
-    if len(names) <= MOST_TABULATED:  # leave out edges that others say as well
+    if len(names) <= MOST_TABULATED:
         sets = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
         automaton = restrict(automaton, sets)
     return compact(automaton)
 
 
 def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
-    """The part of an automaton that words of these labels reach until they are accepted.
-
-    States are numbered anew in the order in which edges lead to them, accepting ones last.
-    """
-    relevant = [() if automaton.accepting[state] else _needed(row, labels) for state, row in enumerate(automaton.edges)]
-    reached = [0]
-    for state in reached:  # which grows meanwhile
-        targets = dict.fromkeys(edge.target for edge in relevant[state])
-        reached += [target for target in targets if target != DEAD and target not in reached]
-    order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
-    number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
-    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
-    return GuardedAutomaton(tuple(rows), automaton.accepting[order])
+    """An automaton without the edges that words of these labels do not need until they are accepted."""
+    rows = (() if automaton.accepting[state] else _needed(row, labels) for state, row in enumerate(automaton.edges))
+    return GuardedAutomaton(tuple(rows), automaton.accepting)
 
 
 def _needed(row: tuple[Edge, ...], labels: Collection[Label]) -> tuple[Edge, ...]:
@@ -287,8 +274,7 @@ def _needed(row: tuple[Edge, ...], labels: Collection[Label]) -> tuple[Edge, ...
 
 def _origins(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> list[int]:
     """The state that each state of an automaton that obeys laws was before them; the accepting one is left out."""
-    counterpart = {0: 0}
-    queue = [0]
+    counterpart, queue = {0: 0}, [0]
     for state in queue:  # grows meanwhile
         for label in support.labels:
             target, old = after.read(state, label), before_laws.read(counterpart[state], label)
@@ -297,12 +283,6 @@ def _origins(support: Support, before_laws: GuardedAutomaton, after: GuardedAuto
                 counterpart[target] = old
                 queue.append(target)
     return [counterpart.get(state, 0) for state in range(after.states - 1)]
-
-
-def _carry_over(support: Support, after: GuardedAutomaton, origin: list[int]) -> Support:
-    """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
-    dead = [[after.read(state, label) == DEAD for label in support.labels] for state in range(len(origin))]
-    return replace(support, is_untested=support.is_untested[origin] & ~np.array(dead, bool))
 
 
 def _carry_over_doubts(doubts: Iterable[Doubt], origin: list[int]) -> Iterator[Doubt]:
@@ -326,12 +306,7 @@ def _carry_over_doubts(doubts: Iterable[Doubt], origin: list[int]) -> Iterator[D
 
 
 def weigh_correction(
-    correction: Correction,
-    model: TaskModel,
-    dataset: Dataset,
-    task: Task,
-    seeds: Sequence[int],
-    rng: np.random.Generator,
+    correction: Correction, model: TaskModel, dataset: Dataset, task: Task, seeds: Sequence[int], rng: Generator
 ) -> tuple[Answer, ...]:
     """The answers that a correction counts for as evidence, each with its weight.
 
@@ -380,7 +355,7 @@ def _contradicts(model: TaskModel, answer: Answer) -> bool:
 
 
 def counterexamples(
-    correction: Correction, model: TaskModel, scenes: ExploredScenes, rng: np.random.Generator
+    correction: Correction, model: TaskModel, scenes: ExploredScenes, rng: Generator
 ) -> tuple[Answer, ...]:
     """Plans on which the model and a correction disagree, as answers by the correction; none if the model obeys."""
     chosen = required_posterior(model).chosen.automaton
@@ -391,6 +366,6 @@ def counterexamples(
         for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
             path = plan_table(world, table).act(0.0, scenes.horizon, rng)
             if path is not None:
-                yield Answer(seed, tuple(map(int, path.controls)), scenes.labels_along(path), is_right)
+                yield Answer(seed, tuple(path.controls.tolist()), scenes.labels_along(path), is_right)
 
     return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))
