@@ -18,7 +18,6 @@ from wfairl.cli.options import AsJson, ImageFile, Jobs, parse_seeds
 from wfairl.cli.plan import path_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress, format_word
-from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, find_learner
 from wfairl.core.planning.path import Path as PathTaken
@@ -56,18 +55,14 @@ class Reply(StrEnum):
 WAYS = (Reply.FIRST, Reply.SECOND, Reply.THIRD, Reply.FOURTH)
 
 
+TASK_MODEL = "A task model, from `wfairl learn-task`. It is learned and written if it is missing or lacks answers."
+ANSWER = "Whether the plan would have been right, or which way you would rather take."
+
+
 def ask_command(
     demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
-    task_model: Annotated[
-        Path | None,
-        typer.Option(
-            help="A task model, from `wfairl learn-task`. It is learned and written if it is missing or lacks answers."
-        ),
-    ] = None,
-    answer: Annotated[
-        Reply | None,
-        typer.Option(help="Whether the plan would have been right, or which way you would rather take."),
-    ] = None,
+    task_model: Annotated[Path | None, typer.Option(help=TASK_MODEL)] = None,
+    answer: Annotated[Reply | None, typer.Option(help=ANSWER)] = None,
     demonstrate: Annotated[bool, typer.Option("--demonstrate", help="Propose a scene to demonstrate in.")] = False,
     output: ImageFile = None,
     scenes: Annotated[str | None, typer.Option(help="Scenes to choose from: A:B, or A,B,C.")] = None,
@@ -103,7 +98,8 @@ def ask_command(
         )
     dataset = load(demos)
     task = find_task(dataset.task)
-    candidates = _candidates(dataset, scenes)
+    first, picture = max(dataset.seeds, default=-1) + 1, None if output is None else str(output)
+    candidates = range(first, first + CANDIDATE_SCENES) if scenes is None else parse_seeds(scenes)
     if output is not None:
         for seed in candidates[:1]:
             check_drawable(task.make_world(seed))
@@ -115,7 +111,7 @@ def ask_command(
         proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
         _write_image(task, model, proposal.seed, (), output)
         if as_json:
-            print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
+            print_json({"task": task.name, **proposal.to_document(), "picture": picture})
         else:
             _print_proposal(required_posterior(model), proposal, output)
         return
@@ -124,14 +120,17 @@ def ask_command(
     reply = _reply(answer, as_json, question)
     updated = None
     if reply is not None:
-        answers = _answers(question, reply)
+        if isinstance(question, CostQuestion):
+            answers = question.answers(WAYS.index(reply))
+        else:
+            answers = (question.answer(reply is Reply.YES),)
         dataset = replace(dataset, answers=(*dataset.answers, *answers))
         write_answers((*earlier_answers, *answers), place_of_answers(demos))
         updated = _learn(dataset, task, task_model, jobs)
     if as_json:
         after = None if updated is None else _posterior(updated)
         said = reply if reply in (None, *WAYS) else reply is Reply.YES
-        document = {"task": task.name, **question.to_document(), "picture": _name(output), "answer": said}
+        document = {"task": task.name, **question.to_document(), "picture": picture, "answer": said}
         print_json({**document, "answers": len(dataset.answers), "before": _posterior(model), "after": after})
     elif updated is None:
         out.print(f"Answer with --answer {' or --answer '.join(_replies(question))}.")
@@ -170,14 +169,6 @@ def _learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskMo
     if path is not None:
         model.save(path)
     return model
-
-
-def _candidates(dataset: Dataset, scenes: str | None) -> Sequence[int]:
-    """The given scenes, else those after the demonstrated ones."""
-    if scenes is not None:
-        return parse_seeds(scenes)
-    first = max(dataset.seeds, default=-1) + 1
-    return range(first, first + CANDIDATE_SCENES)
 
 
 def _write_image(
@@ -229,24 +220,14 @@ def _reply(answer: Reply | None, as_json: bool, question: Question | CostQuestio
     """The answer, if it is one to this question; None without a terminal to ask in."""
     replies = _replies(question)
     if answer is not None and answer not in replies:
-        raise BadInputError(f"--answer {answer} does not answer this question; say {_either(replies)}")
+        said = f"{', '.join(replies[:-1])} or {replies[-1]}"
+        raise BadInputError(f"--answer {answer} does not answer this question; say {said}")
     if answer is not None or as_json or not sys.stdin.isatty():
         return answer
     if isinstance(question, CostQuestion):
         return Reply(Prompt.ask("Which would you rather take?", choices=[*replies]))
     is_right = typer.confirm("Would this have been right: does the plan fulfil the task?")
     return Reply.YES if is_right else Reply.NO
-
-
-def _answers(question: Question | CostQuestion, reply: Reply) -> Sequence[Answer]:
-    """What a reply says."""
-    if isinstance(question, CostQuestion):
-        return question.answers(WAYS.index(reply))
-    return (Answer(question.seed, question.controls, question.labels, reply is Reply.YES),)
-
-
-def _either(replies: Sequence[str]) -> str:
-    return f"{', '.join(replies[:-1])} or {replies[-1]}"
 
 
 def _print_cost_question(task: Task, model: TaskModel, question: CostQuestion) -> None:
@@ -259,10 +240,8 @@ def _print_cost_question(task: Task, model: TaskModel, question: CostQuestion) -
         amounts = "".join(f"; {name} {total[name]:g}" for name in differing)
         out.print(f"{title}, {len(path)} steps{amounts} (by the demonstrations, you take it with {chance:.0%}):")
         out.print(path_table(world.controls, path))
-    out.print(
-        f"Expected information of an answer: {question.information:.2g} nats, worth {question.worth:.2g} plain steps a"
-        " scene."
-    )
+    worth = f"{question.information:.2g} nats, worth {question.worth:.2g} plain steps a scene"
+    out.print(f"Expected information of an answer: {worth}.")
 
 
 def _total_features(world: World[Any], path: PathTaken) -> dict[str, float]:
@@ -278,13 +257,12 @@ def _print_question(task: Task, model: TaskModel, question: Question, output: Pa
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?{drawn}")
     out.print(path_table(world.controls, follow(world, question.controls, model.finite, effects=question.effects)))
     posterior = required_posterior(model)
-    table = facts_table()
+    rows = []
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
         total = f"{title}, with {sum(opinion.weight for opinion in opinions):.0%}"
-        for i, opinion in enumerate(opinions[:PRINTED_OPINIONS]):
-            table.add_row("" if i else total, f"{opinion.weight:.1%}  {in_words(posterior, opinion.text)}")
-    out.print(table)
+        rows += [(total, f"{one.weight:.1%}  {in_words(posterior, one.text)}") for one in opinions[:PRINTED_OPINIONS]]
+    out.print(facts_table(rows))
     out.print(f"Expected information of an answer: {question.information:.2g} nats.")
     if output is not None:
         out.print(f"wrote {output}")
@@ -295,9 +273,8 @@ def _print_proposal(posterior: TaskPosterior, proposal: SceneProposal, output: P
     table = Table("probability", "if the task is", "then an expert would do")
     for plan in proposal.plans[: 2 * PRINTED_OPINIONS]:
         events = [label for label in compress(plan.labels) if label]
-        table.add_row(
-            f"{plan.weight:.1%}", in_words(posterior, plan.text), f"{format_word(events)} ({len(plan.labels)} steps)"
-        )
+        done = f"{format_word(events)} ({len(plan.labels)} steps)"
+        table.add_row(f"{plan.weight:.1%}", in_words(posterior, plan.text), done)
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")
@@ -316,7 +293,3 @@ def _posterior(model: TaskModel) -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
     posterior = required_posterior(model)
     return [{"rule": posterior.sentence(one), "weight": one.weight} for one in posterior.alternatives]
-
-
-def _name(output: Path | None) -> str | None:
-    return None if output is None else str(output)
