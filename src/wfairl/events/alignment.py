@@ -29,7 +29,7 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import Word, as_read, format_label, sort_labels
-from wfairl.core.support.compiling import njit
+from wfairl.core.support.compiling import inner, njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 MOST_STATES = 4_096
@@ -120,9 +120,13 @@ class Aligner:
         """The cost and the fitness of each word, shape [words] each."""
         read = as_read(words, self.automaton.keep_repeats)
         corpus, alphabet = encode_all(read)
-        prices = self._prices(alphabet)
-        accepting = np.flatnonzero(self.automaton.accepting)
-        costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, accepting)
+        prices, columns = self._prices(alphabet), self._columns(alphabet)
+        costs = np.array(
+            [
+                _prefix_costs(prices[symbols], columns[symbols], self.between)[-1, self.automaton.accepting].min()
+                for symbols in (corpus.symbols[start:end] for start, end in pairwise(corpus.offsets))
+            ]
+        )
         whole = np.bincount(np.repeat(np.arange(len(read)), corpus.lengths), prices[corpus.symbols], len(read))
         worst = whole + self.shortest
         return costs, 1 - np.divide(costs, worst, out=np.zeros(len(read)), where=worst > 0)
@@ -132,10 +136,7 @@ class Aligner:
         read = as_read([word], self.automaton.keep_repeats)[0]
         corpus, alphabet = encode_all([read])
         prices, columns = self._prices(alphabet)[corpus.symbols], self._columns(alphabet)[corpus.symbols]
-        costs = np.empty((len(read) + 1, self.automaton.states))
-        costs[0] = self.between[0]
-        for i in range(len(read)):
-            _read(costs[i], columns[i], prices[i], self.between, costs[i + 1])
+        costs = _prefix_costs(prices, columns, self.between)
         ends = np.where(self.automaton.accepting, costs[-1], np.inf)
         state, moves = int(np.argmin(ends)), list[Move]()
         for i in range(len(read) - 1, -1, -1):
@@ -181,22 +182,16 @@ def _costs_between(
 
 
 @njit(cache=True, nogil=True)
-def _align_all(symbols, offsets, prices, columns, between, accepting):  # type: ignore[no-untyped-def]
-    """The least cost of each word, shape [words], in the memory of two prefixes."""
-    result = np.full(len(offsets) - 1, np.inf)
-    costs = np.empty((2, columns.shape[1]))
-    for word in range(len(result)):
-        here = 0
-        costs[0] = between[0]
-        for i in range(offsets[word], offsets[word + 1]):
-            _read(costs[here], columns[symbols[i]], prices[symbols[i]], between, costs[1 - here])
-            here = 1 - here
-        for state in accepting:
-            result[word] = min(result[word], costs[here, state])
-    return result
+def _prefix_costs(prices, columns, between):  # type: ignore[no-untyped-def]
+    """D_i(q) of a word by the price and the column of each of its events, shape [events + 1, states]."""
+    costs = np.empty((len(prices) + 1, len(between)))
+    costs[0] = between[0]
+    for i in range(len(prices)):
+        _read(costs[i], columns[i], prices[i], between, costs[i + 1])
+    return costs
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _read(costs, column, price, between, after):  # type: ignore[no-untyped-def]
     """Fill in D_i+1, `after`, from D_i, `costs`, for an event that leads each state to the one in `column`."""
     by_reading = np.full(len(column), np.inf)

@@ -15,7 +15,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -49,7 +49,7 @@ OTHER_NAMES = {
     "outcome": ("score", "label", "case:outcome"),
     "lifecycle": ("lifecycle:transition",),
 }
-"""Names of columns in the files of other tools; they are tried if a column of the default name is missing."""
+"""By role, names of columns in the files of other tools, which are tried if the default name is missing."""
 
 OUTCOME_EVENT, OUTCOME_DAYS = "event:", "days:"
 """Beginnings of `LogColumns.outcome` where no column has the outcome."""
@@ -176,13 +176,11 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
             raise BadInputError(f"{where}: the trace that ends here is a second one called {name!r}")
         case = cases.cases[name] = _Case()
         case.set_outcome(trace.get(columns.outcome_column, ""), columns.asked_of_outcome, where)
+        timed = all(event.get(time_key) for event in events)  # else the order of the file is all there is
         for event in events:
-            values = {attribute: {**trace, **event}.get(attribute, "") for attribute in cases.attributes.names}
-            time = event.get(time_key, "")
-            case.events.append(_Event(event[event_key].strip(), time, event.get(XES_LIFECYCLE, ""), values, where))
-        if any(not event.time for event in case.events):  # then the order of the file is all there is
-            for one in case.events:
-                one.time = ""
+            name, time, lifecycle = event[event_key].strip(), event.get(time_key, ""), event.get(XES_LIFECYCLE, "")
+            values = cases.attributes.of({**trace, **event})
+            case.events.append(_Event(name, time if timed else "", lifecycle, values, where))
 
     XesReader(path, event_key, keys, add).read()
     return cases.assemble()
@@ -195,7 +193,7 @@ class _Event:
     name: str
     time: str
     lifecycle: str
-    values: dict[str, str]
+    values: dict[str, str]  # of attributes
     where: str
     days: float = math.nan  # since the first event of the case
 
@@ -208,10 +206,12 @@ class _Case:
     outcome: float | None = None
 
     def set_outcome(self, text: str, asked: re.Match[str] | None, where: str) -> None:
-        outcome = _parse_outcome(text, asked, where)
-        if outcome is not None and self.outcome not in (None, outcome):
+        outcome = _parse_outcome(text.strip(), asked, where)
+        if outcome is None:
+            return
+        if self.outcome not in (None, outcome):
             raise BadInputError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
-        self.outcome = self.outcome if outcome is None else outcome
+        self.outcome = outcome
 
 
 class _Cases:
@@ -228,17 +228,16 @@ class _Cases:
         """The events of all cases."""
         return [event for case in self.cases.values() for event in case.events]
 
-    def add_row(self, row: Mapping[str, str], where: str) -> None:
+    def add_row(self, row: dict[str, str], where: str) -> None:
         """Add an event from the texts of its row, by role or by the name of an attribute."""
         case, event = row["case"].strip(), row["event"].strip()
         if not case or not event:
             raise BadInputError(f"{where}: the {'event' if case else 'case'} is empty")
         current = self.cases.setdefault(case, _Case())
-        values = {name: row.get(name, "") for name in self.attributes.names}
         time = row.get("time", "").strip()
         if "time" in row and not time:
             raise BadInputError(f"{where}: the time is empty")
-        current.events.append(_Event(event, time, row.get("lifecycle", "").strip(), values, where))
+        current.events.append(_Event(event, time, row.get("lifecycle", "").strip(), self.attributes.of(row), where))
         if "outcome" in row:
             current.set_outcome(row["outcome"], self.columns.asked_of_outcome, where)
 
@@ -256,19 +255,18 @@ class _Cases:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
         if DAYS in self.attributes.names and any(math.isnan(event.days) for event in self.events):
             raise BadInputError(f"{self.source}: the attribute 'days' needs the time of every event")
-        self.attributes.choose(lambda name: (event.values[name] for event in self.events))
+        self.attributes.choose([event.values for event in self.events])
         labels: dict[Label, Label] = {}  # equal labels are stored once
-        words = tuple(
-            tuple([labels.setdefault(label, label) for label in map(self._label, case.events)])
-            for case in self.cases.values()
-        )
+
+        def label(event: _Event) -> Label:
+            found = frozenset((event.name, *self.attributes.hold(event.values, event.where)))
+            return labels.setdefault(found, found)
+
+        words = tuple(tuple(map(label, case.events)) for case in self.cases.values())
         outcomes = tuple(case.outcome for case in self.cases.values())
         scores = tuple(one for one in outcomes if one is not None)
         whole = scores if len(scores) == len(words) else None
         return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
-
-    def _label(self, event: _Event) -> Label:
-        return frozenset((event.name, *self.attributes.hold(event.values, event.where)))
 
     def _filter_lifecycle(self) -> None:
         wanted = self.columns.lifecycle.lower()
@@ -308,8 +306,7 @@ class _Cases:
             for event, time in zip(case.events, times, strict=True):
                 since = time - times[order[0]]  # numbers count as days
                 event.days = since / timedelta(days=1) if isinstance(since, timedelta) else since
-                if DAYS in self.attributes.names:
-                    event.values[DAYS] = str(event.days)
+                event.values[DAYS] = str(event.days)
             sorted_cases += order != list(range(len(times)))
             tied += len(set(times)) < len(times)
             case.events = [case.events[i] for i in order]
@@ -366,14 +363,13 @@ class _Cases:
 
 def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[str, int]:
     """The index of each column, by role or by the name of an attribute; case and event are required."""
-    names = list(given)
+    names, places = list(given), {}
     small = [name.strip().lower() for name in names]
-    places = {}
-    for role in ("case", "event", "time", "outcome", "lifecycle"):
+    for role, other_names in OTHER_NAMES.items():
         wanted = role if role == "lifecycle" else getattr(columns, "outcome_column" if role == "outcome" else role)
         if role == "outcome" and wanted.startswith((OUTCOME_EVENT, OUTCOME_DAYS)):
             continue
-        others = OTHER_NAMES[role] if wanted == role else ()
+        others = other_names if wanted == role else ()
         column = next((name for name in (wanted.lower(), *others) if name in small), None)
         if column is not None:
             places[role] = small.index(column)
@@ -394,16 +390,15 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
 
 
 def _parse_outcome(text: str, asked: re.Match[str] | None, where: str) -> float | None:
-    word = text.strip().lower()
     if asked is not None:
-        held = holds(text.strip(), asked["sign"], asked["value"], f"{where}: {asked['name']!r}")
+        held = holds(text, asked["sign"], asked["value"], f"{where}: {asked['name']!r}")
         return None if held is None else float(held)
-    if word in OUTCOMES:
-        return OUTCOMES[word]
-    number = to_number(word)
+    if text.lower() in OUTCOMES:
+        return OUTCOMES[text.lower()]
+    number = to_number(text)
     if not abs(number) <= LARGEST_SCORE:
         raise BadInputError(
             f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0, or say which"
-            f" value is a success, as in --outcome-column 'NAME = {text.strip()}'"
+            f" value is a success, as in --outcome-column 'NAME = {text}'"
         )
     return number

@@ -15,8 +15,6 @@ DAYS = "days"
 MOST_VALUES = 20
 """Of an attribute that become propositions; of numbers, thresholds are taken instead."""
 
-QUARTILES = (0.25, 0.5, 0.75)
-
 MISSING = ("", "?", "nan", "none", "na", "n/a", "unknown")
 """Texts, in small letters, where a number or an outcome is not known."""
 
@@ -43,19 +41,21 @@ class Attributes:
         self.open = [one for one, match in parts.items() if match is None]
         self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
 
-    def choose(self, values_of: Callable[[str], Iterable[str]]) -> None:
+    def of(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Their values in a row or an event; empty where it has none."""
+        return {name: given.get(name, "") for name in self.names}
+
+    def choose(self, events: Sequence[Mapping[str, str]]) -> None:
         """Take quartiles of the attributes that are numbers, and the values of the others."""
         for name in self.open:
-            given = [one for one in values_of(name) if one]
+            given = [values[name] for values in events if values[name]]
             distinct = sorted(set(given))
             texts = [one for one in distinct if not math.isfinite(to_number(one))]
             if not given:
                 raise BadInputError(f"the attribute {name!r} has no value")
             if not texts and len(distinct) > 2:
-                quartiles = np.unique(
-                    [float(f"{one:.3g}") for one in np.quantile([to_number(one) for one in given], QUARTILES)]
-                )
-                self.chosen += [(name, ">", f"{one:g}") for one in quartiles]
+                quartiles = np.quantile([*map(to_number, given)], (0.25, 0.5, 0.75))
+                self.chosen += [(name, ">", f"{one:g}") for one in np.unique([float(f"{q:.3g}") for q in quartiles])]
             elif len(distinct) <= MOST_VALUES:
                 self.chosen += [(name, "=", one) for one in distinct]
             else:

@@ -23,9 +23,10 @@ keep. The least evidence is raised until no more than `FALSE_ALARMS` of the case
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +34,13 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.word_corpus import Corpus
 from wfairl.events.candidates import Candidates
-from wfairl.events.constraints import EventConstraint, Occurrences, all_held
+from wfairl.events.constraints import EventConstraint, Held, Indices, Occurrences, all_held
 from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
 from wfairl.events.mistakes import KINDS, with_mistakes
 from wfairl.events.relations import Relations
+
+Floats: TypeAlias = NDArray[np.float64]
 
 FALSE_ALARMS = 0.01
 """Largest share of unseen cases, beside those that go wrong, which may break the rule."""
@@ -64,11 +67,7 @@ MOST_KEPT = 20_000
 
 
 def find_rule(
-    corpus: Corpus,
-    alphabet: Sequence[Label],
-    candidates: Candidates,
-    outliers: float | None,
-    rng: np.random.Generator,
+    corpus: Corpus, alphabet: Sequence[Label], candidates: Candidates, outliers: float | None, rng: np.random.Generator
 ) -> LearnedRule:
     """The rule of cases that went well, whose symbols are the labels of `alphabet`.
 
@@ -77,8 +76,8 @@ def find_rule(
     relations = Relations.of(corpus, alphabet)
     occurrences = Occurrences.of(corpus, alphabet, candidates.propositions)
     counts = _Counts.of(candidates, occurrences, relations)
-    firm = np.flatnonzero(counts.evidence() >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
-    firm = firm[np.argsort(-counts.evidence()[firm], kind="stable")[:MOST_KEPT]]
+    firm = np.flatnonzero(counts.evidence >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
+    firm = firm[np.argsort(-counts.evidence[firm], kind="stable")[:MOST_KEPT]]
     constraints = [candidates.constraint(int(i)) for i in firm]
     broken, counts = ~all_held(constraints, occurrences), counts.take(firm)
     mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)
@@ -86,17 +85,15 @@ def find_rule(
     if most.any() and _new_alarms(broken, counts, most, rng.spawn(1)[0]) > NEW_ALARMS:
         most = np.zeros_like(most)
     is_rule = counts.broken <= most if outliers is None else _within(broken, counts, outliers * len(corpus))
-    evidence = counts.evidence()
     least, alarms = _least_evidence(broken, counts, is_rule, most, rng)
-    chosen = np.flatnonzero(is_rule & (evidence > least))
+    chosen = np.flatnonzero(is_rule & (counts.evidence > least))
+    needed = {*without_implied(constraints[i] for i in chosen)}
     supported = [
-        SupportedConstraint.of(constraints[i], int(counts.support[i]), int(counts.broken[i]), float(evidence[i]))
+        SupportedConstraint.of(constraints[i], int(counts.support[i]), int(counts.broken[i]), float(counts.evidence[i]))
         for i in chosen
+        if constraints[i] in needed
     ]
-    needed = {*without_implied(one.constraint for one in supported)}
-    supported = sorted(
-        (one for one in supported if one.constraint in needed), key=lambda one: (-one.evidence, one.sentence)
-    )
+    supported.sort(key=lambda one: (-one.evidence, one.sentence))
     share = float(broken[chosen].any(axis=0).mean()) if len(chosen) else 0.0
     return LearnedRule((tuple(supported),), 0, share, alarms, relations)
 
@@ -105,23 +102,26 @@ def find_rule(
 class _Counts:
     """How many cases each candidate speaks of, how many break it, and how many would by chance; shape [candidates]."""
 
-    support: NDArray[np.int64]
-    broken: NDArray[np.int64]
-    expected: NDArray[np.float64]
+    support: Indices
+    broken: Indices
+    expected: Floats
 
     @classmethod
     def of(cls, candidates: Candidates, occurrences: Occurrences, relations: Relations) -> "_Counts":
         chance = _Chance(occurrences, relations)
         parts: list[tuple[NDArray[Any], ...]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         for template, a, b in candidates.batches(len(occurrences)):
-            support, probability = chance.of(template.name, a, b)
+            # what never happens does not happen among these cases
+            support, probability = CHANCES[template.name](chance, a, b) if template.name in CHANCES else (0, 0.0)
+            support = np.broadcast_to(support, len(a))
             parts.append((support, (~template.holds(occurrences, a, b)).sum(axis=1), support * probability))
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def take(self, which: NDArray[np.int64]) -> "_Counts":
+    def take(self, which: Indices) -> "_Counts":
         return _Counts(self.support[which], self.broken[which], self.expected[which])
 
-    def evidence(self) -> NDArray[np.float64]:
+    @cached_property
+    def evidence(self) -> Floats:
         """In nats; minus infinity where chance breaks it no more often than the cases do."""
         n, e = self.broken.astype(np.float64), np.maximum(self.expected, 1e-12)
         ratio = np.log(np.maximum(n, 1e-12) / e)
@@ -129,7 +129,7 @@ class _Counts:
 
 
 class _Chance:
-    """How many cases a constraint speaks of, and the probability that chance breaks it in one of them."""
+    """How many cases have each proposition, and how often each would come by chance."""
 
     def __init__(self, occurrences: Occurrences, relations: Relations) -> None:
         self.cases = len(occurrences)
@@ -147,50 +147,40 @@ class _Chance:
         self.once = (rate * np.exp(-rate)) @ lengths
         self.events = occurrences.counts.sum(axis=1)
 
-    def of(
-        self, name: str, a: NDArray[np.int64], b: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Cases and probability for the template of a name, for each pair of propositions; shape [pairs] each."""
-        everything = np.full(len(a), self.cases)
-        both = self.together[a, b]
-        match name:
-            case "existence":
-                return everything, self.none[a]
-            case "init" | "end":
-                return everything, 1 - self.frequency[a]
-            case "at most once":
-                return self.having[a], (1 - self.none[a] - self.once[a]) / np.maximum(1 - self.none[a], 1e-12)
-            case "exactly once":
-                return everything, 1 - self.once[a]
-            case "precedence":
-                return self.having[b], 1 - self.share[a] / 2
-            case "response":
-                return self.having[a], 1 - self.share[b] / 2
-            case "responded existence":
-                return self.having[a], 1 - self.share[b]
-            case "order":
-                return both, np.full(len(a), 0.5)
-            case "not co-existence":
-                return self.having[a] + self.having[b] - both, self.share[a] * self.share[b]
-            case "choice":
-                return everything, (1 - self.share[a]) * (1 - self.share[b])
-            case "not chain succession":
-                probability = 1 - np.exp(-self.events[a] * self.frequency[b] / np.maximum(self.having[a], 1))
-                return self.having[a], probability
-            case "equally often":
-                return self.having[a] + self.having[b] - both, 1 - (self.often[a] * self.often[b]).sum(axis=1)
-            case _:  # what never happens does not happen among these cases
-                return np.zeros(len(a), np.int64), np.zeros(len(a))
+    def either(self, a: Indices, b: Indices) -> Indices:
+        """How many cases have one of two propositions."""
+        return self.having[a] + self.having[b] - self.together[a, b]
+
+
+CHANCES: dict[str, Callable[[_Chance, Indices, Indices], tuple[Any, Any]]] = {
+    "existence": lambda c, a, _: (c.cases, c.none[a]),
+    "init": lambda c, a, _: (c.cases, 1 - c.frequency[a]),
+    "end": lambda c, a, _: (c.cases, 1 - c.frequency[a]),
+    "at most once": lambda c, a, _: (c.having[a], (1 - c.none[a] - c.once[a]) / np.maximum(1 - c.none[a], 1e-12)),
+    "exactly once": lambda c, a, _: (c.cases, 1 - c.once[a]),
+    "precedence": lambda c, a, b: (c.having[b], 1 - c.share[a] / 2),
+    "response": lambda c, a, b: (c.having[a], 1 - c.share[b] / 2),
+    "responded existence": lambda c, a, b: (c.having[a], 1 - c.share[b]),
+    "order": lambda c, a, b: (c.together[a, b], 0.5),
+    "not co-existence": lambda c, a, b: (c.either(a, b), c.share[a] * c.share[b]),
+    "choice": lambda c, a, b: (c.cases, (1 - c.share[a]) * (1 - c.share[b])),
+    "not chain succession": lambda c, a, b: (
+        c.having[a],
+        1 - np.exp(-c.events[a] * c.frequency[b] / np.maximum(c.having[a], 1)),
+    ),
+    "equally often": lambda c, a, b: (c.either(a, b), 1 - (c.often[a] * c.often[b]).sum(axis=1)),
+}
+"""Of each template, how many cases it speaks of, and the probability that chance breaks it in one; [choices] each."""
 
 
 def _broken_by_mistakes(
     constraints: Sequence[EventConstraint],
-    broken: NDArray[np.bool_],
+    broken: Held,
     corpus: Corpus,
     alphabet: Sequence[Label],
     propositions: Sequence[str],
     rng: np.random.Generator,
-) -> NDArray[np.float64]:
+) -> Floats:
     """V: how many cases break a constraint only after a mistake of each kind, shape [constraints, kinds]."""
     columns = []
     for kind in KINDS:
@@ -203,7 +193,7 @@ def _broken_by_mistakes(
     return np.array(columns).T
 
 
-def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.float64]:
+def _most_broken(mistaken: Floats, counts: _Counts) -> Floats:
     """How many cases may break a constraint by mistakes alone, shape [constraints]."""
     from scipy.optimize import nnls  # here, because scipy is slow to import
     from scipy.stats import poisson
@@ -220,7 +210,7 @@ def _most_broken(mistaken: NDArray[np.float64], counts: _Counts) -> NDArray[np.f
         explained = firm[broken[firm] <= poisson.ppf(EXPLAINED, mistaken[firm] @ shares)]
         weights = 1 / np.sqrt(np.maximum(mistaken[explained] @ shares, 1.0))
         shares, _ = nnls(mistaken[explained] * weights[:, None], broken[explained] * weights)
-    most: NDArray[np.float64] = poisson.ppf(MISTAKES_EXPLAIN, mistaken @ shares)
+    most: Floats = poisson.ppf(MISTAKES_EXPLAIN, mistaken @ shares)
     return np.minimum(most, FIRM * counts.support)
 
 
@@ -228,21 +218,15 @@ ROUNDS, EXPLAINED = 10, 0.99
 """The shares of mistakes are found in so many rounds, each from the constraints that the last shares explain."""
 
 
-def _new_alarms(
-    broken: NDArray[np.bool_], counts: _Counts, most: NDArray[np.float64], rng: np.random.Generator
-) -> float:
+def _new_alarms(broken: Held, counts: _Counts, most: Floats, rng: np.random.Generator) -> float:
     """By how much fewer cases keep the rule of the other folds than the rule of all cases, as a share of the latter."""
-    cases = broken.shape[1]
-    seen = np.logical_or.reduce(broken, axis=0, where=(counts.broken <= most)[:, None]).sum()
-    unseen = 0
-    for _, there, rule in _folds(broken, counts, most * (1 - 1 / FOLDS), rng):
-        unseen += np.logical_or.reduce(there, axis=0, where=rule[:, None]).sum()
-    return float(unseen - seen) / max(cases - int(seen), 1)
+    seen = broken[counts.broken <= most].any(axis=0).sum()
+    folds = _folds(broken, counts, most * (1 - 1 / FOLDS), rng)
+    unseen = sum(there[rule].any(axis=0).sum() for _, there, rule in folds)
+    return float(unseen - seen) / max(broken.shape[1] - int(seen), 1)
 
 
-def _folds(
-    broken: NDArray[np.bool_], counts: _Counts, limit: NDArray[np.float64], rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]]:
+def _folds(broken: Held, counts: _Counts, limit: Floats, rng: np.random.Generator) -> Iterator[tuple[Held, Held, Held]]:
     """For each fold: which cases are in it, what they break, and what at most `limit` of the other cases break."""
     fold_of = rng.permutation(broken.shape[1]) % FOLDS
     for fold in range(FOLDS):
@@ -250,7 +234,7 @@ def _folds(
         yield fold_of == fold, there, counts.broken - there.sum(axis=1) <= limit
 
 
-def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[np.bool_]:
+def _within(broken: Held, counts: _Counts, most: float) -> Held:
     """The constraints that the fewest cases break, as long as at most so many cases break one of them."""
     is_rule, outliers = np.zeros(len(broken), bool), np.zeros(broken.shape[1], bool)
     for i in np.argsort(counts.broken / np.maximum(counts.support, 1), kind="stable"):
@@ -261,11 +245,7 @@ def _within(broken: NDArray[np.bool_], counts: _Counts, most: float) -> NDArray[
 
 
 def _least_evidence(
-    broken: NDArray[np.bool_],
-    counts: _Counts,
-    is_rule: NDArray[np.bool_],
-    most: NDArray[np.float64],
-    rng: np.random.Generator,
+    broken: Held, counts: _Counts, is_rule: Held, most: Floats, rng: np.random.Generator
 ) -> tuple[float, float]:
     """The least evidence of a rule that unseen cases keep, and the share of unseen cases that still break it.
 
@@ -275,9 +255,9 @@ def _least_evidence(
     cases = broken.shape[1]
     if cases < 2 * FOLDS or not is_rule.any():
         return 0.0, 0.0
-    evidence, strongest = counts.evidence(), np.zeros(cases)
+    strongest = np.zeros(cases)
     for unseen, there, rule in _folds(broken, counts, np.where(is_rule, counts.broken, most), rng):
-        weight = np.where(rule & ~is_rule & (most == 0), evidence, 0.0)
+        weight = np.where(rule & ~is_rule & (most == 0), counts.evidence, 0.0)
         strongest[unseen] = (there * weight[:, None]).max(axis=0, initial=0.0)
     order = np.sort(strongest)[::-1]
     allowed = int(FALSE_ALARMS * cases)

@@ -103,8 +103,7 @@ class Relations:
         active = np.array([*[self.occurrences] * 4, having])[:, :, None]
         held = np.concatenate([self.places, self.together[None]])
         places = np.stack([_surprise(active - held, active), _surprise(held, active)], axis=1)
-        diagonal = np.arange(len(self.propositions))
-        places[:, :, diagonal, diagonal] = 0
+        places *= 1 - np.eye(len(self.propositions))
         equal = np.stack([_surprise(self.cases - self.equal, self.cases), _surprise(self.equal, self.cases)])
         return (
             places,
@@ -116,27 +115,20 @@ class Relations:
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """How far off each word is, shape [words]; 0 where nothing is rare. Unknown events have no relations."""
         corpus, alphabet = encode_all(words)
-        held, starts = numbers_held(alphabet, self.propositions)
-        result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, held, starts, *self.surprise)
+        held = numbers_held(alphabet, self.propositions)
+        result: NDArray[np.float64] = _deviations(corpus.symbols, corpus.offsets, *held, *self.surprise)
         return result
 
     def reasons(self, word: Word, most: int = 4) -> list[str]:
         """What is off in a word, in words: the rarest relation of each event that is to blame, the worst first."""
         corpus, alphabet = encode_all([word])
-        held, starts = numbers_held(alphabet, self.propositions)
         size = len(self.propositions)
         by_kind = np.zeros((KINDS, size + 2, size + 2))
-        counts = _weigh(corpus.symbols, held, starts, size, *self.surprise, by_kind)
-        whole = by_kind.sum(axis=0)
-        whole += whole.T - np.diag(np.diagonal(whole))
+        counts = _weigh(corpus.symbols, *numbers_held(alphabet, self.propositions), size, *self.surprise, by_kind)
         unknown = sorted({name for label in word for name in label} - {*self.propositions})
         texts = [f"unknown event '{name}'" for name in unknown[:most]]
-        while len(texts) < most:
-            blamed = int(np.argmax(whole[:size].sum(axis=1))) if size else 0
-            if not size or whole[blamed].sum() <= 0:
-                break
+        for blamed, _ in _blame(by_kind.sum(axis=0))[: most - len(texts)]:
             texts.append(self._reason(blamed, by_kind, counts))
-            whole[blamed], whole[:, blamed] = 0, 0
             by_kind[:, blamed], by_kind[:, :, blamed] = 0, 0
         return texts
 
@@ -183,18 +175,13 @@ PHRASES = {
 
 def _compared(a: str, often_a: int, b: str, often_b: int) -> str:
     """How often two events happen, where the comparison is what is unusual."""
-    match often_a, often_b:
-        case 0, 0:
-            return f"neither {a} nor {b}"
-        case 0, _:
-            return f"{b} without {a}"
-        case _, 0:
-            return f"{a} without {b}"
-    return f"{a} {_times(often_a)}, {'' if often_a == often_b else 'not '}as often as {b}"
+    if often_a and often_b:
+        return f"{a} {_times(often_a)}, {'' if often_a == often_b else 'not '}as often as {b}"
+    return f"neither {a} nor {b}" if often_a == often_b else f"{a} without {b}" if often_a else f"{b} without {a}"
 
 
 def _times(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(int(count), f"{count} times")
+    return {1: "once", 2: "twice"}.get(int(count), f"{count} times")
 
 
 def _surprise(count: NDArray[Any], total: Any) -> NDArray[np.float64]:
@@ -284,20 +271,25 @@ def _deviations(symbols, offsets, held, starts, places, equal, often, follows): 
         out[:] = 0
         part = symbols[offsets[word] : offsets[word + 1]]
         _weigh(part, held, starts, size, places, equal, often, follows, out)
-        shares = np.zeros(size)
-        for a in range(size):
-            for b in range(size + 2):
-                shares[a] += out[0, a, b] + (out[0, b, a] if a != b else 0.0)
-        while size:
-            blamed = 0
-            for a in range(size):  # of equal shares the first, whatever their last digits are
-                blamed = a if shares[a] > shares[blamed] + NO_SHARE else blamed
-            if shares[blamed] <= NO_SHARE:
-                break
-            result[word] += np.sqrt(shares[blamed])
-            for b in range(size):
-                if b != blamed:
-                    shares[b] -= out[0, blamed, b] + out[0, b, blamed]
-                out[0, blamed, b], out[0, b, blamed] = 0.0, 0.0
-            shares[blamed] = 0.0
+        for _, surprise in _blame(out[0]):
+            result[word] += np.sqrt(surprise)
     return result
+
+
+@njit(cache=True, nogil=True)
+def _blame(weights):  # type: ignore[no-untyped-def]
+    """The propositions to blame, the worst first, each with its surprise; weights of shape [P + 2, P + 2] change."""
+    shares, blamed = np.zeros(len(weights) - 2), [(0, 0.0)][:0]
+    for a in range(len(shares)):
+        for b in range(len(weights)):
+            shares[a] += weights[a, b] + (weights[b, a] if a != b else 0.0)
+    for _ in shares:
+        worst = 0
+        for a in range(len(shares)):  # of equal shares the first, whatever their last digits are
+            worst = a if shares[a] > shares[worst] + NO_SHARE else worst
+        if shares[worst] <= NO_SHARE:
+            break
+        blamed.append((worst, shares[worst]))
+        shares -= weights[worst, : len(shares)] + weights[: len(shares), worst]
+        weights[worst], weights[:, worst], shares[worst] = 0.0, 0.0, 0.0
+    return blamed
