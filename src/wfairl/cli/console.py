@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
@@ -14,6 +14,15 @@ out = Console(highlight=False, markup=False, soft_wrap=True)
 def print_json(document: Any) -> None:
     """Print the JSON object of a command with `--json`."""
     sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+
+
+def tell(document: Any, lines: Iterable[RenderableType], as_json: bool) -> None:
+    """Print a result: as a document, or as lines for people."""
+    if as_json:
+        print_json(document)
+    else:
+        for line in lines:
+            out.print(line)
 
 
 def warn(message: str) -> None:

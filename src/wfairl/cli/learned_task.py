@@ -1,6 +1,6 @@
 """What `wfairl learn-task` prints of a learned task, for people and as JSON."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -155,7 +155,10 @@ def _facts_of_posterior(posterior: TaskPosterior, dataset: Dataset, task: Task) 
     yield "temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely"
     yield from (("does not fit", sentence) for sentence in _misfits(posterior, dataset))
     for state, labels in posterior.untested_labels().items():
-        yield "not tested", f"{describe_state(posterior.chosen.automaton, state)}: {_format_labels(labels, '')}"
+        yield (
+            "not tested",
+            f"{describe_state(posterior.chosen.automaton, state)}: {', '.join(map(format_label, labels))}",
+        )
 
 
 def _misfits(posterior: TaskPosterior, dataset: Dataset) -> Iterator[str]:
@@ -189,10 +192,6 @@ def _contradictions(rule: Automaton, dataset: Dataset) -> list[str]:
         "{} of {} answers say otherwise": [is_right(one.labels) != one.is_right for one in dataset.answers],
     }
     return [text.format(sum(which), len(which)) for text, which in wrong.items() if any(which)]
-
-
-def _format_labels(labels: Iterable[Label], quote: str = "'") -> str:
-    return ", ".join(f"{quote}{format_label(label)}{quote}" for label in labels)
 
 
 def _document_of_words(task: LearnedTask, held_out: HeldOut | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wfairl.cli.console import facts_table, out, print_json, warn
+from wfairl.cli.console import facts_table, tell, warn
 from wfairl.cli.evaluate import summary
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import settings_of, with_settings
@@ -80,14 +80,11 @@ def run_flow(
     write_page(run_page(run, n_jobs=jobs), report)
     for warning in result.trained.warnings:
         warn(warning)
-    if as_json:
-        evaluations = {one.policy: one.to_document() for one in result.evaluations}
-        document = {**result.trained.facts, "warnings": list(result.trained.warnings), "evaluations": evaluations}
-        print_json({"task": task, "run": str(directory), "report": str(report), **document})
-    else:
-        out.print(summary(list(result.evaluations)))
-        out.print(facts_table(what_it_learned(run)))
-        out.print(f"report: {report}")
+    document = {"task": task, "run": str(directory), "report": str(report), **result.trained.facts}
+    document["warnings"] = list(result.trained.warnings)
+    document["evaluations"] = {one.policy: one.to_document() for one in result.evaluations}
+    lines = summary(list(result.evaluations)), facts_table(what_it_learned(run)), f"report: {report}"
+    tell(document, lines, as_json)
 
 
 def _configure(task: str, demos: Sequence[Path], settings: Mapping[str, Any]) -> tuple[PipelineConfig, Dataset | None]:

@@ -2,7 +2,6 @@
 
 from wfairl.cli.console import facts_table, out, print_json
 from wfairl.cli.options import AsJson
-from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.runs.task_registry import all_tasks
 
@@ -34,7 +33,9 @@ def tasks(as_json: AsJson = False) -> None:
         )
         return
     for task in all_tasks():
-        done = "nobody knows: demonstrations tell" if task.rule is None else describe_rule(task.rule)
+        done = "nobody knows: demonstrations tell" if task.rule is None else join_clauses(describe(task.rule))
+        if task.rule is not None and len(done) > LONGEST_RULE:
+            done = f"a rule in {task.rule.states} stages is fulfilled"
         rows = {
             "to do": task.summary,
             "propositions": ", ".join(task.propositions),
@@ -43,9 +44,3 @@ def tasks(as_json: AsJson = False) -> None:
         }
         out.print(task.name, style="bold")
         out.print(facts_table((f"  {name}", value) for name, value in rows.items()))
-
-
-def describe_rule(rule: Automaton) -> str:
-    """A rule in words, or how long it is if that takes too many."""
-    text = join_clauses(describe(rule))
-    return text if len(text) <= LONGEST_RULE else f"a rule in {rule.states} stages is fulfilled"

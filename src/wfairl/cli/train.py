@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wfairl.cli.console import facts_table, out, print_json, warn
+from wfairl.cli.console import facts_table, tell, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
 from wfairl.cli.settings import settings_of, with_settings
 from wfairl.core.automata.task_model import TaskModel
@@ -14,7 +14,7 @@ from wfairl.core.demonstrations import merge
 from wfairl.core.support.errors import BadInputError
 from wfairl.questions.answer_files import answers_beside
 from wfairl.runs.data_sets import load
-from wfairl.runs.methods import METHODS, Method, Trained, check_task_model, find_method
+from wfairl.runs.methods import METHODS, Method, check_task_model, find_method
 from wfairl.runs.methods import train as train_method
 
 
@@ -63,11 +63,9 @@ def train_command(
     )
     for warning in trained.warnings:
         warn(warning)
-    if as_json:
-        document = {**trained.facts, "warnings": list(trained.warnings)}
-        print_json({"task": dataset.task, "method": method, "run": str(output), **document})
-    else:
-        print_trained(trained, output)
+    document = {"task": dataset.task, "method": method, "run": str(output), **trained.facts}
+    table = facts_table([*trained.lines, ("written to", str(output))])
+    tell({**document, "warnings": list(trained.warnings)}, [table], as_json)
 
 
 _METHOD_LINES = (f"        {method.name:<14}{method.summary}" for method in METHODS.values())
@@ -87,8 +85,3 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         raise BadInputError(
             f"the method {method.name} has no {', '.join(foreign)}; `wfairl train --help` lists its options"
         )
-
-
-def print_trained(trained: Trained, directory: Path) -> None:
-    """Print a summary of a training."""
-    out.print(facts_table([*trained.lines, ("written to", str(directory))]))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.console import out, print_json
+from wfairl.cli.console import tell
 from wfairl.cli.options import AsJson
 
 
@@ -17,10 +17,7 @@ def report(
     ] = None,
     scenes: Annotated[
         int,
-        typer.Option(
-            min=1,
-            help="Number of test scenes whose episodes the report shows, failed ones first.",
-        ),
+        typer.Option(min=1, help="Number of test scenes whose episodes the report shows, failed ones first."),
     ] = 3,
     as_json: AsJson = False,
 ) -> None:
@@ -34,7 +31,6 @@ def report(
     from wfairl.pages.run_page import write_run_report  # here, because it is slow to import
 
     path = write_run_report(run, output, scenes)
-    if as_json:
-        print_json({"run": str(run), "report": str(path), "bytes": path.stat().st_size})
-    else:
-        out.print(f"{path}: {path.stat().st_size / 1000:.0f} kB; open it in a browser")
+    size = path.stat().st_size
+    lines = [f"{path}: {size / 1000:.0f} kB; open it in a browser"]
+    tell({"run": str(run), "report": str(path), "bytes": size}, lines, as_json)

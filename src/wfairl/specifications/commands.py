@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from wfairl.cli.console import out, print_json
+from wfairl.cli.console import out, print_json, tell
 from wfairl.cli.options import AsJson, Jobs, TaskModelFile
 from wfairl.cli.plan import model_and_cost
 from wfairl.core.automata.automaton import Automaton
@@ -25,7 +25,7 @@ from wfairl.events.scored_words import parse_word
 from wfairl.pages.text import counted
 from wfairl.runs.data_sets import load
 from wfairl.runs.task_registry import find_task
-from wfairl.specifications.comparison import AutomataComparison, compare_automata, write_comparison
+from wfairl.specifications.comparison import AutomataComparison, compare_automata
 from wfairl.specifications.explanation import explain_word
 from wfairl.specifications.formats import DRAWINGS, FORMATS, find_format, read_automaton
 from wfairl.specifications.formats.ltlf import from_ltlf
@@ -55,15 +55,6 @@ def draw_command(
 
 MOST_DRAWN_STATES = 8
 """States of a picture that fits on a screen."""
-
-
-def _tell(document: dict[str, Any], lines: Sequence[str], as_json: bool) -> None:
-    """Print a result, as a document or as lines."""
-    if as_json:
-        print_json(document)
-        return
-    for line in lines:
-        out.print(line)
 
 
 PRISM, DECLARE = "prism", "declare"
@@ -119,7 +110,7 @@ def export(
         write_atomically(output, content)
         known = {key.replace("_", " "): value for key, value in facts.items() if value is not None}
         summary = [f"{value} {key}" if isinstance(value, int) else f"{key} {value}" for key, value in known.items()]
-        _tell({"path": str(output), **facts}, [f"{output}: {', '.join(summary)}"], as_json)
+        tell({"path": str(output), **facts}, [f"{output}: {', '.join(summary)}"], as_json)
     elif isinstance(content, bytes):
         raise BadInputError("an image cannot be printed: name a file with -o")
     else:
@@ -204,7 +195,7 @@ def import_task(
     if automaton.accepting[0]:
         lines.append("it accepts the empty word: a planner has nothing to do")
     document = {"path": str(output), "states": automaton.states, "propositions": names, "counts_steps": counts_steps}
-    _tell(document, lines, as_json)
+    tell(document, lines, as_json)
 
 
 def diff(
@@ -228,7 +219,11 @@ def diff(
     known = sort_labels({label for model in models for label in model.labels_seen})
     found = compare_automata((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
     if output is not None:
-        write_comparison(output, found)
+        from wfairl.pages.automata.figures import draw_side_by_side
+        from wfairl.pages.style import print_figure  # here, because they are slow to import
+
+        drawn = draw_side_by_side(found.names, found.automata, next(iter(found.words), ()), found.texts)
+        write_atomically(output, print_figure(drawn, output.suffix[1:].lower(), DRAWING_RESOLUTION))
     if as_json:
         words = [{"word": [sorted(label) for label in word], "verdicts": found.verdicts(word)} for word in found.words]
         print_json(
@@ -242,6 +237,10 @@ def diff(
             out.print(f"wrote {output}")
     if found.words:
         raise typer.Exit(1)
+
+
+DRAWING_RESOLUTION = 144
+"""Pixels per inch of a comparison as an image."""
 
 
 def _print_difference(found: AutomataComparison, has_known: bool) -> None:
@@ -277,7 +276,7 @@ def explain(
         "sentences": explanation.sentences,
         "unknown_propositions": explanation.unknown.names,
     }
-    _tell(document, explanation.sentences, as_json)
+    tell(document, explanation.sentences, as_json)
 
 
 MOST_NUMBERS_SHOWN = 5

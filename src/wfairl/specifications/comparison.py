@@ -3,17 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from wfairl.core.automata.automaton import DEAD, Automaton, Label
 from wfairl.core.automata.words import Word, format_word
-from wfairl.core.support.files import write_atomically
 from wfairl.specifications.symbolic import differing_words, until_fulfilled
-
-MOST_WORDS = 5
-
-DRAWING_RESOLUTION = 144
-"""Pixels per inch of a comparison as an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +37,7 @@ def compare_automata(
     names: tuple[str, str],
     automata: tuple[Automaton, Automaton],
     known: Collection[Label] = (),
-    most: int = MOST_WORDS,
+    most: int = 5,
 ) -> AutomataComparison:
     """Find the shortest words, at most `most`, that tell two automata apart, each by another pair of states.
 
@@ -61,13 +54,3 @@ def _verdict(automaton: Automaton, word: Word) -> str:
     if DEAD in path:
         return f"lost at label {path.index(DEAD)}"
     return f"accepted in state {path[-1]}" if automaton.accepting[path[-1]] else f"not done in state {path[-1]}"
-
-
-def write_comparison(path: Path, comparison: AutomataComparison) -> None:
-    """Draw a comparison to a .png file, or to an .svg file, with the path of its first word."""
-    from wfairl.pages.automata.figures import draw_side_by_side
-    from wfairl.pages.style import print_figure  # here, because they are slow to import
-
-    word = comparison.words[0] if comparison.words else ()
-    drawn = draw_side_by_side(comparison.names, comparison.automata, word, comparison.texts)
-    write_atomically(path, print_figure(drawn, path.suffix[1:].lower(), DRAWING_RESOLUTION))
