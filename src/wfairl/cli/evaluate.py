@@ -1,7 +1,6 @@
 """`wfairl evaluate`."""
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -200,7 +199,6 @@ def summary(evaluations: list[Evaluation]) -> Table:
     best = next((one for one in evaluations if one.policy == "optimal" and task.true_cost is not None), None)
     for evaluation in evaluations:
         above = "" if best is None or best is evaluation else _regret(evaluation, best)
-        ends = Counter(episode.outcome for episode in evaluation.episodes)
         costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
         error = f" ± {evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else ""
         table.add_row(
@@ -208,7 +206,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
             f"{evaluation.mean_return:.3f}{error}",
             f"{evaluation.success_rate:.0%}",
             *("-" if cost is None else f"{cost:.2f}{'' if i else above}" for i, cost in enumerate(costs)),
-            ",\n".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
+            ",\n".join(f"{count} {outcome}" for outcome, count in evaluation.outcomes.most_common()),
         )
     return table
 

@@ -1,7 +1,5 @@
 """The result of a run: a table of policies, beside the figures of the paper's Table II where the run repeats it."""
 
-from collections import Counter
-
 from wfairl.core.demonstrations.learners import SPECTRAL
 from wfairl.pages.blocks import Column, PageTable, prose
 from wfairl.pages.page import Section
@@ -42,44 +40,34 @@ def result_section(run: RunFiles) -> Section:
 
 def evaluation_table(run: RunFiles) -> PageTable:
     """One row per policy, the learned ones highlighted."""
-    has_learned_cost = any(one.mean_learned_cost is not None for one in run.evaluation.values())
-    published = published_returns(run)
-    beside = ["the paper"] if published else []
-    names = (
-        "return",
-        "± s.e.",
-        *beside,
-        "success",
-        "mean steps",
-        "true cost",
-        *(["learned cost"] if has_learned_cost else []),
-    )
-    columns = (Column("policy"), *(Column(name, "right") for name in (*names, "episodes")), Column("outcomes"))
-    rows: list[tuple[Text, ...]] = []
-    for name, one in run.evaluation.items():
-        ends = Counter(episode.outcome for episode in one.episodes)
-        costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
-        rows.append(
-            (
-                policy_title(name, run.task),
-                number(one.mean_return),
-                NO_NUMBER if len(one.episodes) == 1 else number(one.standard_error),
-                *([number(published[name]) if name in published else NO_NUMBER] if published else []),
-                percent(one.success_rate),
-                number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
-                *(NO_NUMBER if cost is None else number(cost, 2) for cost in costs),
-                number(len(one.episodes)),
-                ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
-            )
-        )
+    names, evaluations, published = list(run.evaluation), list(run.evaluation.values()), published_returns(run)
+    cells: dict[str, list[Text]] = {
+        "policy": [policy_title(name, run.task) for name in names],
+        "return": [number(one.mean_return) for one in evaluations],
+        "± s.e.": [_number(one.standard_error if len(one.episodes) > 1 else None) for one in evaluations],
+        "the paper": [_number(published.get(name)) for name in names],
+        "success": [percent(one.success_rate) for one in evaluations],
+        "mean steps": [number(sum(each.steps for each in one.episodes) / len(one.episodes), 1) for one in evaluations],
+        "true cost": [_number(one.mean_cost, 2) for one in evaluations],
+        "learned cost": [_number(one.mean_learned_cost, 2) for one in evaluations],
+        "episodes": [number(len(one.episodes)) for one in evaluations],
+        "outcomes": [", ".join(f"{count} {end}" for end, count in one.outcomes.most_common()) for one in evaluations],
+    }
+    for name in ("the paper", "learned cost"):
+        if set(cells[name]) == {NO_NUMBER}:
+            del cells[name]
+    columns = tuple(Column(name, "left" if name in ("policy", "outcomes") else "right") for name in cells)
     truth = "is 1 for every control" if run.task.true_cost is None else "is defined by the task"
     caption = (
         "A return of 1 would be success in zero steps, 0 is failure. Costs are means over successful episodes; the true"
         f" cost {truth}."
     ) + (" The paper: its Table II, on 64 scenes of its own." if published else "")
-    return PageTable(
-        columns, tuple(rows), caption, frozenset(i for i, name in enumerate(run.evaluation) if name in run.learned)
-    )
+    learned = frozenset(i for i, name in enumerate(names) if name in run.learned)
+    return PageTable(columns, tuple(zip(*cells.values(), strict=True)), caption, learned)
+
+
+def _number(value: float | None, digits: int = 3) -> Text:
+    return NO_NUMBER if value is None else number(value, digits)
 
 
 def published_returns(run: RunFiles) -> dict[str, float]:

@@ -9,6 +9,7 @@ more steps may well be the better one.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -105,6 +106,11 @@ class Evaluation:
     def mean_learned_cost(self) -> float | None:
         """The mean learned cost of the episodes that succeeded; None if none did, or nothing was learned."""
         return _mean([one.learned_cost for one in self.episodes if one.success and one.learned_cost is not None])
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How often each outcome of an episode came about."""
+        return Counter(episode.outcome for episode in self.episodes)
 
     def to_document(self) -> dict[str, Any]:
         """The evaluation as one JSON object."""
