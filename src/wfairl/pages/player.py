@@ -91,7 +91,11 @@ class EpisodePlayer:
     def document(self) -> dict[str, Any]:
         """The data for the script."""
         tiles = TileSet()
-        films = [_film(one, tiles) for one in self.recordings]
+        looks = [rendering_of(one.trajectory.world) for one in self.recordings]
+        films = [
+            None if look is None else tiles.film(look, one.trajectory.states)
+            for one, look in zip(self.recordings, looks, strict=True)
+        ]
         episodes = map(_episode, self.recordings, films, self._automata[1])
         return {"episodes": list(episodes), "atlas": _atlas(tiles.tiles)}
 
@@ -111,12 +115,6 @@ class EpisodePlayer:
                 drawings.append(drawing)
             numbers.append(number)
         return tuple(drawings), tuple(numbers)
-
-
-def _film(recording: RecordedEpisode, tiles: TileSet) -> NDArray[np.int64] | None:
-    """The frames of the moments, shape [moments, rows, columns]; None if the world has no renderer."""
-    rendering = rendering_of(recording.trajectory.world)
-    return None if rendering is None else tiles.film(rendering, recording.trajectory.states)
 
 
 def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
         is_other = learned_rule_of(model) is not None and label not in model.alphabet  # sentences do not speak of it
         after = state if is_other else automaton.read(state, label)
         untested = _is_untested(model, posterior, state, label, after)
-        effect = OTHER if is_other else _effect(model, state, label, after)
+        other = "is an event that the rule was not learned from."
+        effect = other if is_other else _effect(model, state, label, after)
         sentence = f"Label {position}, '{format_label(label)}', {effect}"
         if untested:
             sentence += " This pair of state and label was never tested by a demonstration."
@@ -62,9 +63,6 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     verdict = model.judge(word)
     conclusion = _conclusion(model, word, state, len(read), verdict)
     return WordExplanation(verdict.accepted, tuple(read), conclusion, unknown_propositions(model, [word]))
-
-
-OTHER = "is an event that the rule was not learned from."
 
 
 def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, label: Label, after: int) -> bool:

@@ -45,7 +45,15 @@ class Formula:
         object.__setattr__(self, "size", 1 + sum(one.size for one in self.operands))
 
     def __str__(self) -> str:
-        return _text(self)
+        """The text that `parse_formula` reads, with brackets around operands, so that all tools read it alike."""
+        if self.operator == "proposition":
+            return quote_name(self.name)
+        if not self.operands:
+            return self.operator
+        parts = [f"{one}" if not one.operands or one.operator == "!" else f"({one})" for one in self.operands]
+        if self.operator == "!":
+            return f"!{parts[0]}"
+        return f"{self.operator} {parts[0]}" if len(parts) == 1 else f" {self.operator} ".join(parts)
 
     @property
     def propositions(self) -> frozenset[str]:
@@ -88,20 +96,6 @@ def _several(operator: str, parts: tuple[Formula, ...], neutral: Formula, decisi
     if decisive in operands_left:
         return decisive
     return Formula(operator, operands_left) if len(operands_left) > 1 else (*operands_left, neutral)[0]
-
-
-def _text(formula: Formula) -> str:
-    """The text that `parse_formula` reads, with brackets around operands, so that all tools read it in the same way."""
-    if formula.operator == "proposition":
-        return quote_name(formula.name)
-    if not formula.operands:
-        return formula.operator
-    parts = [_text(one) if not one.operands or one.operator == "!" else f"({_text(one)})" for one in formula.operands]
-    if formula.operator == "!":
-        return f"!{parts[0]}"
-    if len(parts) == 1:
-        return f"{formula.operator} {parts[0]}"
-    return f" {formula.operator} ".join(parts)
 
 
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
