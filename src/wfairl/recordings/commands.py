@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
@@ -23,6 +24,8 @@ from wfairl.runs.task_registry import SLIPPING_NAME, find_task
 
 MOST_PLACES = 4
 """Places and unknown states that are listed."""
+
+_warning = partial(Text, style="yellow")
 
 
 def demos_import(
@@ -89,15 +92,9 @@ def _facts(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | Non
         ],
         "ignored": list(log.ignored),
         "surprises": [
-            {
-                "episode": episode,
-                "step": one.step,
-                "control": one.control,
-                "did": one.like,
-                "state": repr(one.state),
-                "next_state": repr(one.next_state),
-            }
-            for episode, recording in log.recordings.items()
+            {"episode": number, "step": one.step, "control": one.control, "did": one.like}
+            | {"state": repr(one.state), "next_state": repr(one.next_state)}
+            for number, recording in log.recordings.items()
             for one in recording.surprises
         ],
         "unknown_states": [repr(value) for recording in log.recordings.values() for value in recording.unknown],
@@ -111,9 +108,8 @@ def _remarks(log: Log, contradictions: Mapping[int, str], slip: SlipEstimate | N
         yield _warning(f"episode {number} rejected: {why}")
     for number, why in islice(contradictions.items(), MAX_LISTED):
         yield _warning(f"demonstration {number}: {why}")
-    more = len(contradictions) - MAX_LISTED
-    if more > 0:
-        yield _warning(f"and {more} more like these; --json lists them all")
+    if len(contradictions) > MAX_LISTED:
+        yield _warning(f"and {len(contradictions) - MAX_LISTED} more like these; --json lists them all")
     if log.matches:
         mean = fmean(match.mean_error for match in log.matches.values())
         number, worst = max(log.matches.items(), key=lambda item: item[1].largest_error)
@@ -184,10 +180,6 @@ def _way_to_right_chances(task: str, slip: SlipEstimate | None) -> str:
     if slipping and slip is None:
         return f"To plan with what happened, import the log for {slipping[1]}, with --estimate-slip."
     return "To plan with what happened, change the chances in the world's `outcomes`, or the `slip` of its task."
-
-
-def _warning(sentence: str) -> Text:
-    return Text(sentence, "yellow")
 
 
 def _most(counts: Counter[str]) -> str:

@@ -18,14 +18,13 @@ The seed is that of the scene, 0 by default. Without a score, the task's rule de
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.support.bounds import LARGEST_SEED
@@ -47,20 +46,12 @@ KEPT_WORLDS = 8
 
 @dataclass(frozen=True)
 class PathMatch:
-    """The path over a world that is nearest to a recorded path."""
+    """The path over a world that is nearest to a recorded one; see `Roadmap.match_path`."""
 
     controls: tuple[int, ...]  # of the path
     states: tuple[int, ...]  # along the path, one more than controls
     mean_error: float  # the mean distance of the two paths along both, in metres
     largest_error: float  # the largest distance
-
-
-@runtime_checkable
-class PathMatcher(Protocol):
-    """The source of a world whose states lie in the plane, so that recorded paths can be matched to it."""
-
-    def match_path(self, path: NDArray[np.float64], start: int) -> PathMatch:
-        """Match a recorded path of places (x, y), shape [places, 2], that begins in the state `start`."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +65,10 @@ class Log:
     rejected: Mapping[int, str] = field(default_factory=dict)  # why an episode was rejected
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
+def read_json_lines(path: Path) -> list[tuple[int, Callable[[], Any]]]:
     """The number of each line that is not empty, and a function that parses it."""
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if line.strip():
-            yield number, partial(parse_json, line)
+    lines = enumerate(read_text(path).splitlines(), start=1)
+    return [(number, partial(parse_json, line)) for number, line in lines if line.strip()]
 
 
 LOG_FORMATS: Registry[Callable[[Path], Iterable[tuple[int, Any]]]] = Registry(
@@ -97,41 +87,33 @@ def read_recordings(path: Path, task: Task) -> Log:
     entries = list(LOG_FORMATS.get(path.suffix, read_json_lines)(path))
     if not entries:
         raise BadInputError(f"{path}: there is no episode in it")
-    demonstrations: list[Demonstration] = []
-    matches: dict[int, PathMatch] = {}
-    recordings: dict[int, Recording] = {}
+    episodes: list[tuple[Demonstration, PathMatch | Recording | None]] = []
     ignored: dict[str, None] = {}
     make_world = lru_cache(KEPT_WORLDS)(task.make_world)
     for line, entry in track(entries, "log", total=len(entries)):
         try:
             content = entry() if callable(entry) else entry
-            demonstration, read = _read_episode(content, task, make_world)
+            episodes.append(_read_episode(content, task, make_world))
             ignored |= dict.fromkeys(name for name in content if name not in FIELDS)
         except BadInputError as error:
             raise BadInputError(f"{path}: line {line}: {error}") from None
         except RecursionError:
             raise BadInputError(f"{path}: line {line}: nested too deeply") from None
-        if isinstance(read, PathMatch):
-            matches[len(demonstrations)] = read
-        elif read is not None:
-            recordings[len(demonstrations)] = read
-        demonstrations.append(demonstration)
-    return Log(Dataset(task.name, tuple(demonstrations)), matches, recordings, tuple(ignored))
+    matches = {i: read for i, (_, read) in enumerate(episodes) if isinstance(read, PathMatch)}
+    recordings = {i: read for i, (_, read) in enumerate(episodes) if isinstance(read, Recording)}
+    return Log(Dataset(task.name, tuple(one for one, _ in episodes)), matches, recordings, tuple(ignored))
 
 
 def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
     """Sentences about demonstrations whose score contradicts the task's rule, by the number of each, from 1."""
-    sentences: dict[int, str] = {}
-    if task.rule is None:
-        return sentences
-    for number, demonstration in enumerate(dataset, start=1):
-        fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
-        if fulfilled != demonstration.is_success:
-            sentences[number] = (
-                f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
-                f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
-            )
-    return sentences
+    return {
+        number: (
+            f"the score {one.score:g} says {'success' if one.is_success else 'failure'},"
+            f" and the rule of {task.name} is {'not ' if one.is_success else ''}fulfilled"
+        )
+        for number, one in enumerate(dataset, start=1)
+        if task.rule is not None and (score_by_rule(task, one) == SUCCESS_SCORE) != one.is_success
+    }
 
 
 def _read_episode(
@@ -150,8 +132,10 @@ def _read_episode(
             read = _match(world, entry["path"])
             controls = read.controls
         demonstration = replay(world, controls, FAILURE_SCORE, seed)
-    score = _score(entry["score"]) if "score" in entry else score_by_rule(task, demonstration)
-    return replace(demonstration, score=score), read
+    score = entry.get("score", score_by_rule(task, demonstration))
+    if not _is_number(score):
+        raise BadInputError(f"score must be a finite number, not {str(score)[:40]}")
+    return replace(demonstration, score=float(score)), read
 
 
 def score_by_rule(task: Task, demonstration: Demonstration) -> float:
@@ -164,8 +148,7 @@ def _check_entry(entry: Any, task: Task) -> None:
     if not isinstance(entry, dict):
         raise BadInputError('an episode is an object with a list "controls", "states" or "path"')
     for name in sorted(set(entry) - set(FIELDS)):
-        meant = did_you_mean(name, FIELDS, similarity=0.8)
-        if meant:
+        if meant := did_you_mean(name, FIELDS, similarity=0.8):
             raise BadInputError(f"unknown field {name!r}{meant}")
     given = [name for name in GIVEN_BY if name in entry]
     if not given or ("path" in given and len(given) > 1) or not all(isinstance(entry[name], list) for name in given):
@@ -182,22 +165,17 @@ def _check_entry(entry: Any, task: Task) -> None:
 
 def _match(world: World[Any], path: Sequence[Any]) -> PathMatch:
     """The path over the roadmap of a world that is nearest to a recorded path."""
-    matcher = world.source if isinstance(world, GraphWorld) else world
-    if not isinstance(matcher, PathMatcher):
+    roadmap: Any = world.source if isinstance(world, GraphWorld) else world
+    if not hasattr(roadmap, "match_path"):
         raise BadInputError("a path needs a roadmap, and this task has none; give the controls or the states")
     are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
     numbers = [number for place in path for number in place] if are_places else []
     if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
         raise BadInputError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
-    return matcher.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
+    match: PathMatch = roadmap.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
+    return match
 
 
 def _is_number(value: Any) -> bool:
     """Whether it is a finite number of ordinary size."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def _score(score: Any) -> float:
-    if not _is_number(score):
-        raise BadInputError(f"score must be a finite number, not {str(score)[:40]}")
-    return float(score)

@@ -4,8 +4,6 @@ Export runs the controls in the real environment and writes its observations, re
 an episode whose observations the environment contradicts is rejected, with the step at which they differ.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,25 +23,11 @@ from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
 from wfairl.recordings.log import Log, score_by_rule
 
-if TYPE_CHECKING:
-    import gymnasium
-
 LONGEST_MISSION = 1024
 """MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can be stored."""
 
 DATASETS_PATH = "MINARI_DATASETS_PATH"
 """The environment variable from which Minari takes its folder, and from nowhere else."""
-
-
-class GymnasiumTask(Task, Protocol):
-    """A task whose scenes are Gymnasium environments, as Minari requires."""
-
-    @property
-    def environment_id(self) -> str:
-        """Gymnasium's id."""
-
-    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-        """The environment of one seed, reset."""
 
 
 def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:
@@ -56,19 +40,18 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
     from minari.data_collector import EpisodeBuffer
 
     source = _gymnasium_task(task)
-    episodes: list[EpisodeBuffer] = []
-    for demonstration in track(dataset, "export"):
-        episodes.append(
-            EpisodeBuffer(
-                id=len(episodes),
-                seed=demonstration.seed,
-                actions=np.array(demonstration.controls, np.int64),
-                **_run(source, demonstration),
-                infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
-            )
+    episodes = [
+        EpisodeBuffer(
+            id=number,
+            seed=demonstration.seed,
+            actions=np.array(demonstration.controls, np.int64),
+            **_run(source, demonstration),
+            infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
         )
+        for number, demonstration in enumerate(track(dataset, "export"))
+    ]
     environment = source.make_environment(seed=0)
-    observed = cast(spaces.Dict, environment.observation_space).spaces
+    observed = environment.observation_space.spaces
     with _datasets_path(root), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"`\w+` is set to None", UserWarning)  # the user cannot give an author here
         try:
@@ -113,7 +96,7 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Log:
     )
 
 
-def _import(loaded: Any, task: GymnasiumTask) -> Log:
+def _import(loaded: Any, task: Any) -> Log:
     seeds = [metadata.get("seed") for metadata in loaded.storage.get_episode_metadata(loaded.episode_indices)]
     demonstrations, rejected = [], {}
     episodes = zip(loaded.iterate_episodes(), seeds, strict=True)
@@ -125,29 +108,29 @@ def _import(loaded: Any, task: GymnasiumTask) -> Log:
     return Log(Dataset(task.name, tuple(demonstrations)), rejected=rejected)
 
 
-def _gymnasium_task(task: Task) -> GymnasiumTask:
-    """The task, if it has a Gymnasium environment; raises `BadInputError` if not."""
+def _gymnasium_task(task: Task) -> Any:
+    """The task, if it has a Gymnasium environment: an `environment_id`, and `make_environment(seed)`."""
     if not hasattr(task, "make_environment") or not hasattr(task, "environment_id"):
         raise BadInputError(
             f"the task {task.name!r} has no Gymnasium environment, which Minari's data sets are of;"
             " demonstrations of any task are kept as *.safetensors"
         )
-    return cast(GymnasiumTask, task)
+    return task
 
 
-def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
+def _run(task: Any, demonstration: Demonstration) -> dict[str, Any]:
     """Observations, rewards and ends of the real environment along a demonstration.
 
     An environment that goes elsewhere than the model, as after the end, is a `ContradictionError`.
     """
     simulator = task.make_simulator(demonstration.seed)
-    world, real = simulator.world, cast(Any, simulator).environment.unwrapped
+    world, real = simulator.world, simulator.environment.unwrapped
     states = demonstration.follow(world).states
     observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
     ends: dict[str, list[Any]] = {"rewards": [], "terminations": [], "truncations": []}
     for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
-        if cast(Any, world).state_of(real) != states[step + 1]:
+        if world.state_of(real) != states[step + 1]:
             raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
         for key, value in observation.items():
             observations[key].append(value)
@@ -156,7 +139,7 @@ def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
     return {"observations": observations, **ends}
 
 
-def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstration:
+def _to_demonstration(episode: Any, seed: Any, task: Any) -> Demonstration:
     if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
         raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
@@ -181,14 +164,12 @@ def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> N
 def _datasets_path(root: Path | None) -> Iterator[None]:
     """Let Minari use a folder meanwhile, its own default if None."""
     before = os.environ.get(DATASETS_PATH)
-    if root is not None:
-        os.environ[DATASETS_PATH] = str(Path(root).resolve())
     try:
+        os.environ |= {} if root is None else {DATASETS_PATH: str(Path(root).resolve())}
         yield
     finally:
         os.environ.pop(DATASETS_PATH, None)
-        if before is not None:
-            os.environ[DATASETS_PATH] = before
+        os.environ |= {} if before is None else {DATASETS_PATH: before}
 
 
 def _import_minari() -> ModuleType:

@@ -23,13 +23,13 @@ from wfairl.core.worlds.world import World, available_controls, outcomes_of, sli
 
 @dataclass(frozen=True)
 class Surprise:
-    """A step to a state to which the control does not lead in the model."""
+    """A step to a state to which the control does not lead in the model; states as the world's author wrote them."""
 
     step: int  # in its episode, from 0
     control: str | None  # what was done; None if the log does not say
-    state: Any  # as the world's author wrote them
-    next_state: Any  # as the world's author wrote them
     like: str  # the name of another control that leads there, `STAYED`, or `ELSEWHERE`
+    state: Any
+    next_state: Any
 
 
 STAYED, ELSEWHERE = "stayed", "elsewhere"
@@ -86,18 +86,16 @@ def read_states(
     for step, wanted in enumerate(recorded[1:]):
         given = None if controls is None else control_number(world, controls[step], step)
         if waiting is None:
-            found = read.next(states[-1], given, wanted, rng, step)
+            control, after, is_expected = read.next(states[-1], given, wanted, rng, step)
         else:
-            found = waiting, read.find(wanted), False
-        control, after, is_expected = found
+            control, after, is_expected = waiting, read.find(wanted), False
         if after is None:
             unknown.append(wanted)
             waiting = control
             continue
         if not is_expected:
-            like = read.like(states[-1], after)
-            name = None if given is None else world.controls[control]
-            surprises.append(Surprise(step, name, state_name(world, states[-1]), state_name(world, after), like))
+            name, between = None if given is None else world.controls[control], (states[-1], after)
+            surprises.append(Surprise(step, name, read.like(*between), *(state_name(world, one) for one in between)))
         if controls is not None and not slips(world):
             shares.append(read.share(states[-1], control, after))
         taken.append(control)
@@ -130,18 +128,22 @@ class _Reader:
         self.world = world
         self._equal = lru_cache(None)(lambda value, state: _equals(json.loads(value), state_name(world, state)))
 
+    def available(self, state: Any) -> list[int]:
+        return np.flatnonzero(available_controls(self.world, state)).tolist()
+
     def next(
         self, state: Any, control: int | None, wanted: Any, rng: np.random.Generator, step: int
     ) -> tuple[int, Any, bool]:
         """The control, the next state or None if it is unknown, and whether the control leads there."""
-        available = np.flatnonzero(available_controls(self.world, state)).tolist()
+        available = self.available(state)
         if control is not None and control not in available:
             raise BadInputError(f"step {step}: the control {self.world.controls[control]!r} is not available there")
-        fitting = []
-        for one in available if control is None else [control]:
-            for _, after in outcomes_of(self.world, state, one):
-                if self._is(wanted, after):
-                    fitting.append((self.world.label(state, one, after), one, after))
+        fitting = [
+            (self.world.label(state, one, after), one, after)
+            for one in (available if control is None else [control])
+            for _, after in outcomes_of(self.world, state, one)
+            if self._is(wanted, after)
+        ]
         if fitting:
             alike = [one for one in fitting if one[0] == fitting[0][0]]
             _, control, after = alike[rng.integers(len(alike))]
@@ -162,14 +164,12 @@ class _Reader:
         """The control that leads there, `STAYED`, or `ELSEWHERE`."""
         if state == after:
             return STAYED
-        world = self.world
-        available = np.flatnonzero(available_controls(world, state)).tolist()
-        leading = [world.controls[u] for u in available if world.step(state, u) == after]
-        return leading[0] if leading else ELSEWHERE
+        leading = (u for u in self.available(state) if self.world.step(state, u) == after)
+        return next((self.world.controls[u] for u in leading), ELSEWHERE)
 
     def share(self, state: Any, control: int, after: Any) -> tuple[bool, float]:
         """Whether a control leads to a state, and which share of the other available ones does."""
-        others = [u for u in np.flatnonzero(available_controls(self.world, state)).tolist() if u != control]
+        others = [u for u in self.available(state) if u != control]
         leading = sum(self.world.step(state, u) == after for u in others)
         return self.world.step(state, control) == after, leading / max(len(others), 1)
 
