@@ -82,27 +82,19 @@ class PrefixTree:
         return len(self.parents)
 
 
-def encode(words: Sequence[Word], alphabet: Sequence[Label]) -> Corpus:
-    """The corpus of `words`, each of weight 1; a label outside the alphabet becomes `UNKNOWN_SYMBOL`."""
-    return _flatten(words, defaultdict(lambda: UNKNOWN_SYMBOL, {label: i for i, label in enumerate(alphabet)}))
-
-
-def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
-    """The corpus of `words` over the labels that occur in them, and these labels in their one order."""
-    index = defaultdict[Label, int]()
-    index.default_factory = index.__len__  # numbers in the order in which labels are met
-    corpus = _flatten(words, index, weights)
-    alphabet = sort_labels(index)
-    number = np.zeros(len(alphabet), np.int32)
-    number[[index[label] for label in alphabet]] = np.arange(len(alphabet))
-    return Corpus(number[corpus.symbols], corpus.offsets, corpus.weights), alphabet
-
-
-def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None = None) -> Corpus:
+def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
+    """The corpus of `words`, of weight 1 unless given; a label outside the alphabet becomes `UNKNOWN_SYMBOL`."""
+    index = defaultdict(lambda: UNKNOWN_SYMBOL, {label: i for i, label in enumerate(alphabet)})
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     symbols = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), np.int32, int(offsets[-1]))
     return Corpus(symbols, offsets, np.ones(len(words)) if weights is None else np.asarray(weights, np.float64))
+
+
+def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
+    """The corpus of `words` over the labels that occur in them, and these labels in their one order."""
+    alphabet = sort_labels(chain.from_iterable(words))
+    return encode(words, alphabet, weights), alphabet
 
 
 def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTree:

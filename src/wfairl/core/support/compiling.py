@@ -31,7 +31,6 @@ import_without("scipy.linalg", "numba.np.arraymath")._HAVE_BLAS = True  # type: 
 PACKAGE = Path(__file__).parents[2]
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
 
-
 PATIENCE = 1.0
 """Seconds of processor in the interpreter after which a kernel is compiled."""
 
@@ -82,7 +81,8 @@ class _Interpreted(CPUDispatcher):
 
     def __call__(self, *args: Any) -> Any:
         begin = thread_time()
-        if (self.interpreted_for == 0 and _is_kept(self)) or self.interpreted_for > PATIENCE or not _are_small(args):
+        is_kept, is_large = self.interpreted_for == 0 and _is_kept(self), _entries(args) > LARGEST_INTERPRETED
+        if is_kept or is_large or self.interpreted_for > PATIENCE:
             self.__class__ = CPUDispatcher
             return self(*args)
         with np.errstate(over="ignore"):  # hashes overflow, and are meant to
@@ -94,10 +94,6 @@ class _Interpreted(CPUDispatcher):
 def _is_kept(kernel: CPUDispatcher) -> bool:
     """Whether an earlier process has compiled a kernel."""
     return isinstance(kernel._cache, FunctionCache) and Path(kernel._cache._cache_file._index_path).exists()
-
-
-def _are_small(args: tuple[Any, ...]) -> bool:
-    return sum(map(_entries, args)) <= LARGEST_INTERPRETED
 
 
 def _entries(value: Any) -> int:

@@ -18,7 +18,8 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_
     """Apply a function that releases the GIL, such as a compiled kernel, to every item; `n_jobs` -1 is one per core."""
     if n_jobs == 0:
         raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one per core")
-    workers = n_jobs if n_jobs > 0 else max(_cores() + 1 + n_jobs, 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)
     if workers == 1:
         yield from map(function, items)
         return
@@ -27,8 +28,3 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_
         yield from pool.map(function, items)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
