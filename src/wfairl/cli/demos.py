@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from wfairl.cli.console import out, print_json
+from wfairl.cli.console import tell
 from wfairl.cli.options import AsJson, Jobs, TaskName, check_file
 from wfairl.core.automata.words import Word, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -103,17 +103,11 @@ def save_and_report(
     """Write demonstrations and report them, with facts for `--json` and remarks for people on how they were read."""
     save(dataset, output)
     words = [one.word for one in dataset if one.is_success]
-    if as_json:
-        temperature = None if dataset.temperature == float("inf") else dataset.temperature
-        counts = {"demonstrations": len(dataset), "successes": len(words), "temperature": temperature}
-        print_json({"path": str(output), "task": dataset.task, **counts, **(facts or {})})
-        return
+    temperature = None if dataset.temperature == float("inf") else dataset.temperature
+    counts = {"demonstrations": len(dataset), "successes": len(words), "temperature": temperature}
     counted = f"{len(words)} successful and {len(dataset) - len(words)} failed demonstrations"
-    out.print(f"{output}: {counted} of {dataset.task}")
-    for remark in remarks:
-        out.print(remark)
-    if words:
-        out.print(_word_table(Counter(words)))
+    lines = [f"{output}: {counted} of {dataset.task}", *remarks, *([_word_table(Counter(words))] if words else [])]
+    tell({"path": str(output), "task": dataset.task, **counts, **(facts or {})}, lines, as_json)
 
 
 def _word_table(words: Counter[Word]) -> Table:

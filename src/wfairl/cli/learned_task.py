@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import RenderableType
 
-from wfairl.cli.console import facts_table, out, print_json
+from wfairl.cli.console import facts_table, tell
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
@@ -29,23 +30,19 @@ NO_TASK = "no automaton explains the demonstrations better than chance: give a f
 
 def report_words(task: LearnedTask, held_out: HeldOut | None, output: Path, as_json: bool) -> None:
     """Print a task learned from words."""
-    if as_json:
-        print_json(_document_of_words(task, held_out))
-        return
+    lines: list[RenderableType] = [facts_table([*_facts_of_words(task, held_out), ("written to", str(output))])]
     accepted = task.model.summary.accepted
     if held_out is not None and not held_out.beats_constant and not task.trivial and accepted is not None:
-        out.print(
+        guess = (
             f"No better than a guess: on {held_out.words} held-out words the rule is right in {held_out.accuracy:.1%},"
             f" and always answering the same in {held_out.base_rate:.1%}."
         )
-    out.print(facts_table([*_facts_of_words(task, held_out), ("written to", str(output))]))
+        lines.insert(0, guess)
+    tell(_document_of_words(task, held_out), lines, as_json)
 
 
 def report_rational(model: TaskModel, dataset: Dataset, task: Task, output: Path, verbose: bool, as_json: bool) -> None:
     """Print a task learned by the rationality of demonstrators; the edges of its automaton only if asked to."""
-    if as_json:
-        print_json(_document_of_posterior(model, dataset))
-        return
     summary, posterior = model.summary, posterior_of(model)
     failures = summary.words - summary.successes
     facts = [("demonstrations", f"{summary.successes} successful" + (f", {failures} failed" if failures else ""))]
@@ -56,7 +53,7 @@ def report_rational(model: TaskModel, dataset: Dataset, task: Task, output: Path
         facts.append(("edges", posterior.chosen.text))
     facts.append(("states", str(summary.states)))
     facts += [("note", NO_TASK)] if posterior is None else _facts_of_posterior(posterior, dataset, task)
-    out.print(facts_table([*facts, ("written to", str(output))]))
+    tell(_document_of_posterior(model, dataset), [facts_table([*facts, ("written to", str(output))])], as_json)
 
 
 def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tuple[str, str]]:
@@ -155,10 +152,8 @@ def _facts_of_posterior(posterior: TaskPosterior, dataset: Dataset, task: Task) 
     yield "temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely"
     yield from (("does not fit", sentence) for sentence in _misfits(posterior, dataset))
     for state, labels in posterior.untested_labels().items():
-        yield (
-            "not tested",
-            f"{describe_state(posterior.chosen.automaton, state)}: {', '.join(map(format_label, labels))}",
-        )
+        where = describe_state(posterior.chosen.automaton, state)
+        yield "not tested", f"{where}: {', '.join(map(format_label, labels))}"
 
 
 def _misfits(posterior: TaskPosterior, dataset: Dataset) -> Iterator[str]:

@@ -1,14 +1,15 @@
 """`wfairl plan`. It imports what every plan needs; SciPy, torch and matplotlib only where an option needs them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 
-from wfairl.cli.console import out, print_json
+from wfairl.cli.console import tell
 from wfairl.cli.options import AsJson, ImageFile, TaskName
 from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.task_model import TaskModel
@@ -103,11 +104,9 @@ def plan(
         if slips(world) and output.suffix.lower() == ".gif":
             shown = _drawn_episode(world, found, transition_cost, found_task.horizon, seed)
         write_image(film_path(world, shown), output)
-    if as_json:
-        picture = None if output is None else str(output)
-        print_json({"task": task, "seed": seed, **_document(world, found, refined), "picture": picture})
-    else:
-        _print(world, found, refined, output)
+    picture = None if output is None else str(output)
+    document = {"task": task, "seed": seed, **_document(world, found, refined), "picture": picture}
+    tell(document, _lines(world, found, refined, output), as_json)
 
 
 @dataclass(frozen=True)
@@ -195,31 +194,33 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
     return document if refined is None else {**document, "refined": refined.to_document()}
 
 
-def _print(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", output: Path | None) -> None:
+def _lines(
+    world: Any, found: _SupportedPlan, refined: "RefinedPlan | None", output: Path | None
+) -> Iterator[RenderableType]:
     plan, path = found.plan, found.plan.path
-    out.print(path_table(world.controls, path))
-    proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
+    yield path_table(world.controls, path)
     if slips(world):
-        out.print("this world slips: the plan is a policy, and the table its most probable way to succeed")
-        out.print(f"cost  {plan.cost:.4g} expected; succeeds with probability {plan.success:.4f}")
-        _print_detours(world, plan)
+        yield "this world slips: the plan is a policy, and the table its most probable way to succeed"
+        yield f"cost  {plan.cost:.4g} expected; succeeds with probability {plan.success:.4f}"
+        yield from _detour_lines(world, plan)
     else:
-        out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
-    out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in plan.statistics.items()))
+        proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
+        yield f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}"
+    yield f"word  {format_word(compress(path.labels))}"
+    yield ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in plan.statistics.items())
     if output is not None:
         drawn = " (an episode that was drawn)" if slips(world) and output.suffix.lower() == ".gif" else ""
-        out.print(f"wrote {output}{drawn}")
+        yield f"wrote {output}{drawn}"
     if refined is not None:
-        out.print(refined.sentence)
+        yield refined.sentence
     if found.leaves_at is not None:
-        out.print(f"from step {found.leaves_at} on, this plan does what no demonstration does")
+        yield f"from step {found.leaves_at} on, this plan does what no demonstration does"
     if found.untested_steps:
         steps = ", ".join(map(str, found.untested_steps))
-        out.print(f"no demonstration tests the automaton's transitions at step {steps}")
+        yield f"no demonstration tests the automaton's transitions at step {steps}"
 
 
-def _print_detours(world: Any, plan: Plan) -> None:
+def _detour_lines(world: Any, plan: Plan) -> Iterator[RenderableType]:
     """The detours that are probable, and those that make success least probable, in the order of the steps."""
     worst = sorted(plan.detours, key=lambda one: (-one.probability * (plan.success - one.success), -one.probability))
     table = Table("after step", "chance", "otherwise at", "then", "succeeds")
@@ -227,10 +228,9 @@ def _print_detours(world: Any, plan: Plan) -> None:
         then, at = _name(world, one.control) or "-", _place(world, one.state)
         table.add_row(str(one.step + 1), f"{one.probability:.1%}", at, then, f"{one.success:.1%}")
     if plan.detours:
-        out.print(table)
-        more = len(plan.detours) - MOST_DETOURS
-        if more > 0:
-            out.print(f"and {more} more; --json lists them all")
+        yield table
+    if len(worst) > MOST_DETOURS:
+        yield f"and {len(worst) - MOST_DETOURS} more; --json lists them all"
 
 
 def _detours(world: Any, detours: Sequence[Detour]) -> list[dict[str, Any]]:
