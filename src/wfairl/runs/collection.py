@@ -35,15 +35,9 @@ MAX_TRIES_PER_DEMONSTRATION = 50
 DEMONSTRATOR = 1
 """Separates the demonstrator's random numbers from those of the scene, which have the same seed."""
 
-_SUCCESSES, _FAILURES = 0, 1
-"""Halves of a collection's scenes: even ones are for successes, odd ones for failures."""
-
 
 Attempted = Demonstration | str | None
 """A demonstration, or why the rule cannot be satisfied in a scene, or None for one that did not end as required."""
-
-Attempt = Callable[[int], Attempted]
-"""From the seed of a scene to what came of it."""
 
 
 def collect(
@@ -86,12 +80,10 @@ def collect(
         partial(_attempt, task, expert, SUCCESS_SCORE),
         partial(_attempt, task, RandomPolicy(), FAILURE_SCORE),
     )
-    experts = f"{task.name}: experts at temperature {temperature:g}"
-    demonstrations = (
-        *_gather(succeed, successes, seed, _SUCCESSES, experts, n_jobs),
-        *_gather(fail, failures, seed, _FAILURES, f"{task.name}: random walks", n_jobs),
-    )
-    return Dataset(task.name, demonstrations, temperature)
+    # Even scenes are for successes, odd ones for failures.
+    gathered = _gather(succeed, successes, seed, 0, f"{task.name}: experts at temperature {temperature:g}", n_jobs)
+    gathered += _gather(fail, failures, seed, 1, f"{task.name}: random walks", n_jobs)
+    return Dataset(task.name, tuple(gathered), temperature)
 
 
 def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
@@ -114,7 +106,9 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
     return Demonstration.of(episode, score, scene)
 
 
-def _gather(attempt: Attempt, wanted: int, seed: int, half: int, description: str, n_jobs: int) -> list[Demonstration]:
+def _gather(
+    attempt: Callable[[int], Attempted], wanted: int, seed: int, half: int, description: str, n_jobs: int
+) -> list[Demonstration]:
     """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
     gathered: list[Demonstration] = []

@@ -1,7 +1,7 @@
 """The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,7 @@ class PlanningMethod(Method):
         task.save(directory / TASK_MODEL)
         result = training.model.learn(training)
         save_cost(result.model, directory / COST)
-        named = cost_by_name(result.model, training.scenes[0].product.world)
-        return describe_training(task, result, left_out, named)
+        return describe_training(task, result, left_out, training.scenes[0].product.world)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         """See `Method`; the policy is cautious if the task model has a posterior."""
@@ -138,20 +137,17 @@ def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomat
 def cost_by_name(cost: CostModel, world: World[Any]) -> dict[str, Any]:
     """The learned costs of a world's features and controls, by name; empty for a network."""
     if isinstance(cost, SampledCost):
-        return {
-            "plain_steps": {
-                one.name: {"cost": one.cost, "low": one.low, "high": one.high} for one in term_costs(cost, world)
-            }
-        }
+        terms = term_costs(cost, world)
+        return {"plain_steps": {one.name: {"cost": one.cost, "low": one.low, "high": one.high} for one in terms}}
     if isinstance(cost, PricesCost):
         return {"prices": dict(zip(cost.names_of(world), cost.prices.tolist(), strict=True))}
     return {}
 
 
 def describe_training(
-    model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut], named: Mapping[str, Any]
+    model: TaskModel, training: TrainingResult, left_out: Sequence[LeftOut], world: World[Any]
 ) -> Trained:
-    """The outcome of training a cost, as facts and lines; `named` is the cost as `cost_by_name` gives it."""
+    """The outcome of training a cost, as facts and lines; its features and controls are those of a world."""
     summary, history = model.summary, training.history
     rank = "" if summary.rank is None else f"rank {summary.rank}, "
     lines = [
@@ -170,7 +166,7 @@ def describe_training(
         "held_out_loss": history[training.epoch].held_out_loss,
         "held_out_loss_before": history[0].held_out_loss,
         "left_out": [asdict(one) for one in left_out],
-        **named,
+        **cost_by_name(training.model, world),
     }
     if isinstance(training.model, SampledCost):
         facts["no_preference"] = float(training.model.unit[0])
