@@ -102,7 +102,7 @@ def test_sections_can_be_reached_from_the_contents_even_with_the_same_title():
 def test_a_table_keeps_its_cells_alignment_and_highlights():
     table = PageTable(
         (Column("name"), Column("return", "right")),
-        (("ours", TableCell(number(0.123456789), note="paper 0.1", highlighted=True)), ("theirs", number(2))),
+        (("ours", TableCell(number(0.123456789), note="paper 0.1")), ("theirs", number(2))),
         caption="returns",
         highlighted_rows=frozenset({1}),
     )
@@ -113,7 +113,6 @@ def test_a_table_keeps_its_cells_alignment_and_highlights():
         ["theirs", "2"],
     ]
     assert numbers_in(root) == [0.123456789, 2]
-    assert [cell.text for cell in root.all("td", class_="highlighted")] == ["0.123paper 0.1"]
     assert [row.children[0].text for row in root.all("tr", class_="highlighted")] == ["theirs"]
     assert all("right" in cell.attributes["class"] for cell in root.all("td"))
     assert root.one("figcaption").text == "returns"

@@ -69,11 +69,10 @@ class Column:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell with a smaller note below its text, or with a highlight."""
+    """A cell with a smaller note below its text."""
 
     text: Text
     note: Text = ""
-    highlighted: bool = False
 
 
 @dataclass(frozen=True)

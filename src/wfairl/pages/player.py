@@ -119,11 +119,11 @@ class EpisodePlayer:
 
 def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:
     episode, trajectory, states = recording.episode, recording.trajectory, recording.automaton_states
-    last = len(trajectory)
+    last, probabilities = len(trajectory), trajectory.probabilities
     moments = [
         {
             "control": trajectory.controls[moment] if moment < last else None,
-            "probabilities": _rounded(trajectory.probabilities[moment]) if moment < last else None,
+            "probabilities": [round(float(p), DIGITS) for p in probabilities[moment]] if moment < last else None,
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
             "read": len(compress(trajectory.labels[:moment])),
             "state": None if states is None else states[moment],
@@ -147,10 +147,6 @@ def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, autom
         "frame": None if frames is None else frames[0].ravel().tolist(),
         "moments": moments,
     }
-
-
-def _rounded(probabilities: NDArray[np.float64]) -> list[float]:
-    return [round(float(one), DIGITS) for one in probabilities]
 
 
 def _frame_changes(recording: RecordedEpisode, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from wfairl.core.support.errors import BadInputError
 from wfairl.runs.evaluation import Evaluation
 
-RESAMPLES = 2_000
-TAILS = (2.5, 97.5)
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -62,8 +59,8 @@ def _gaps(ours: Mapping[int, float], others: Mapping[int, float]) -> NDArray[np.
     return np.array([ours[seed] - others[seed] for seed in sorted(ours.keys() & others.keys())], np.float64)
 
 
-def mean_with_interval(values: NDArray[np.float64], resamples: int = RESAMPLES) -> Estimate:
+def mean_with_interval(values: NDArray[np.float64], resamples: int = 2_000) -> Estimate:
     """The mean of values, one of each scene, with the interval of the bootstrap."""
     drawn = np.random.default_rng(0).integers(len(values), size=(resamples, len(values)))
-    low, high = np.percentile(values[drawn].mean(axis=1), TAILS)
+    low, high = np.percentile(values[drawn].mean(axis=1), (2.5, 97.5))
     return Estimate(float(values.mean()), float(low), float(high))

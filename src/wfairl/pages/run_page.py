@@ -146,7 +146,9 @@ def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterato
     shown = f"From {counted(model.summary.successes, 'demonstration')}"
     shown += _misfits(len(posterior.outliers))
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
-    others = "".join(f"; or, with {weight:.0%}: {_in_brief(rule)}" for rule, weight in posterior.other_rules(1))
+    longer = "a longer rule, which is listed below"
+    rivals = ((rule if len(rule) <= LONGEST_RULE else longer, weight) for rule, weight in posterior.other_rules(1))
+    others = "".join(f"; or, with {weight:.0%}: {rule}" for rule, weight in rivals)
     probable = (one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT)
     doubt = next((one for one in probable if _matters(one.constraint, posterior, orders)), None)
     beside = "" if doubt is None else f" Beside it there may be more: {doubt}, with {doubt.probability:.0%}."
@@ -168,11 +170,6 @@ def _matters(constraint: Constraint, posterior: TaskPosterior, orders: Sequence[
     for first, second in orders:
         table = canonical_table(conjoin(table, Constraint("never", second, until=first), labels))
     return canonical_table(conjoin(table, constraint, labels, rows)).tobytes() != table.tobytes()
-
-
-def _in_brief(rule: str) -> str:
-    """A rule, or where to read one that is too long for the top of the page."""
-    return rule if len(rule) <= LONGEST_RULE else "a longer rule, which is listed below"
 
 
 def _tests(run: RunFiles) -> Iterator[tuple[str, str]]:
@@ -201,15 +198,11 @@ def _tests(run: RunFiles) -> Iterator[tuple[str, str]]:
 
 
 def _chance(evaluation: Evaluation) -> str:
-    """The interval of a policy's chance to fulfil the task."""
-    low, high = _wilson_interval(evaluation.success_rate, len(evaluation.episodes))
-    return f" (a chance of {low:.0%} to {high:.0%})"
-
-
-def _wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval of 95 % of a probability of which a share of some trials was seen."""
+    """Wilson's interval of 95 % of a policy's chance to fulfil the task."""
+    share, count, z = evaluation.success_rate, len(evaluation.episodes), 1.96
     middle, half = share + z**2 / (2 * count), z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return (middle - half) / (1 + z**2 / count), (middle + half) / (1 + z**2 / count)
+    low, high = ((middle + side) / (1 + z**2 / count) for side in (-half, half))
+    return f" (a chance of {low:.0%} to {high:.0%})"
 
 
 def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
@@ -239,23 +232,18 @@ def rule_section(run: RunFiles, model: TaskModel) -> Section:
 
 def _rule_facts(model: TaskModel) -> Facts:
     summary = model.summary
+    facts: list[tuple[str, Text]] = [
+        ("States", (number(summary.states), " live" if summary.closed else ", and more that are not explored")),
+        ("Training words", (number(summary.words), ", of which ", number(summary.successes), " succeed")),
+        ("Acceptance threshold", brief_number(model.threshold)),
+        ("Loss on training words", brief_number(summary.loss)),
+    ]
     sizes = [number(size) for size in (summary.rank, summary.rows, summary.cols) if size is not None]
-    deviation = [] if summary.deviation is None else [("Deviation of the finite automaton", summary.deviation)]
-    return Facts(
-        (
-            *(
-                [("Rank / rows / cols", (sizes[0], *(part for one in sizes[1:] for part in (" / ", one))))]
-                if sizes
-                else []
-            ),
-            ("States", (number(summary.states), " live" if summary.closed else ", and more that are not explored")),
-            ("Training words", (number(summary.words), ", of which ", number(summary.successes), " succeed")),
-            ("Acceptance threshold", brief_number(model.threshold)),
-            ("Loss on training words", brief_number(summary.loss)),
-            *((name, brief_number(value)) for name, value in deviation),
-            ("Alphabet", Chips(tuple(format_label(label) for label in model.alphabet))),
-        )
-    )
+    if sizes:
+        facts.insert(0, ("Rank / rows / cols", (sizes[0], *(part for one in sizes[1:] for part in (" / ", one)))))
+    if summary.deviation is not None:
+        facts.append(("Deviation of the finite automaton", brief_number(summary.deviation)))
+    return Facts((*facts, ("Alphabet", Chips(tuple(map(format_label, model.alphabet))))))
 
 
 def _certainty(model: TaskModel) -> tuple[Block, ...]:

@@ -38,7 +38,10 @@ class TileSet:
             keys = rendering.tiles.keys(state)
             numbers = [self._number_of_key(key, rendering.tiles.render) for key in keys.ravel().tolist()]
             return np.array(numbers, np.int64).reshape(keys.shape)
-        cut = cut_tiles(np.asarray(rendering.render(state), np.uint8))
+        image = np.asarray(rendering.render(state), np.uint8)
+        rows, columns = (-(-length // TILE) for length in image.shape[:2])
+        margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
+        cut = np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)
         return np.array([[self.add(tile) for tile in row] for row in cut], np.int64)
 
     def add(self, tile: NDArray[np.uint8]) -> int:
@@ -53,13 +56,6 @@ class TileSet:
         if (render_tile, key) not in self._numbers_of_keys:
             self._numbers_of_keys[render_tile, key] = self.add(render_tile(key))
         return self._numbers_of_keys[render_tile, key]
-
-
-def cut_tiles(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """An image as tiles, shape [rows, columns, TILE, TILE, 3]."""
-    rows, columns = (-(-length // TILE) for length in image.shape[:2])
-    margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
-    return np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)
 
 
 def data_uri(pixels: NDArray[np.uint8], optimize: bool = False) -> str:
