@@ -15,7 +15,7 @@ the state after so many acts, or forward again (`History`). A new act replaces t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast, dataclass_transform, get_args
 
 from annotated_types import Ge, Gt, Lt, MaxLen
 
@@ -24,11 +24,10 @@ from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.questions.corrections import Correction, correction_of_document
 
-RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"
-JUDGES = (RULE, ENVIRONMENT, PERSON)
+Judge = Literal["rule", "environment", "person"]
 """What may decide whether a demonstration is right."""
 
-Judge = Literal["rule", "environment", "person"]
+JUDGES = RULE, ENVIRONMENT, PERSON = get_args(Judge)
 Control = Annotated[int, Ge(0), Lt(2**16)]
 Controls = Annotated[tuple[Control, ...], MaxLen(10_000)]
 Weight = Annotated[float, Gt(0)]
@@ -47,8 +46,9 @@ class JudgedPath:
     effects: Controls = ()
 
 
+@dataclass_transform(frozen_default=True)
 class Event:
-    """An event; a subclass gives the value of its key `do` in the journal.
+    """An event; a subclass is a frozen dataclass, and gives the value of its key `do` in the journal.
 
     Attributes:
         kinds: the subclasses by that value.
@@ -59,11 +59,10 @@ class Event:
     is_durable: ClassVar[bool]
 
     def __init_subclass__(cls, do: str, is_durable: bool = False) -> None:
-        Event.kinds[do] = cls
+        Event.kinds[do] = dataclass(frozen=True)(cls)
         cls.is_durable = is_durable
 
 
-@dataclass(frozen=True)
 class SessionStarted(Event, do="begin", is_durable=True):
     """A session started, with a registered task or an environment to invent one in."""
 
@@ -71,14 +70,12 @@ class SessionStarted(Event, do="begin", is_durable=True):
     environment: str | None
 
 
-@dataclass(frozen=True)
 class Renamed(Event, do="name"):
     """The session was renamed, and with it a task that was invented in it."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class PropositionAdded(Event, do="proposition", is_durable=True):
     """An invented task gained a proposition."""
 
@@ -86,7 +83,6 @@ class PropositionAdded(Event, do="proposition", is_durable=True):
     document: dict[str, Any]
 
 
-@dataclass(frozen=True)
 class PropositionRemoved(Event, do="forget"):
     """An invented task lost a proposition, and with it the corrections that name it, here as numbers."""
 
@@ -94,33 +90,28 @@ class PropositionRemoved(Event, do="forget"):
     corrections: tuple[Count, ...] = ()
 
 
-@dataclass(frozen=True)
 class JudgeChanged(Event, do="judge"):
     """Another judge decides what is right from now on."""
 
     by: Judge
 
 
-@dataclass(frozen=True)
 class ControlChosen(Event, do="control"):
     """A control was chosen."""
 
     control: Control
 
 
-@dataclass(frozen=True)
 class SceneRestarted(Event, do="reset"):
     """All controls were taken back."""
 
 
-@dataclass(frozen=True)
 class SceneChanged(Event, do="scene"):
     """Another scene was chosen."""
 
     seed: Seed
 
 
-@dataclass(frozen=True)
 class DemonstrationSaved(Event, do="keep", is_durable=True):
     """The controls so far became a demonstration, right or wrong."""
 
@@ -128,14 +119,12 @@ class DemonstrationSaved(Event, do="keep", is_durable=True):
     by: Judge
 
 
-@dataclass(frozen=True)
 class DemonstrationRemoved(Event, do="drop"):
     """A demonstration was removed."""
 
     demonstration: Count
 
 
-@dataclass(frozen=True)
 class QuestionAnswered(Event, do="answer", is_durable=True):
     """The person said whether a path would be right, or that they do not know."""
 
@@ -145,14 +134,12 @@ class QuestionAnswered(Event, do="answer", is_durable=True):
     effects: Controls = ()
 
 
-@dataclass(frozen=True)
 class AnswerWithdrawn(Event, do="unanswer"):
     """An answer was withdrawn."""
 
     answer: Count
 
 
-@dataclass(frozen=True)
 class CorrectionAdded(Event, do="correct", is_durable=True):
     """The automaton was corrected; a correction that is evidence counts as some answers."""
 
@@ -166,14 +153,12 @@ class CorrectionAdded(Event, do="correct", is_durable=True):
         return correction_of_document(self.correction)
 
 
-@dataclass(frozen=True)
 class CorrectionWithdrawn(Event, do="withdraw"):
     """A correction was withdrawn."""
 
     correction: Count
 
 
-@dataclass(frozen=True)
 class HistoryMoved(Event, do="history"):
     """Acts were undone or redone: the session is as it was after the first `at` of them."""
 
@@ -186,5 +171,4 @@ def event_of_document(document: Any) -> Event:
     if not isinstance(kind, str) or kind not in Event.kinds:
         raise BadInputError(f"there is no event {kind!r}")
     fields = {("document" if key == "is" else key): value for key, value in document.items() if key != "do"}
-    event: Event = parse(Event.kinds[kind], fields)
-    return event
+    return cast(Event, parse(Event.kinds[kind], fields))

@@ -8,27 +8,8 @@ from wfairl.pages.text import counted
 from wfairl.questions.corrections import Correction
 from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.runs.task_registry import all_tasks
-from wfairl.studio.events import (
-    PERSON,
-    RULE,
-    AnswerWithdrawn,
-    ControlChosen,
-    CorrectionAdded,
-    CorrectionWithdrawn,
-    DemonstrationRemoved,
-    DemonstrationSaved,
-    Event,
-    HistoryMoved,
-    JudgeChanged,
-    JudgedPath,
-    PropositionAdded,
-    PropositionRemoved,
-    QuestionAnswered,
-    Renamed,
-    SceneChanged,
-    SceneRestarted,
-    SessionStarted,
-)
+from wfairl.studio import events
+from wfairl.studio.events import PERSON, RULE, Event, HistoryMoved, JudgedPath, SessionStarted
 from wfairl.studio.task_spec import TaskSpec
 
 LONGEST_DEMONSTRATION = 2_000
@@ -76,20 +57,12 @@ class History:
     @property
     def undone(self) -> int | None:
         """Where the history is once the last act is undone; None if there is nothing to undo."""
-        at = self.at - 1
-        while self._follows(at):
-            at -= 1
-        return at if at >= 1 else None
+        return next((at for at in range(self.at - 1, 0, -1) if not self._follows(at)), None)
 
     @property
     def redone(self) -> int | None:
         """Where the history is once the next act is redone; None if there is nothing to redo."""
-        if self.at == len(self._acts):
-            return None
-        at = self.at + 1
-        while self._follows(at):
-            at += 1
-        return at
+        return next((at for at in range(self.at + 1, len(self._acts) + 1) if not self._follows(at)), None)
 
     def moments(self, most: int) -> list[tuple[int, str]]:
         """The last acts for people, each with where the history is after it; steps in a scene are one."""
@@ -104,7 +77,7 @@ class History:
     def _follows(self, at: int) -> bool:
         """Whether the act after the first `at` follows from the one before it."""
         act = self._acts[at] if 0 < at < len(self._acts) else None
-        return isinstance(act, DemonstrationSaved) and act.by != PERSON
+        return isinstance(act, events.DemonstrationSaved) and act.by != PERSON
 
 
 @dataclass(frozen=True)
@@ -118,7 +91,7 @@ class SessionState:
     controls: tuple[int, ...] = ()  # likewise
     demonstrations: tuple[JudgedPath, ...] = ()
     answers: tuple[JudgedPath, ...] = ()  # to questions, also that the person does not know
-    corrections: tuple[CorrectionAdded, ...] = ()  # those that were not withdrawn
+    corrections: tuple[events.CorrectionAdded, ...] = ()  # those that were not withdrawn
 
     @property
     def laws(self) -> tuple[Correction, ...]:
@@ -152,69 +125,75 @@ class SessionState:
         match event:
             case SessionStarted():
                 raise BadInputError("a session starts exactly once")
-            case Renamed(name):
-                self._check_new_name(name)
-            case PropositionRemoved(name, numbers) if numbers != self.corrections_about(name):
+            case events.Renamed(name) if name == self.title:
+                raise BadInputError(f"it is called {name} already")
+            case events.Renamed(name) if self.spec.is_invented and name in {task.name for task in all_tasks()}:
+                raise BadInputError(f"there is already a task {name}")
+            case events.Renamed(name):
+                replace(self.spec, name=name)
+            case events.PropositionRemoved(name, numbers) if numbers != self.corrections_about(name):
                 raise BadInputError(f"corrections name {name}; they go with it")
-            case PropositionAdded() | PropositionRemoved():
+            case events.PropositionAdded() | events.PropositionRemoved():
                 self.changed_spec(event)
-            case JudgeChanged(by) if by == self.judge:
+            case events.JudgeChanged(by) if by == self.judge:
                 raise BadInputError("they judge already")
-            case JudgeChanged(by) if by == RULE and not self.spec.has_rule:
+            case events.JudgeChanged(by) if by == RULE and not self.spec.has_rule:
                 raise BadInputError(f"{by!r} cannot judge this task")
-            case ControlChosen() if len(self.controls) >= LONGEST_DEMONSTRATION:
+            case events.ControlChosen() if len(self.controls) >= LONGEST_DEMONSTRATION:
                 raise BadInputError("the demonstration is too long; start over")
-            case DemonstrationSaved() if not self.controls:
+            case events.DemonstrationSaved() if not self.controls:
                 raise BadInputError("there is nothing to save yet")
-            case DemonstrationRemoved(number) if number >= len(self.demonstrations):
+            case events.DemonstrationRemoved(number) if number >= len(self.demonstrations):
                 raise BadInputError(f"there is no demonstration {number}")
-            case AnswerWithdrawn(number) if number >= len(self.answers):
+            case events.AnswerWithdrawn(number) if number >= len(self.answers):
                 raise BadInputError(f"there is no answer {number}")
-            case CorrectionWithdrawn(number) if number >= len(self.corrections):
+            case events.CorrectionWithdrawn(number) if number >= len(self.corrections):
                 raise BadInputError(f"there is no correction {number}")
-            case SceneRestarted() if not self.controls:
+            case events.SceneRestarted() if not self.controls:
                 raise BadInputError("there is no step to take back")
-            case CorrectionAdded():
-                self._check_correction(event)
+            case events.CorrectionAdded() if unknown := event.parsed.propositions - set(self.spec.task.propositions):
+                raise BadInputError(f"there is no proposition {', '.join(sorted(unknown))}")
+            case events.CorrectionAdded() if event.law and event.parsed in self.laws:
+                raise BadInputError(f"this is a law already: {event.parsed.sentence}")
 
     def after(self, event: Event) -> "SessionState":
         """The state after an act that was checked."""
         match event:
-            case Renamed(name):
+            case events.Renamed(name):
                 spec = replace(self.spec, name=name) if self.spec.is_invented else self.spec
                 return replace(self, title=name, spec=spec)
-            case PropositionAdded():
+            case events.PropositionAdded():
                 return replace(self, spec=self.changed_spec(event))
-            case PropositionRemoved(_, numbers):
+            case events.PropositionRemoved(_, numbers):
                 others = tuple(one for i, one in enumerate(self.corrections) if i not in numbers)
                 return replace(self, spec=self.changed_spec(event), corrections=others)
-            case JudgeChanged(by):
+            case events.JudgeChanged(by):
                 return replace(self, judge=by)
-            case ControlChosen(control):
+            case events.ControlChosen(control):
                 return replace(self, controls=(*self.controls, control))
-            case SceneRestarted():
+            case events.SceneRestarted():
                 return replace(self, controls=())
-            case SceneChanged(seed):
+            case events.SceneChanged(seed):
                 return replace(self, seed=seed, controls=())
-            case DemonstrationSaved(right, judge):
+            case events.DemonstrationSaved(right, judge):
                 saved = JudgedPath(self.seed, self.controls, right, judge)
                 return replace(self, demonstrations=(*self.demonstrations, saved), seed=self.next_seed, controls=())
-            case DemonstrationRemoved(number):
+            case events.DemonstrationRemoved(number):
                 return replace(self, demonstrations=_without(self.demonstrations, number))
-            case QuestionAnswered(seed, controls, right, effects):
+            case events.QuestionAnswered(seed, controls, right, effects):
                 answered = JudgedPath(seed, controls, right, effects=effects)
                 return replace(self, answers=(*self.answers, answered))
-            case AnswerWithdrawn(number):
+            case events.AnswerWithdrawn(number):
                 return replace(self, answers=_without(self.answers, number))
-            case CorrectionAdded():
+            case events.CorrectionAdded():
                 return replace(self, corrections=(*self.corrections, event))
-            case CorrectionWithdrawn(number):
+            case events.CorrectionWithdrawn(number):
                 return replace(self, corrections=_without(self.corrections, number))
         raise AssertionError(event)
 
-    def changed_spec(self, event: PropositionAdded | PropositionRemoved) -> TaskSpec:
+    def changed_spec(self, event: events.PropositionAdded | events.PropositionRemoved) -> TaskSpec:
         """The spec once a proposition is added or removed."""
-        if isinstance(event, PropositionRemoved):
+        if isinstance(event, events.PropositionRemoved):
             return self.spec.without_proposition(event.name)
         return self.spec.with_proposition(event.name, event.document)
 
@@ -225,49 +204,35 @@ class SessionState:
     def describe(self, event: Event) -> str:
         """An act in this state, for people."""
         match event:
-            case Renamed(name):
+            case events.Renamed(name):
                 return f"named it {name}"
-            case PropositionAdded(name):
+            case events.PropositionAdded(name):
                 return f"added {name}"
-            case PropositionRemoved(name, numbers):
+            case events.PropositionRemoved(name, numbers):
                 also = ", ".join(self.corrections[i].parsed.sentence for i in numbers)
                 return f"removed {name}" + (f", and with it: {also}" if also else "")
-            case JudgeChanged(by):
+            case events.JudgeChanged(by):
                 return f"let {'myself' if by == PERSON else f'the {by}'} judge"
-            case ControlChosen():
+            case events.ControlChosen():
                 return f"acted in scene {self.seed}"
-            case SceneRestarted():
+            case events.SceneRestarted():
                 return f"started scene {self.seed} over"
-            case SceneChanged(seed):
+            case events.SceneChanged(seed):
                 return f"went to scene {seed}"
-            case DemonstrationSaved(right):
+            case events.DemonstrationSaved(right):
                 number, steps = len(self.demonstrations) + 1, counted(len(self.controls), "step")
                 return f"showed #{number}: {steps}, {'right' if right else 'wrong'}"
-            case DemonstrationRemoved(number):
+            case events.DemonstrationRemoved(number):
                 return f"removed demonstration #{number + 1}"
-            case QuestionAnswered(_, _, right):
+            case events.QuestionAnswered(_, _, right):
                 return f"answered {'that I do not know' if right is None else 'yes' if right else 'no'}"
-            case AnswerWithdrawn(number):
+            case events.AnswerWithdrawn(number):
                 return f"withdrew answer {number + 1}"
-            case CorrectionAdded(_, law):
+            case events.CorrectionAdded(_, law):
                 return f"{'law' if law else 'evidence'}: {event.parsed.sentence}"
-            case CorrectionWithdrawn(number):
+            case events.CorrectionWithdrawn(number):
                 return f"withdrew: {self.corrections[number].parsed.sentence}"
         return "began"
-
-    def _check_new_name(self, name: str) -> None:
-        replace(self.spec, name=name)
-        if name == self.title:
-            raise BadInputError(f"it is called {name} already")
-        if self.spec.is_invented and name in {task.name for task in all_tasks()}:
-            raise BadInputError(f"there is already a task {name}")
-
-    def _check_correction(self, event: CorrectionAdded) -> None:
-        unknown = sorted(event.parsed.propositions - set(self.spec.task.propositions))
-        if unknown:
-            raise BadInputError(f"there is no proposition {', '.join(unknown)}")
-        if event.law and event.parsed in self.laws:
-            raise BadInputError(f"this is a law already: {event.parsed.sentence}")
 
 
 def first_state(event: SessionStarted) -> SessionState:

@@ -27,22 +27,8 @@ from wfairl.core.worlds.simulator import ModelSimulator, simulator_rng
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 from wfairl.runs import data_sets
-from wfairl.studio.events import (
-    ENVIRONMENT,
-    RULE,
-    ControlChosen,
-    CorrectionAdded,
-    DemonstrationSaved,
-    Event,
-    HistoryMoved,
-    JudgedPath,
-    PropositionAdded,
-    PropositionRemoved,
-    QuestionAnswered,
-    SceneChanged,
-    SessionStarted,
-    event_of_document,
-)
+from wfairl.studio import events
+from wfairl.studio.events import ENVIRONMENT, RULE, Event, JudgedPath, SessionStarted, event_of_document
 from wfairl.studio.history import History, SessionState
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.task_spec import TaskSpec, check_name
@@ -92,18 +78,15 @@ class Session:
         if not documents:
             if spec is None:
                 raise BadInputError(f"{directory}: no session")
-            document = {"do": "begin", "name": spec.name, "environment": spec.environment}
-            self.history = _begin(document)  # refuses an unknown task before anything is written
+            start = SessionStarted(spec.name, spec.environment)
+            self.history = History(start)  # refuses an unknown task before anything is written
             self.worlds.world(spec, self.state.seed)
-            self._journal.append(document, durable=True)
+            self._journal.append({"do": "begin", **vars(start)}, durable=True)
         else:
             self.history = _fold(documents, self._journal.path)
-            self._read_model()
-
-    def _read_model(self) -> None:
-        with suppress(BadInputError):  # none yet, of another version, or broken: it is learned again
-            self.model = TaskModel.load(self.directory / TASK_MODEL)
-            self._learned_from = read_text(self.directory / LEARNED_FROM)
+            with suppress(BadInputError):  # none yet, of another version, or broken: it is learned again
+                self.model = TaskModel.load(directory / TASK_MODEL)
+                self._learned_from = read_text(directory / LEARNED_FROM)
 
     @property
     def state(self) -> SessionState:
@@ -195,16 +178,16 @@ class Session:
         """The spec and the seeds of the worlds that an event needs."""
         state = self.state
         match event:
-            case PropositionAdded() | PropositionRemoved():
+            case events.PropositionAdded() | events.PropositionRemoved():
                 return state.changed_spec(event), {*state.seeds, state.next_seed}
-            case HistoryMoved(at):
+            case events.HistoryMoved(at):
                 moved = self.history.states[at - 1]
                 return moved.spec, moved.seeds
-            case DemonstrationSaved():
+            case events.DemonstrationSaved():
                 return state.spec, {state.seed, state.next_seed}
-            case SceneChanged(seed) | QuestionAnswered(seed):
+            case events.SceneChanged(seed) | events.QuestionAnswered(seed):
                 return state.spec, {state.seed, seed}
-            case CorrectionAdded(_, _, answers):
+            case events.CorrectionAdded(_, _, answers):
                 return state.spec, {state.seed, *(one.seed for one in answers)}
         return state.spec, {state.seed}
 
@@ -224,7 +207,7 @@ class Session:
             self.model = None  # it has other propositions
             (self.directory / TASK_MODEL).unlink(missing_ok=True)
         if now.spec.name != before.spec.name:
-            (self.directory / _task_file(before.spec)).unlink(missing_ok=True)
+            (self.directory / f"{before.spec.name}.task.json").unlink(missing_ok=True)
         if (now.evidence, now.spec) != (before.evidence, before.spec):
             self.save_dataset()
 
@@ -262,7 +245,7 @@ class Session:
     @property
     def task_file(self) -> str:
         """The name of the file of an invented task."""
-        return _task_file(self.state.spec)
+        return f"{self.state.spec.name}.task.json"
 
     def _check_in_worlds(self, event: Event) -> None:
         """Refuse an event that is not possible in the worlds that it needs."""
@@ -270,13 +253,13 @@ class Session:
         for seed in seeds:  # refused here if a scene lacks a proposition's object
             self.worlds.world(spec, seed)
         match event:
-            case ControlChosen(control):
+            case events.ControlChosen(control):
                 check_control(self.world, control, self.walk.states[-1])
-            case DemonstrationSaved(right=True) if not any(self.walk.labels):
+            case events.DemonstrationSaved(right=True) if not any(self.walk.labels):
                 raise BadInputError("no proposition became true yet: add propositions, or go on")
-            case QuestionAnswered(seed, controls, right, effects):
+            case events.QuestionAnswered(seed, controls, right, effects):
                 self._replay(JudgedPath(seed, controls, right, effects=effects))
-            case CorrectionAdded(_, _, answers):
+            case events.CorrectionAdded(_, _, answers):
                 for answer in answers:
                     self._replay(answer)
 
@@ -322,30 +305,20 @@ def _go_on(walk: Walk, controls: Sequence[int]) -> Walk:
     return walk
 
 
-def _begin(document: Mapping[str, Any]) -> History:
-    """The history of a session whose first event this is. Raises `BadInputError` if a session cannot begin so."""
-    event = event_of_document(document)
-    if not isinstance(event, SessionStarted):
-        raise BadInputError("a session begins with its task")
-    return History(event)
-
-
 def _fold(documents: list[dict[str, Any]], path: Path) -> History:
     """The history of a journal's events. Raises `BrokenJournalError` with the number of one that is impossible."""
     history: History | None = None
     for number, document in enumerate(documents, start=1):
         try:
-            if history is None:
-                history = _begin(document)
-            else:
-                event = event_of_document(document)
+            event = event_of_document(document)
+            if history is not None:
                 history.check(event)
                 history.apply(event)
+            elif isinstance(event, SessionStarted):
+                history = History(event)
+            else:
+                raise BadInputError("a session begins with its task")
         except BadInputError as error:
             raise BrokenJournalError(f"{path}: event {number}: {error}") from None
     assert history is not None
     return history
-
-
-def _task_file(spec: TaskSpec) -> str:
-    return f"{spec.name}.task.json"
