@@ -164,7 +164,7 @@ def test_a_scene_in_which_the_task_cannot_be_done_is_named_and_passed_over(contr
     view = send(controller, {"do": "watch", "seed": first}).view("watch")
     assert (view["refusal"], view["seed"], view["episode"]) == ("Every path is blocked.", first, None)
     assert len(view["frames"]) == 1  # the scene, so that one sees why
-    assert send(controller, {"do": "watch"}).findings.episode.seed == first + 1
+    assert send(controller, {"do": "watch"}).findings.watched_seed == first + 1
 
 
 def test_a_map_shows_the_least_cost_from_every_cell(controller):

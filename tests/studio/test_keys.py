@@ -67,7 +67,7 @@ def test_a_drawn_path_opens_doors_as_the_real_environment_does():
     for control in controls:
         environment.step(int(control))
     assert tuple(environment.unwrapped.agent_pos) == (18 + column, 3 + row)
-    assert encode_film(world, [world.initial_state]).instruction == environment.unwrapped.mission
+    assert encode_film(world, [world.initial_state])["instruction"] == environment.unwrapped.mission
 
 
 def test_a_drawn_path_leads_through_its_waypoints_by_the_fewest_steps(controller):

@@ -15,16 +15,14 @@ Every response forbids the browser to load anything from another host.
 
 import hmac
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
-from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wfairl.studio.registry import going_on
 
 POSTED = ("/_nicegui_ws/", "/begin/", "/delete/", "/restore/")
 """Paths that take a POST: a browser without websockets posts the events of a page."""
@@ -37,8 +35,12 @@ REFUSED = """<!doctype html><html lang="en"><meta name="viewport" content="width
 <h1>Refused</h1><p>This address belongs to another run of the studio, or the link came from another page.</p>
 <p>Open the address that <code>wfairl studio</code> printed. The same command prints it again.</p>"""
 
-
-GOING_ON = '<!doctype html><html lang="en"><title>wfairl studio</title>'
+BARE = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+}
+"""Headers of a page that loads nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class RunSecrets:
 class AccessControl:
     """ASGI middleware that refuses requests from anywhere but the studio's own pages."""
 
-    def __init__(self, application: Application, run: RunSecrets, port: int) -> None:
+    def __init__(self, application: ASGIApp, run: RunSecrets, port: int) -> None:
         self._application, self._run = application, run
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self._cookie = f"wfairl-{port}"
@@ -65,14 +67,14 @@ class AccessControl:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         if not self._is_for_this_host(headers):
-            await _refuse(scope, send)
+            await _refuse(scope, receive, send)
         elif self._is_own_request(scope, headers) and self._has_cookie(scope, headers):
             scope["root_path"] = self._run.folder
             await self._application(scope, receive, _with_headers(send, headers["host"]))
         elif scope.get("method") == "GET" and (query := self._query_without_token(scope)) is not None:
-            await self._admit(scope, send, query)
+            await self._admission(scope["path"], query)(scope, receive, send)
         else:
-            await _refuse(scope, send)
+            await _refuse(scope, receive, send)
 
     def _is_for_this_host(self, headers: Mapping[str, str]) -> bool:
         host = headers.get("host", "")
@@ -101,36 +103,22 @@ class AccessControl:
             return None
         return urlencode(query, doseq=True)
 
-    async def _admit(self, scope: Scope, send: Send, query: str) -> None:
+    def _admission(self, path: str, query: str) -> HTMLResponse:
         """Set the cookie, and go on to the same page in the folder of this run.
 
         A page goes on, not a redirect: after a redirect the browser would still take the request for one of the page
         that had the link, and withhold the cookie.
         """
-        path = self._run.folder + quote("/" + scope["path"].lstrip("/")) + (f"?{query}" if query else "")
+        path = self._run.folder + quote("/" + path.lstrip("/")) + (f"?{query}" if query else "")
         cookie = f"{self._cookie}={self._run.cookie}; Path={self._run.folder}/; HttpOnly; SameSite=Strict"
-        page = f'{GOING_ON}<meta http-equiv="refresh" content="0; url={escape(path)}">'
-        await _respond(send, 200, page, [(b"set-cookie", cookie.encode())])
+        return HTMLResponse(going_on(path), headers={**BARE, "set-cookie": cookie})
 
 
-async def _refuse(scope: Scope, send: Send) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await _respond(send, 403, REFUSED)
-
-
-async def _respond(send: Send, status: int, page: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
-    content = page.encode()
-    common = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(content)).encode()),
-        (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
-        (b"cache-control", b"no-store"),
-        (b"referrer-policy", b"no-referrer"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": [*common, *(headers or [])]})
-    await send({"type": "http.response.body", "body": content})
+        await HTMLResponse(REFUSED, 403, BARE)(scope, receive, send)
 
 
 def _with_headers(send: Send, host: str) -> Send:
@@ -147,7 +135,7 @@ def _with_headers(send: Send, host: str) -> Send:
         (b"cross-origin-resource-policy", b"same-origin"),
     ]
 
-    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", []), *added]
         await send(message)

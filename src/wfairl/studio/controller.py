@@ -8,7 +8,6 @@ not know the modes. What jobs find waits in their part of the view until a perso
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from wfairl.core.automata.task_model import TaskModel
@@ -21,7 +20,7 @@ from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
 from wfairl.studio.events import PERSON, HistoryMoved
 from wfairl.studio.frames import encode_film
-from wfairl.studio.history import History, SessionState
+from wfairl.studio.history import SessionState
 from wfairl.studio.journal import GONE
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
 from wfairl.studio.session import RUN, Session
@@ -42,6 +41,7 @@ class SessionController:
         listeners: called with the name of a part that has changed.
         findings: what jobs found.
         notice: a message to the person; empty if there is none.
+        progress: of the running jobs.
     """
 
     def __init__(self, session: Session, workers: JobRunner) -> None:
@@ -49,7 +49,7 @@ class SessionController:
         self.listeners: list[Callable[[str], None]] = []
         self.findings = Findings()
         self.notice, self._handled = "", 0
-        self._progress = Progress(lambda: self._changed(PROGRESS))
+        self.progress = Progress(lambda: self.changed(PROGRESS))
         self._model_jobs: set[QueuedJob] = set()
         self._lock = asyncio.Lock()
         self._models: OrderedDict[str, tuple[TaskModel, dict[str, Any]]] = OrderedDict()
@@ -59,13 +59,13 @@ class SessionController:
     def join(self, listener: Callable[[str], None]) -> None:
         """Keep another page up to date; all of them show how many there are."""
         self.listeners.append(listener)
-        self._changed(SCENE)
+        self.changed(SCENE)
 
     def leave(self, listener: Callable[[str], None]) -> None:
         """A page was closed."""
         if listener in self.listeners:
             self.listeners.remove(listener)
-            self._changed(SCENE)
+            self.changed(SCENE)
 
     async def ready(self) -> None:
         """Make the worlds of the session, and do what a killed server could not."""
@@ -83,16 +83,16 @@ class SessionController:
                 self._model_view = await self._run("opening the session", jobs.describe_model)
         except WfairlError as error:
             self._notify(error)
-        self._changed(*views.PARTS)
+        self.changed(*views.PARTS)
         self._prefetch()
 
     async def handle(self, message: Any) -> None:
         """Do what a page asks for; a request that cannot be met changes nothing, and the notice says why."""
         actions: dict[str, Callable[[], Awaitable[None]]] = {
             "ready": self.ready,
-            "undo": lambda: self._move(lambda history: history.undone),
-            "redo": lambda: self._move(lambda history: history.redone),
-            "next": self._next_scene,
+            "undo": lambda: self._act(lambda: _go_to(self.session.history.undone)),
+            "redo": lambda: self._act(lambda: _go_to(self.session.history.redone)),
+            "next": lambda: self._act(lambda: {"do": "scene", "seed": self.session.state.next_seed}),
             "point": lambda: self._point(message),
             "propose": self._propose_scene,
             "keep": lambda: self._act({"do": "keep", "right": message["right"], "by": PERSON}),
@@ -121,25 +121,21 @@ class SessionController:
             self._notify(error)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             self.notice = f"Invalid request ({error!r})."
-        self._changed(SCENE)
+        self.changed(SCENE)
 
-    async def _act(self, document: Mapping[str, Any]) -> None:
-        """Do an event of the session, and what follows from it."""
+    async def _act(self, document: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
+        """Do an event of the session, or one that depends on those before it; save, show and learn what follows."""
+        session = self.session
         async with self._lock:  # which keeps events in order
-            before = await self._apply(document)
+            document = document() if callable(document) else document
+            before, event = session.state, session.parse(document)
+            await self._make_worlds(*session.required_worlds(event))
+            session.do(document)
+            if isinstance(event, HistoryMoved):
+                self.notice = ""
+            elif not await self._save_if_judged():
+                self.notice = views.notice_of(before, event)
         await self._follow(before)
-
-    async def _apply(self, document: Mapping[str, Any]) -> SessionState:
-        """Apply an event once its worlds are made, and return the state before; the caller holds the lock."""
-        session, before = self.session, self.session.state
-        event = session.parse(document)
-        await self._make_worlds(*session.required_worlds(event))
-        session.do(document)
-        if isinstance(event, HistoryMoved):
-            self.notice = ""
-        elif not await self._save_if_judged():
-            self.notice = views.notice_of(before, event)
-        return before
 
     async def _save_if_judged(self) -> bool:
         """Save the demonstration if its judge has decided; so also one that a killed server did not save."""
@@ -159,26 +155,17 @@ class SessionController:
     async def _follow(self, before: SessionState) -> None:
         """Show what has changed, and learn from it."""
         now = self.session.state
-        self._changed(SCENE, HISTORY)
+        self.changed(SCENE, HISTORY)
         self._prefetch()
         if now.spec != before.spec or now.title != before.title or now.judge != before.judge or now.seed != before.seed:
-            self._changed(HEADER, UNDERSTANDING)
+            self.changed(HEADER, UNDERSTANDING)
         if now.evidence != before.evidence:
             if now.spec.world_key != before.spec.world_key:
                 self.findings.clear()
             await self._learn()
         elif now.answers != before.answers:
             self.findings.drop_question()
-            self._changed(UNDERSTANDING, ANSWER)
-
-    async def _move(self, place: Callable[[History], int | None]) -> None:
-        """Undo or redo."""
-        async with self._lock:  # the place depends on the events before
-            at = place(self.session.history)
-            if at is None:
-                raise BadInputError("there is nothing more to undo or redo")
-            before = await self._apply({"do": "history", "at": at})
-        await self._follow(before)
+            self.changed(UNDERSTANDING, ANSWER)
 
     async def _make_worlds(self, spec: TaskSpec, seeds: Iterable[int]) -> None:
         """Fill the cache with worlds."""
@@ -195,22 +182,16 @@ class SessionController:
 
     async def _point(self, message: Mapping[str, Any]) -> None:
         """Go towards a point of the image, or in the direction of an arrow key."""
-        async with self._lock:
-            await self._make_worlds(self.session.state.spec, [self.session.state.seed])
-            world, state, key = self.session.world, self.session.walk.states[-1], message.get("key")
-            if not can_point(world):
-                raise BadInputError("choose a control: this world cannot be pointed in")
-            if key is not None:
-                control = control_in_direction(world, state, str(key))
-            else:
-                control = control_towards(world, state, float(message["x"]), float(message["y"]))
-            before = await self._apply({"do": "control", "control": control})
-        await self._follow(before)
+        await self._make_worlds(self.session.state.spec, [self.session.state.seed])
+        await self._act(lambda: {"do": "control", "control": self._pointed(message)})
 
-    async def _next_scene(self) -> None:
-        async with self._lock:  # the next scene depends on the events before
-            before = await self._apply({"do": "scene", "seed": self.session.state.next_seed})
-        await self._follow(before)
+    def _pointed(self, message: Mapping[str, Any]) -> int:
+        world, state, key = self.session.world, self.session.walk.states[-1], message.get("key")
+        if not can_point(world):
+            raise BadInputError("choose a control: this world cannot be pointed in")
+        if key is not None:
+            return control_in_direction(world, state, str(key))
+        return control_towards(world, state, float(message["x"]), float(message["y"]))
 
     async def _propose_scene(self) -> None:
         """Find the scene whose demonstration is expected to be most informative.
@@ -232,7 +213,7 @@ class SessionController:
             self.findings.clear()
             self._show_model(None, None)
             return
-        self._changed(UNDERSTANDING, WATCH, ANSWER)
+        self.changed(UNDERSTANDING, WATCH, ANSWER)
         if evidence not in self._models:
             state = session.state
             job = self._workers.submit(jobs.learn, state.spec, session.dataset, state.laws, session.model)
@@ -245,7 +226,7 @@ class SessionController:
     def _show_model(self, model: TaskModel | None, view: dict[str, Any] | None) -> None:
         self.session.save_model(model)
         self._model_view = view
-        self._changed(*views.PARTS)
+        self.changed(*views.PARTS)
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         """Watch the agent in the next scene or a given one, after controls and through waypoints of a person."""
@@ -253,33 +234,30 @@ class SessionController:
         imposed = tuple(int(one) for one in message.get("controls", ()))
         waypoints = tuple((float(x), float(y)) for x, y in message.get("waypoints", ()))
         try:
-            self.findings.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
+            watched = await self._run("planning", jobs.run_agent, seed, imposed, waypoints)
         except UnsatisfiableTaskError as error:  # also a refusal; the advice of both is for the command line
             await self._make_worlds(self.session.state.spec, [seed])
             world = self.session.worlds.world(self.session.state.spec, seed)
-            reason = str(error).split(". ")[0].removesuffix(".")
-            self.findings.show_refusal(seed, capitalised(f"{reason}."), encode_film(world, [world.initial_state]))
-        self._changed(WATCH)
+            refusal = capitalised(str(error).split(". ")[0].removesuffix(".") + ".")
+            watched = {"seed": seed, **encode_film(world, [world.initial_state]), "refusal": refusal}
+        self.findings.show_watched(watched)
+        self.changed(WATCH)
 
     async def _try_scenes(self) -> None:
         first = self.findings.watched_seed
         seeds = range(first, first + TRIAL_SCENES)
         self.findings.trials = await self._run("trying new scenes", jobs.try_scenes, seeds)
-        self._changed(UNDERSTANDING)
+        self.changed(UNDERSTANDING)
 
     async def _ask(self) -> None:
         asked = tuple(self.session.labels_of(one) for one in self.session.state.answers)
-        self.findings.question = await self._run("searching for a question", jobs.ask_plainly, asked)
-        self._changed(ANSWER)
+        self.findings.asked = await self._run("searching for a question", jobs.ask_plainly, asked)
+        self.changed(ANSWER)
 
     async def _correct(self, correction: Correction, law: Any) -> None:
         is_law = law is True
-        job = jobs.check_law if is_law else jobs.weigh
-        answers = await self._run("checking the correction", job, correction)
-        paths = [
-            {"seed": one.seed, "controls": list(one.controls), "right": one.is_right, "weight": one.weight}
-            for one in answers
-        ]
+        answers = await self._run("checking the correction", jobs.check_law if is_law else jobs.weigh, correction)
+        paths = [{"seed": a.seed, "controls": a.controls, "right": a.is_right, "weight": a.weight} for a in answers]
         document = correction.to_document()
         await self._act({"do": "correct", "correction": document, "law": is_law, "answers": paths})
 
@@ -288,24 +266,24 @@ class SessionController:
         await self._run("learning the cost", jobs.learn_session_cost, session.directory / RUN, session.evidence)
         self.findings.outdate()
         self.notice = "" if session.cost_words is None else f"Cost learned. {session.cost_words['text']}"
-        self._changed(UNDERSTANDING, WATCH)
+        self.changed(UNDERSTANDING, WATCH)
 
     async def _toggle_map(self, kind: str, automaton_state: int) -> None:
         found = self.findings
         words = self.session.cost_words
         if kind not in ("step", "to_go"):
             raise BadInputError("there is no such map")
-        if found.episode is None:
+        if not found.watched.get("episode"):
             raise BadInputError("watch the agent first: the map is of its scene")
         if kind == "step" and words is not None and not words["is_shown"]:
             raise BadInputError("there is no map of the cost: the demonstrations do not show a preference")
         if found.map is not None and found.map["kind"] == kind:
             found.map = None
         else:
-            maps = await self._run("computing the map", jobs.map_scene, found.episode.seed, automaton_state)
+            maps = await self._run("computing the map", jobs.map_scene, found.watched_seed, automaton_state)
             shown = {name: maps[name] for name in ("places", "size", "unit")}
             found.map = {"kind": kind, "state": automaton_state, "values": maps[kind], **shown}
-        self._changed(WATCH)
+        self.changed(WATCH)
 
     async def _add_cell(self, message: Mapping[str, Any]) -> None:
         """Add the proposition that the agent is on a cell of the image."""
@@ -317,15 +295,7 @@ class SessionController:
         await self._act({"do": "proposition", "name": name, "is": {"is": "at", "x": x, "y": y}})
 
     async def _cancel(self) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stop the running jobs."""
-        self._progress.cancel()
-
-    def show_whether_deleted(self) -> None:
-        """Tell the pages that the session was deleted, or is back."""
-        self._changed(HEADER)
+        self.progress.cancel()
 
     async def download(self, file: str) -> tuple[bytes, str]:
         """Content and media type of a file. Raises `WfairlError` if there is none, or it cannot be made now."""
@@ -346,31 +316,32 @@ class SessionController:
 
     def view(self, part: str) -> dict[str, Any]:
         """What a part of the page shows, as plain JSON."""
-        job = self._progress.view()
-        if part == PROGRESS:
-            return {"job": job}
-        if part == SCENE:
-            common = {"notice": self.notice, "handled": self._handled, "is_busy": job is not None}
-            common["pages"] = len(self.listeners)
-            return {**common, **views.scene_view(self.session, self.findings)}
-        if part == UNDERSTANDING:
-            view = views.understanding_view(self.session, self.findings, self._model_view)
-            return {**view, "is_busy": job is not None}
-        return views.VIEWS[part](self.session, self.findings)
+        job, session, findings = self.progress.view(), self.session, self.findings
+        is_busy = job is not None
+        match part:
+            case views.HEADER:
+                return views.header_view(session)
+            case views.PROGRESS:
+                return {"job": job}
+            case views.SCENE:
+                common = {"notice": self.notice, "handled": self._handled, "pages": len(self.listeners)}
+                return {**common, "is_busy": is_busy, **views.scene_view(session, findings)}
+            case views.WATCH:
+                return views.watch_view(findings)
+            case views.ANSWER:
+                return views.answer_view(findings)
+            case views.UNDERSTANDING:
+                return {**views.understanding_view(session, findings, self._model_view), "is_busy": is_busy}
+        return views.history_view(session)
 
     async def _run(self, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a job about a snapshot of the session; dropped if the evidence has changed meanwhile."""
         session, state = self.session, self.session.state
         await self._make_worlds(state.spec, state.seeds)
         evidence = session.evidence
+        run = None if session.cost_words is None else session.directory / RUN
         snapshot = jobs.SessionSnapshot(
-            name=session.name,
-            spec=state.spec,
-            model=self._model,
-            dataset=session.dataset,
-            corrections=state.corrections,
-            next_seed=state.next_seed,
-            run=self._run_directory,
+            session.name, state.spec, self._model, session.dataset, state.corrections, state.next_seed, run
         )
         result = await self._wait(activity, self._workers.submit(job, snapshot, *arguments), is_about_model=True)
         if session.evidence != evidence:
@@ -378,14 +349,14 @@ class SessionController:
         return result
 
     async def _wait(self, activity: str, job: QueuedJob, is_about_model: bool = False) -> Any:
-        self._changed(SCENE, UNDERSTANDING)  # they show that a job runs
+        self.changed(SCENE, UNDERSTANDING)  # they show that a job runs
         if is_about_model:
             self._model_jobs.add(job)
         try:
-            return await self._progress.run(activity, job)
+            return await self.progress.run(activity, job)
         finally:
             self._model_jobs.discard(job)
-            self._changed(SCENE, UNDERSTANDING)
+            self.changed(SCENE, UNDERSTANDING)
 
     @property
     def _model(self) -> TaskModel:
@@ -393,16 +364,20 @@ class SessionController:
             raise BadInputError("Demonstrate the task first.")
         return self.session.model
 
-    @property
-    def _run_directory(self) -> Path | None:
-        return None if self.session.cost_words is None else self.session.directory / RUN
-
     def _notify(self, error: WfairlError) -> None:
         text = " ".join(str(error).split())
         if text or not isinstance(error, StoppedError):
             self.notice = capitalised(text) + ("" if text.endswith((".", "!", "?")) else ".")
 
-    def _changed(self, *parts: str) -> None:
+    def changed(self, *parts: str) -> None:
+        """Tell the pages that parts of them have changed."""
         for part in parts:
             for listener in list(self.listeners):
                 listener(part)
+
+
+def _go_to(at: int | None) -> dict[str, Any]:
+    """The event that undoes or redoes up to a place in the history."""
+    if at is None:
+        raise BadInputError("there is nothing more to undo or redo")
+    return {"do": "history", "at": at}

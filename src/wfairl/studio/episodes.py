@@ -1,7 +1,6 @@
 """Explained episodes of the agent: its automaton state, what it heads for, the cost-to-go of each control."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,45 +19,15 @@ from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls, outcomes_of, slips
 from wfairl.pages.text import counted
 from wfairl.specifications.explanation import explain_word
-from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.frames import encode_film
 from wfairl.studio.keys import Waypoint, controls_through
 from wfairl.studio.session import check_control
 
 
-@dataclass(frozen=True)
-class Moment:
-    """One moment of an episode."""
-
-    control: int | None  # the next control; None at the end
-    label: str | None  # of the step before, as text; None at the start
-    state: int  # of the automaton, `DEAD` once the task is lost
-    costs: tuple[float | None, ...]  # cost-to-go of each control, None where it is infinite; empty at the end
-    reasons: tuple[str, ...]  # why each control would be worse; empty at the end
-    goal: str  # what the agent heads for, as text
-    is_untested: bool  # whether no demonstration tests this moment's label in its state
-
-
-@dataclass(frozen=True)
-class AgentEpisode:
-    """An episode of the agent in a scene."""
-
-    seed: int
-    controls: tuple[int, ...]
-    imposed: int  # how many of the controls, from the first, a person chose
-    cost: float | None  # of the episode; None if the task was not completed, or the world slips
-    best_cost: float  # of the agent's own plan
-    unit: str  # what costs are told in, in words; empty for a measure of the task, such as metres
-    outcome: str
-    is_drawn: bool  # whether the world slips, so that what happened was drawn
-    is_success: bool  # whether the automaton accepts
-    explanation: tuple[str, ...]  # how the automaton reads the labels, as sentences
-    moments: tuple[Moment, ...]  # one more than controls
-
-
 def explain_episode(
     task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, waypoints: Sequence[Waypoint] = ()
-) -> tuple[AgentEpisode, EncodedFilm]:
-    """Run the agent in a scene; its episode with explanations, and its film.
+) -> dict[str, Any]:
+    """Run the agent in a scene; its episode with explanations, and its film, as plain JSON.
 
     Args:
         imposed: controls that a person chooses before the agent acts.
@@ -72,37 +41,38 @@ def explain_episode(
     imposed = controls_through(world, imposed, waypoints)
     path, status, Qs = act_after(task, model, world, seed, cost, imposed)
     is_success, is_drawn, controls, labels = status is Status.ACCEPTED, slips(world), path.controls, path.labels
-    posterior = posterior_of(model)
+    posterior, steps = posterior_of(model), counted(len(path), "step")
     untested = set() if posterior is None else set(posterior.untested_steps(path.labels))
-    moments = tuple(
-        Moment(
-            control=controls[t] if t < len(controls) else None,
-            label=format_label(labels[t - 1]) if t else None,
-            state=path.automaton_states[t],
-            costs=tuple(float(q) if np.isfinite(q) else None for q in Qs[t]) if t < len(Qs) else (),
-            reasons=_reasons(world, model, path.states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
-            goal=_goal(model, path.automaton_states, labels, t),
-            is_untested=t in untested,
-        )
+    moments = [
+        {
+            "label": format_label(labels[t - 1]) if t else None,  # of the step before
+            "state": path.automaton_states[t],
+            "goal": _goal(model, path.automaton_states, labels, t),
+            "is_untested": t in untested,  # whether no demonstration tests the label in its state
+            "control": controls[t] if t < len(controls) else None,  # the next one
+            "costs": [float(q) if np.isfinite(q) else None for q in Qs[t]] if t < len(Qs) else (),  # of each control
+            "reasons": _reasons(world, model, path.states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
+        }
         for t in range(len(path.states))
-    )
+    ]
     # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
     chosen = [float(Q[control]) for Q, control in zip(Qs, controls, strict=False)]
     following = [float(Q.min()) for Q in Qs[1 : len(controls)]]
-    episode = AgentEpisode(
-        seed=seed,
-        controls=controls,
-        imposed=min(len(imposed), len(controls)),
-        cost=sum(chosen) - sum(following) if is_success and not is_drawn else None,
-        best_cost=float(Qs[0].min()),
-        unit=unit_of(cost),
-        outcome=_outcome(status, len(controls), task.horizon),
-        is_drawn=is_drawn,
-        is_success=is_success,
-        explanation=how_read(model, labels),
-        moments=moments,
-    )
-    return episode, encode_film(world, path.states)
+    outcomes = {Status.ACCEPTED: f"done in {steps}", Status.LOST: f"lost after {steps}"}
+    episode = {
+        "seed": seed,
+        "controls": controls,
+        "imposed": min(len(imposed), len(controls)),  # how many of the controls, from the first, a person chose
+        "cost": sum(chosen) - sum(following) if is_success and not is_drawn else None,
+        "best_cost": float(Qs[0].min()),  # of the agent's own plan
+        "unit": unit_of(cost),
+        "outcome": outcomes.get(status, f"not done within {task.horizon} steps"),
+        "is_drawn": is_drawn,
+        "is_success": is_success,
+        "explanation": how_read(model, labels),
+        "moments": moments,
+    }
+    return {"seed": seed, **encode_film(world, path.states), "episode": episode}
 
 
 def how_read(model: TaskModel, labels: Word) -> tuple[str, ...]:
@@ -197,11 +167,3 @@ def _goal(model: TaskModel, states: Sequence[int], labels: Sequence[Label], t: i
         return "done"
     lacking = model.finite.lacking(states[t], ())
     return f"waiting for {' or '.join(lacking)}" if lacking else "waiting"
-
-
-def _outcome(status: Status, steps: int, horizon: int) -> str:
-    if status is Status.ACCEPTED:
-        return f"done in {counted(steps, 'step')}"
-    if status is Status.LOST:
-        return f"lost after {counted(steps, 'step')}"
-    return f"not done within {horizon} steps"

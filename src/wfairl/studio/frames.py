@@ -1,7 +1,6 @@
 """Frames for the browser: a frame is the numbers of its tiles, and each different tile is sent once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -41,21 +40,11 @@ class FrameEncoder:
         return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent, "place": place}
 
 
-@dataclass(frozen=True)
-class EncodedFilm:
-    """The states of a path for the browser: a frame for each, their tiles, and what `corner_of` its world says."""
-
-    frames: tuple[dict[str, Any], ...]
-    tiles: tuple[str, ...]
-    corner: tuple[int, int] | None
-    instruction: str | None
-
-
-def encode_film(world: Any, states: Sequence[Any]) -> EncodedFilm:
-    """Encode the states of a path."""
+def encode_film(world: Any, states: Sequence[Any]) -> dict[str, Any]:
+    """The states of a path as plain JSON: a frame for each, their tiles, and what is said of the world."""
     encoder = FrameEncoder()
-    frames = tuple(encoder.encode(world, state) for state in states)
-    return EncodedFilm(frames, tuple(encoder.tiles), corner_of(world), instruction_of(world))
+    frames = [encoder.encode(world, state) for state in states]
+    return {"frames": frames, "tiles": encoder.tiles, "corner": corner_of(world), "instruction": instruction_of(world)}
 
 
 def corner_of(world: Any) -> tuple[int, int] | None:

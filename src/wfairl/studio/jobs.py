@@ -35,23 +35,17 @@ from wfairl.pages.enforced import enforced_orders, enforced_sentence
 from wfairl.pages.text import capitalised
 from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import need_places
-from wfairl.questions.corrections import (
-    BadCorrectionError,
-    Correction,
-    enforce_laws,
-    obeys,
-    weigh_correction,
-)
+from wfairl.questions.corrections import BadCorrectionError, Correction, enforce_laws, obeys, weigh_correction
 from wfairl.questions.hypotheses import explore_scenes
 from wfairl.questions.question import NothingToAskError, find_question
 from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.runs.collection import FIRST_TRAINING_SEED
 from wfairl.specifications.prism import to_prism
-from wfairl.studio.episodes import AgentEpisode, act_after, explain_episode, how_read, policy_of, unit_of
+from wfairl.studio.episodes import act_after, explain_episode, how_read, policy_of, unit_of
 from wfairl.studio.events import CorrectionAdded
-from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.frames import encode_film
 from wfairl.studio.keys import Waypoint
-from wfairl.studio.plain_questions import PlainQuestion, probability_of, question_text
+from wfairl.studio.plain_questions import probability_of, question_text
 from wfairl.studio.session import COST_WORDS, CostWords
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe_understanding
@@ -131,8 +125,8 @@ def enforced(spec: TaskSpec) -> str:
     return _enforced_by[key]
 
 
-def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> PlainQuestion:
-    """The most informative question; if nothing is in doubt, the agent's own plan in a new scene.
+def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> dict[str, Any]:
+    """The most informative question with its film; if nothing is in doubt, the agent's own plan in a new scene.
 
     Args:
         asked: labels of the paths that were asked about, answered or not; none is asked about again.
@@ -151,19 +145,19 @@ def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> 
     except NothingToAskError:
         seed, path = _unasked_plan(snapshot, seeds, asked)
         world, usual = path.world, path
-    return PlainQuestion(
-        seed=seed,
-        controls=path.controls,
-        effects=effects_along(path),
-        text=question_text(path.labels, usual.labels),
-        labels=(None, *map(format_label, path.labels)),
-        states=tuple(path.automaton_states),
-        usual=tuple(map(format_label, compress(usual.labels))),
-        usual_places=tuple(frame.get("place") for frame in encode_film(world, usual.states).frames),
-        probability=None if path == usual else probability_of(model, path.labels),
-        explanation=how_read(model, path.labels),
-        film=encode_film(world, path.states),
-    )
+    shown = {
+        "seed": seed,
+        "controls": path.controls,
+        "effects": effects_along(path),
+        "text": question_text(path.labels, usual.labels),
+        "labels": (None, *map(format_label, path.labels)),  # at each moment
+        "states": path.automaton_states,
+        "usual": [format_label(label) for label in compress(usual.labels)],
+        "usual_places": [frame.get("place") for frame in encode_film(world, usual.states)["frames"]],
+        "probability": None if path == usual else probability_of(model, path.labels),
+        "explanation": how_read(model, path.labels),
+    }
+    return {"seed": seed, **encode_film(world, path.states), "question": shown}
 
 
 def _unasked_plan(
@@ -220,20 +214,17 @@ def weigh(snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ..
     return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng)
 
 
-def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[int, str, int]]:
+def try_scenes(snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[dict[str, Any]]:
     """Seed, outcome and steps of an episode in each scene's simulator, judged by the true rule if there is one."""
     task = snapshot.spec.task_with(snapshot.model)
     policy = policy_of(snapshot.model, snapshot.cost, task)
-    trials = []
-    for seed in seeds:
-        trajectory = roll_out(task, policy, seed, np.random.default_rng(seed))
-        trials.append((seed, trajectory.outcome, len(trajectory)))
-    return trials
+    episodes = (roll_out(task, policy, seed, np.random.default_rng(seed)) for seed in seeds)
+    return [{"seed": one.seed, "outcome": one.outcome, "steps": len(one)} for one in episodes]
 
 
 def run_agent(
     snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Waypoint] = ()
-) -> tuple[AgentEpisode, EncodedFilm]:
+) -> dict[str, Any]:
     """An explained episode of the agent; see `explain_episode`."""
     return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
 
@@ -257,16 +248,16 @@ def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dic
     points, numbers = np.unique(located, axis=0, return_inverse=True)
     cell = np.full(len(product.successors), -1)
     cell[nodes] = numbers.ravel()
-    step, count, to_go = np.zeros(len(points)), np.zeros(len(points)), np.full(len(points), np.inf)
+    to_go = np.full(len(points), np.inf)
     np.minimum.at(to_go, cell[nodes], solution.solution.cost_to_go[nodes])
     sources, controls = np.nonzero(product.successors >= 0)
     arrived = cell[product.successors[sources, controls]]
     moved = (arrived >= 0) & (arrived != cell[sources])
     if is_known is not None:
         moved &= is_known(product)[sources, controls]
-    np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
-    np.add.at(count, arrived[moved], 1)
-    mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
+    count = np.bincount(arrived[moved], minlength=len(points))
+    step = np.bincount(arrived[moved], costs[sources[moved], controls[moved]], len(points))
+    mean = np.divide(step, count, out=np.full(len(points), np.inf), where=count > 0)
     # from each place to the next one: all the same where there are cells
     gaps = KDTree(points).query(points, k=2, p=np.inf)[0][:, 1] if len(points) > 1 else np.array([TILE])
     return {

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,24 +11,6 @@ from wfairl.core.automata.words import compress, format_label
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.text import capitalised
 from wfairl.questions.hypotheses import hypotheses_of
-from wfairl.studio.frames import EncodedFilm
-
-
-@dataclass(frozen=True)
-class PlainQuestion:
-    """Would this path be right?"""
-
-    seed: int
-    controls: tuple[int, ...]
-    effects: tuple[int, ...]  # what happened in each step if the world slips
-    text: str  # the question, in few words
-    labels: tuple[str | None, ...]  # what holds at each moment of the path, as text; None at the start
-    states: tuple[int, ...]  # of the chosen automaton, at each moment
-    usual: tuple[str, ...]  # the labels along the path that the agent would take, as text
-    usual_places: tuple[tuple[float, float] | None, ...]  # in cells, along that path; None where the world cannot tell
-    probability: float | None  # that the path is right, by the page's belief; None if the agent itself would take it
-    explanation: tuple[str, ...]  # how the automaton reads the path, as sentences
-    film: EncodedFilm  # of the path
 
 
 def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:

@@ -13,10 +13,10 @@ from typing import IO
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.support.files import read_text, write_atomically
 from wfairl.runs.held_directory import check_directory
-from wfairl.studio.access_control import GOING_ON
 from wfairl.studio.controller import SessionController
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import check_name, find_task_spec
+from wfairl.studio.views import HEADER
 from wfairl.studio.workers import JobRunner
 from wfairl.studio.world_cache import WorldCache
 
@@ -40,15 +40,13 @@ class SessionRegistry:
     """The sessions of a directory."""
 
     def __init__(self, directory: Path, workers: JobRunner) -> None:
-        check_directory(directory)
         self.directory, self._workers = directory, workers
         self._worlds = WorldCache()
         self._controllers: dict[str, SessionController] = {}
 
     def sessions(self) -> list[StoredSession]:
         """The sessions on disk, the latest first; one whose journal is broken has its name as title."""
-        journals = sorted(self.directory.glob(f"*/{JOURNAL}"), key=lambda one: one.stat().st_mtime, reverse=True)
-        return [self._stored(one) for one in journals]
+        return [self._stored(one) for one in _latest_journals(self.directory)]
 
     def _stored(self, journal: Path) -> StoredSession:
         name, time = journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC)
@@ -86,7 +84,7 @@ class SessionRegistry:
 
         Its controller stays: a page that still shows the session is told that nothing is saved, and goes on after that.
         """
-        self.open(name).close()
+        self.open(name).progress.cancel()
         self._deleted.mkdir(exist_ok=True)
         return self._move(name, self.directory, self._deleted)
 
@@ -102,22 +100,23 @@ class SessionRegistry:
         except OSError:
             raise BadInputError(f"{target / name} is in the way: move it elsewhere") from None
         if name in self._controllers:
-            self._controllers[name].show_whether_deleted()
+            self._controllers[name].changed(HEADER)
         return name
 
     def deleted(self) -> list[str]:
         """The names of the deleted sessions, the latest first."""
-        journals = sorted(self._deleted.glob(f"*/{JOURNAL}"), key=lambda one: one.stat().st_mtime, reverse=True)
-        return [one.parent.name for one in journals]
+        return [one.parent.name for one in _latest_journals(self._deleted)]
 
     @property
     def _deleted(self) -> Path:
         return self.directory / DELETED
 
     def _add(self, session: Session) -> SessionController:
-        controller = SessionController(session, self._workers)
-        self._controllers[session.name] = controller
-        return controller
+        return self._controllers.setdefault(session.name, SessionController(session, self._workers))
+
+
+def _latest_journals(directory: Path) -> list[Path]:
+    return sorted(directory.glob(f"*/{JOURNAL}"), key=lambda one: one.stat().st_mtime, reverse=True)
 
 
 def lock_directory(directory: Path) -> IO[bytes]:
@@ -153,10 +152,15 @@ def _keep_others_out(directory: Path) -> None:
 def write_entrance(directory: Path, address: str) -> Path:
     """Write the page that sends a browser to an address with its token; only its owner reads it."""
     path = directory / ENTRANCE
-    going_on = f'{GOING_ON}<meta http-equiv="refresh" content="0; url={escape(address)}">'
-    write_atomically(path, f'{going_on}<p><a href="{escape(address)}">Open the studio</a>\n')
+    write_atomically(path, going_on(address))
     path.chmod(0o600)
     return path
+
+
+def going_on(address: str) -> str:
+    """A page that goes on to an address."""
+    begun = f'<!doctype html><html lang="en"><meta http-equiv="refresh" content="0; url={escape(address)}">'
+    return f'{begun}<title>wfairl studio</title><p><a href="{escape(address)}">Open the studio</a>\n'
 
 
 def running_address(directory: Path) -> str | None:

@@ -1,21 +1,20 @@
 """What jobs found for the pages of a session, and the views of a page's parts as plain JSON."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.world import available_controls
 from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.runs.collection import FIRST_TEST_SEED
-from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, JudgedPath, SceneChanged, SceneRestarted
-from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, describe_scene, instruction_of
+from wfairl.studio.frames import FrameEncoder, corner_of, describe_scene, instruction_of
 from wfairl.studio.history import SessionState
 from wfairl.studio.keys import can_point, keys_of
-from wfairl.studio.plain_questions import PlainQuestion
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import Inventive
 
@@ -35,28 +34,20 @@ class Findings:
     encoder_seed: int | None = None  # that scene
     proposal: SceneProposal | None = None  # the scene most worth demonstrating
     watched_seed: int = FIRST_TEST_SEED  # the scene that the agent was watched in last
-    episode: AgentEpisode | None = None  # its episode there
-    film: EncodedFilm | None = None  # of that
-    refusal: str = ""  # why there is no episode in that scene
-    question: PlainQuestion | None = None  # the latest
-    trials: list[tuple[int, str, int]] = field(default_factory=list)  # seed, outcome and steps of each scene tried
+    watched: dict[str, Any] = field(default_factory=dict)  # its episode there with a film, or why there is none
+    asked: dict[str, Any] = field(default_factory=dict)  # the latest question, with a film
+    trials: list[dict[str, Any]] = field(default_factory=list)  # seed, outcome and steps of each scene tried
     map: dict[str, Any] | None = None  # numbers over the cells of the episode's scene
     is_outdated: bool = False  # whether the episode was planned with an earlier model or cost
     revision: int = 0  # how often something was dropped; a page asks for what it shows once for each
 
-    def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
-        """Keep an episode of the agent."""
-        self.watched_seed, self.map, self.is_outdated = episode.seed, None, False
-        self.episode, self.film, self.refusal = episode, film, ""
-
-    def show_refusal(self, seed: int, reason: str, film: EncodedFilm) -> None:
-        """Keep why the agent does not act in a scene, and the scene."""
-        self.watched_seed, self.map, self.is_outdated = seed, None, False
-        self.episode, self.film, self.refusal = None, film, reason
+    def show_watched(self, watched: dict[str, Any]) -> None:
+        """Keep an episode of the agent, or why there is none."""
+        self.watched_seed, self.watched, self.map, self.is_outdated = watched["seed"], watched, None, False
 
     def drop_question(self) -> None:
         """Drop the question: it was answered, perhaps with "I don't know"."""
-        self.question = None
+        self.asked = {}
         self.revision += 1
 
     def outdate(self) -> None:
@@ -68,7 +59,7 @@ class Findings:
     def clear(self) -> None:
         """Drop everything: the propositions have changed."""
         self.outdate()
-        self.episode, self.film, self.refusal = None, None, ""
+        self.watched = {}
 
     def encoder_of(self, seed: int) -> FrameEncoder:
         """The encoder of the frames of the scene that is demonstrated in."""
@@ -84,14 +75,13 @@ def notice_of(before: SessionState, event: Event) -> str:
     return f"{capitalised(before.describe(event))}. U undoes it."
 
 
-def header_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+def header_view(session: Session) -> dict[str, Any]:
     """The task and the name of the session."""
-    is_deleted = not session.directory.exists()
     named = {"title": session.state.title, "summary": session.task.summary, "session": session.name}
-    return {**named, "is_deleted": is_deleted}
+    return {**named, "is_deleted": not session.directory.exists()}
 
 
-def history_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+def history_view(session: Session) -> dict[str, Any]:
     """The last acts, those that were undone among them."""
     history = session.history
     moments = [{"at": 1, "text": "began"}] if len(history) <= SHOWN_MOMENTS else []
@@ -103,6 +93,7 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
     """The scene in which a person demonstrates, and what all modes need to know."""
     state = session.state
     has_world = not session.worlds.missing(state.spec, [state.seed])
+    marked = [(name, one) for name, one in state.spec.propositions.items() if one["is"] == "at"]
     common = {
         "seed": state.seed,
         "controls": keys_of(session.world.controls) if has_world else [],
@@ -114,11 +105,7 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
         "frames": [],
         "tiles": [],
         "has_world": has_world,
-        "marked_cells": [
-            {"name": name, "x": one["x"], "y": one["y"]}
-            for name, one in state.spec.propositions.items()
-            if one["is"] == "at"
-        ],
+        "marked_cells": [{"name": name, "x": one["x"], "y": one["y"]} for name, one in marked],
     }
     return {**common, **(_demonstration_view(session, findings) if has_world else {})}
 
@@ -127,60 +114,41 @@ def _demonstration_view(session: Session, findings: Findings) -> dict[str, Any]:
     """The unfinished demonstration."""
     state, world, walk = session.state, session.world, session.walk
     encoder, proposal = findings.encoder_of(state.seed), findings.proposal
-    path = [] if session.model is None else session.model.finite.run(walk.labels)
+    now, path = walk.states[-1], [] if session.model is None else session.model.finite.run(walk.labels)
+    # what the probable automata would do in the proposed scene
+    plans = () if proposal is None else proposal.plans[:SHOWN_PLANS]
+    told = [{"text": one.text, "word": _word(one.labels, False), "steps": len(one.labels)} for one in plans]
     return {
-        "frames": [encoder.encode(world, walk.states[-1])],
+        "frames": [encoder.encode(world, now)],
         "tiles": encoder.tiles,
         "corner": corner_of(world),
         "instruction": instruction_of(world),
-        "description": describe_scene(world, walk.states[-1]),
+        "description": describe_scene(world, now),
         "steps": len(state.controls),
-        "word": [format_label(label) for label in compress(walk.labels)],
-        "available": [bool(one) for one in available_controls(world, walk.states[-1])],
+        "word": _word(walk.labels),
+        "available": available_controls(world, now).tolist(),
         "states": path[-2:],
         "can_point": can_point(world),
         "can_pick": state.spec.is_invented,
         "can_propose": session.model is not None and posterior_of(session.model) is not None,
-        "proposal": None if proposal is None else {"seed": proposal.seed, "plans": _proposal_view(proposal)},
+        "proposal": None if proposal is None else {"seed": proposal.seed, "plans": told},
     }
 
 
-def _proposal_view(proposal: SceneProposal) -> list[dict[str, Any]]:
-    """What the probable automata would do in a proposed scene."""
-    return [
-        {
-            "text": plan.text,
-            "word": [format_label(label) for label in compress(plan.labels) if label],
-            "steps": len(plan.labels),
-        }
-        for plan in proposal.plans[:SHOWN_PLANS]
-    ]
+def _word(labels: Sequence[Label], shows_nothing: bool = True) -> list[str]:
+    """The labels of a path as text, consecutive equal ones once; perhaps without those in which nothing holds."""
+    return [format_label(label) for label in compress(labels) if label or shows_nothing]
 
 
-def watch_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+def watch_view(findings: Findings) -> dict[str, Any]:
     """An episode of the agent, with explanations."""
-    shown = {"refusal": findings.refusal, "map": findings.map, "is_outdated": findings.is_outdated}
-    if findings.film is None:
-        return {"episode": None, "frames": [], "tiles": [], **shown}
-    episode = None if findings.episode is None else asdict(findings.episode)
-    return {"seed": findings.watched_seed, **asdict(findings.film), "episode": episode, **shown}
+    nothing: dict[str, Any] = {"episode": None, "refusal": "", "frames": [], "tiles": []}
+    return {**nothing, **findings.watched, "map": findings.map, "is_outdated": findings.is_outdated}
 
 
-def answer_view(session: Session, findings: Findings) -> dict[str, Any]:  # noqa: ARG001
+def answer_view(findings: Findings) -> dict[str, Any]:
     """A path, and the question whether it would be right."""
-    if findings.question is None:
-        return {"question": None, "frames": [], "tiles": []}
-    question = findings.question
-    shown = {name: value for name, value in vars(question).items() if name != "film"}
-    return {"seed": question.seed, **asdict(question.film), "question": shown}
-
-
-VIEWS: dict[str, Callable[[Session, Findings], dict[str, Any]]] = {
-    HEADER: header_view,
-    WATCH: watch_view,
-    ANSWER: answer_view,
-    HISTORY: history_view,
-}
+    return {"question": None, "frames": [], "tiles": [], **findings.asked}
 
 
 def understanding_view(session: Session, findings: Findings, model: dict[str, Any] | None) -> dict[str, Any]:
@@ -191,7 +159,7 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
     outliers = posterior.outlier_probabilities.tolist() if posterior is not None and is_current else []
     return {
         "model": model,
-        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in findings.trials],
+        "trials": findings.trials,
         "cost": session.cost_words,
         "is_current": is_current,
         "task_file": session.task_file if state.spec.is_invented else None,
@@ -213,7 +181,7 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
                 "number": number,
                 "seed": one.seed,
                 "right": one.right,
-                "word": [format_label(label) for label in compress(session.labels_of(one)) if label],
+                "word": _word(session.labels_of(one), False),
             }
             for number, one in enumerate(state.answers)
             if not session.worlds.missing(state.spec, [one.seed])
@@ -232,27 +200,21 @@ def _is_rejected(session: Session, path: JudgedPath) -> bool:
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
-    spec = session.state.spec
-    own = spec.propositions
+    state = session.state
+    world = None if session.worlds.missing(state.spec, [state.seed]) else session.world
+    texts: Mapping[str, str] = world.meanings if isinstance(world, Inventive) else {}
     menu: list[dict[str, Any]] = []
-    texts: Mapping[str, str] = {}
-    if not session.worlds.missing(spec, [session.state.seed]) and isinstance(world := session.world, Inventive):
-        texts = world.meanings
-        menu = [{"text": text, "is": one} for text, one in world.proposition_menu()] if spec.is_invented else []
-    return {
-        "invented": spec.is_invented,
-        "names": [
-            {
-                "name": name,
-                "text": texts.get(name) or _proposition_text(own.get(name, {})),
-                "corrections": [
-                    session.state.corrections[i].parsed.sentence for i in session.state.corrections_about(name)
-                ],
-            }
-            for name in session.task.propositions
-        ],
-        "menu": menu,
-    }
+    if isinstance(world, Inventive) and state.spec.is_invented:
+        menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
+    names = [
+        {
+            "name": name,
+            "text": texts.get(name) or _proposition_text(state.spec.propositions.get(name, {})),
+            "corrections": [state.corrections[i].parsed.sentence for i in state.corrections_about(name)],
+        }
+        for name in session.task.propositions
+    ]
+    return {"invented": state.spec.is_invented, "names": names, "menu": menu}
 
 
 def _proposition_text(document: Mapping[str, Any]) -> str:
