@@ -4,6 +4,7 @@ import io
 import json
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ from wfairl.studio.understanding import edge_evidence
 RECORDED_SCENES = 3
 
 REPORT, SCRIPT, PRISM, ARCHIVE, MINARI = "report.html", "repeat.py", "scene.prism", "session.zip", "minari.zip"
+
+MEDIA_TYPES = {JOURNAL: "application/jsonl", DEMONSTRATIONS: "application/octet-stream", TASK_MODEL: "application/json"}
 
 TEMPLATE = '''"""Learn {name} again from a session of the studio, and try it in new scenes.
 
@@ -67,13 +70,8 @@ print(f"{{result.success_rate:.0%}} of ten new scenes succeeded")
 
 def download(session: Session, file: str) -> tuple[bytes, str]:
     """Content and media type of a file that needs no job. Raises `BadInputError` if there is no such file."""
-    media_types = {
-        JOURNAL: "application/jsonl",
-        DEMONSTRATIONS: "application/octet-stream",
-        TASK_MODEL: "application/json",
-    }
-    if session.state.spec.is_invented:
-        media_types[session.task_file] = "application/json"
+    own = {session.task_file: "application/json"} if session.state.spec.is_invented else {}
+    media_types = {**MEDIA_TYPES, **own}
     formats = {f"task{form.suffixes[0]}": form for form in FORMATS.values()}
     if file in media_types:
         return read_bytes(session.directory / file), media_types[file]
@@ -115,19 +113,8 @@ def _lines(items: list[object]) -> str:
 
 def archive(session: Session, page: str | None) -> bytes:
     """A zip archive of all files of a session, with its report page if there is one."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archived:
-        for path in sorted(session.directory.rglob("*")):
-            if (
-                path.is_file()
-                and not path.is_symlink()
-                and not any(part.startswith(".") for part in path.relative_to(session.directory).parts)
-            ):
-                archived.write(path, f"{session.name}/{path.relative_to(session.directory)}")
-        if page is not None:
-            archived.writestr(f"{session.name}/{SCRIPT}", script(session))
-            archived.writestr(f"{session.name}/{REPORT}", page)
-    return stream.getvalue()
+    made = {} if page is None else {SCRIPT: script(session), REPORT: page}
+    return _zip(session.directory, f"{session.name}/", made)
 
 
 def minari_archive(spec: TaskSpec, dataset: Dataset, name: str) -> bytes:
@@ -139,12 +126,21 @@ def minari_archive(spec: TaskSpec, dataset: Dataset, name: str) -> bytes:
 
     if not dataset.demonstrations:
         raise BadInputError("there are no demonstrations yet")
-    stream = io.BytesIO()
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archived:
+    with tempfile.TemporaryDirectory() as folder:
         export_minari(dataset, spec.task, f"wfairl-studio/{name}-v0", Path(folder))
-        for path in sorted(Path(folder).rglob("*")):
-            if path.is_file():
-                archived.write(path, path.relative_to(folder))
+        return _zip(Path(folder), "", {})
+
+
+def _zip(folder: Path, prefix: str, more: Mapping[str, str]) -> bytes:
+    """An archive of the files of a folder, but for hidden ones and links, and of some texts."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archived:
+        for path in sorted(folder.rglob("*")):
+            place = path.relative_to(folder)
+            if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in place.parts):
+                archived.write(path, f"{prefix}{place}")
+        for name, text in more.items():
+            archived.writestr(f"{prefix}{name}", text)
     return stream.getvalue()
 
 
@@ -155,15 +151,11 @@ def report_page(snapshot: SessionSnapshot) -> str:
     from wfairl.pages.player import EpisodePlayer, record_episode
 
     model, task = snapshot.model, snapshot.spec.task_with(snapshot.model)
-    edges = tuple(
-        (
-            f"{edge.arrow.source} on {edge.arrow.text}",
-            ("?" if edge.certainty is None else f"{edge.certainty:.0%} certain")
-            + f", in {counted(len(edge.demonstrations), 'demonstration')}",
-        )
-        for edge in edge_evidence(model, snapshot.dataset)
-    )
-    demonstrations = []
+    edges, demonstrations = [], []
+    for edge in edge_evidence(model, snapshot.dataset):
+        certainty = "?" if edge.certainty is None else f"{edge.certainty:.0%} certain"
+        shown = counted(len(edge.demonstrations), "demonstration")
+        edges.append((f"{edge.arrow.source} on {edge.arrow.text}", f"{certainty}, in {shown}"))
     for number, one in enumerate(snapshot.dataset, start=1):
         verdict = "right" if one.is_success else "wrong"
         demonstrations.append((f"#{number}", f"scene {one.seed}, {counted(len(one.controls), 'step')}, {verdict}"))
@@ -171,20 +163,18 @@ def report_page(snapshot: SessionSnapshot) -> str:
     policy = policy_of(model, snapshot.cost, task)
     scenes = range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES)
     recordings = [record_episode(task, policy, seed, np.random.default_rng(seed)) for seed in scenes]
-    learned = (prose(model.sentence), AutomatonDrawing(model.finite, model.edge_counts), Facts(edges, "Its edges"))
+    learned = (
+        prose(model.sentence),
+        AutomatonDrawing(model.finite, model.edge_counts),
+        Facts(tuple(edges), "Its edges"),
+    )
     evidence = [Facts(tuple(demonstrations), "Demonstrations")]
     if corrections:
         evidence.append(Facts(corrections, "Corrections"))
-    return page_html(
-        Page(
-            snapshot.spec.name,
-            task.summary,
-            (
-                Section("The inferred task", learned),
-                Section("The agent in new scenes", (EpisodePlayer(tuple(recordings)),)),
-                Section("Demonstrations and corrections", tuple(evidence)),
-            ),
-            kind="wfairl studio",
-            footer=f"Session {snapshot.name}.",
-        )
+    sections = (
+        Section("The inferred task", learned),
+        Section("The agent in new scenes", (EpisodePlayer(tuple(recordings)),)),
+        Section("Demonstrations and corrections", tuple(evidence)),
     )
+    footer = f"Session {snapshot.name}."
+    return page_html(Page(snapshot.spec.name, task.summary, sections, kind="wfairl studio", footer=footer))

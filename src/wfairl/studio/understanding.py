@@ -11,15 +11,13 @@ from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Label
 from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
-from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.pages.automata.images import automaton_svg
 from wfairl.questions.hypotheses import Hypothesis, hypotheses_of, in_words
 from wfairl.specifications.comparison import compare_automata
 
-DONE, LOST = "done", "lost"
-
-SHOWN_ALTERNATIVES = 3
+DONE, LOST, SHOWN_ALTERNATIVES = "done", "lost", 3
 
 EdgeKey = tuple[int, str, str]
 """Source, guard and target of an edge, as text: equal for the same edge of two automata."""
@@ -55,12 +53,11 @@ def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
 
 
 def _demonstrations_of(arrow: Arrow, automaton: Automaton, dataset: Dataset) -> tuple[int, ...]:
-    indices = []
-    for index, demonstration in enumerate(dataset):
+    def is_taken(demonstration: Demonstration) -> bool:
         steps = zip(automaton.run(demonstration.labels), demonstration.labels, strict=False)
-        if demonstration.is_success and any(state == arrow.source and arrow.takes(label) for state, label in steps):
-            indices.append(index)
-    return tuple(indices)
+        return any(state == arrow.source and arrow.takes(label) for state, label in steps)
+
+    return tuple(index for index, one in enumerate(dataset) if one.is_success and is_taken(one))
 
 
 def _edge_keys(automaton: Automaton) -> set[EdgeKey]:
@@ -106,16 +103,16 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
             for one in [one for one in belief if one not in exactly][:SHOWN_ALTERNATIVES]
         ],
         "untested": [
-            f"{', '.join(format_label(one) if one else 'nothing' for one in _least(labels))}"
-            f" {describe_state(model.finite, state)}"
+            f"{_least(labels)} {describe_state(model.finite, state)}"
             for state, labels in ({} if posterior is None else posterior.untested_labels()).items()
         ],
     }
 
 
-def _least(labels: Sequence[Label]) -> list[Label]:
+def _least(labels: Sequence[Label]) -> str:
     """The labels of which no part is among them, too: what holds beside that is as little known."""
-    return [label for label in labels if not any(part and part < label for part in labels)]
+    least = [label for label in labels if not any(part and part < label for part in labels)]
+    return ", ".join(format_label(one) if one else "nothing" for one in least)
 
 
 def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
