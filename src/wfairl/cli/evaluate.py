@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 
-from wfairl.cli.console import out, print_json
+from wfairl.cli.console import tell
 from wfairl.cli.options import AsJson, Jobs, TaskName, parse_seeds
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.policies import REFERENCES, Policy
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.worlds.task import Task
+from wfairl.pages.policy_comparison import Estimate, compare_costs, compare_returns, regret_of
 from wfairl.runs.evaluation import (
     Evaluation,
     check_test_seeds,
@@ -83,34 +85,25 @@ def evaluate_command(
     temperatures = {policy: temperature}
     if beside is not None and beside != policy:
         temperatures[beside] = None if beside in REFERENCES else temperature
-    policies = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
-    prices = {name: _learned_cost(name) for name in policies}
-    evaluations = [
-        evaluate(task, found, scenes, rng_seed, jobs, prices[policy if name in REFERENCES else name])
-        for name, found in policies.items()
+    found = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
+    _, learned_cost = found[policy]  # by which the references beside a run are judged too
+    evaluation, *others = evaluations = [
+        evaluate(task, one, scenes, rng_seed, jobs, learned_cost if name in REFERENCES else own_cost)
+        for name, (one, own_cost) in found.items()
     ]
-    evaluation, *others = evaluations
-    saved = _save(evaluation, others, Path(policy), temperature) if save else None
-    if as_json:
-        from wfairl.pages.policy_comparison import compare_returns
-
-        compared = [
-            {**other.to_document(), "difference": asdict(compare_returns(evaluation, other))} for other in others
-        ]
-        print_json({**evaluation.to_document(), **({"beside": compared[0]} if compared else {})})
-    else:
-        out.print(summary(evaluations))
-        for other in others:
-            out.print(comparison_sentence(evaluation, other, task))
-        if saved is not None:
-            out.print(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
+    document = evaluation.to_document()
+    lines: list[RenderableType] = [summary(evaluations)]
+    for other in others:
+        difference = compare_returns(evaluation, other)
+        document["beside"] = {**other.to_document(), "difference": asdict(difference)}
+        lines.append(_comparison_sentence(evaluation, other, task, difference))
+    if save:
+        saved = _save(evaluation, others, Path(policy), temperature)
+        lines.append(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
+    tell(document, lines, as_json)
 
 
-def comparison_sentence(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
-    """The comparison of two policies, in a sentence."""
-    from wfairl.pages.policy_comparison import compare_costs, compare_returns
-
-    returns = compare_returns(evaluation, other)
+def _comparison_sentence(evaluation: Evaluation, other: Evaluation, task: Task, returns: Estimate) -> str:
     costs = None if task.true_cost is None else compare_costs(evaluation, other)
     in_cost = "" if costs is None else f"; true cost {costs.text(2, sign='+')} per scene"
     return (
@@ -155,26 +148,18 @@ def _save(evaluation: Evaluation, others: Sequence[Evaluation], directory: Path,
         return save_evaluations([own, *(one for one in others if one.policy in WITHOUT_TEMPERATURE)], directory)
 
 
-def _learned_cost(policy: str) -> Cost | None:
-    """The learned cost of a run, by which the references beside it are judged too; None for a reference."""
-    if policy in REFERENCES:
-        return None
-    from wfairl.runs.methods import method_of
-
-    return method_of(Path(policy))[1].learned_cost(Path(policy))
-
-
-def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:
-    """A reference policy by its name, or that of a run by its directory; the run must not have seen the seeds."""
+def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> tuple[Policy, Cost | None]:
+    """A reference policy by its name, or that of a run, which must not have seen the seeds, with its learned cost."""
     if temperature is not None and name in WITHOUT_TEMPERATURE:
         raise BadInputError(f"the policy {name!r} has no temperature; --temperature is for expert and trained runs")
     if name in REFERENCES:
-        return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
+        return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature), None
     if Path(name).is_dir():
-        from wfairl.runs.methods import check_unseen, load_policy  # it is slow to import
+        from wfairl.runs.methods import check_unseen, method_of  # it is slow to import
 
         check_unseen(Path(name), seeds)
-        return load_policy(Path(name), task, temperature)
+        _, method = method_of(name)
+        return method.load(Path(name), task, temperature), method.learned_cost(Path(name))
     near = did_you_mean(name, REFERENCES)
     raise BadInputError(f"unknown policy {name!r}{near}: give {', '.join(REFERENCES)} or the directory of a run")
 
@@ -198,7 +183,8 @@ def summary(evaluations: list[Evaluation]) -> Table:
     table.add_column("episodes", no_wrap=True)
     best = next((one for one in evaluations if one.policy == "optimal" and task.true_cost is not None), None)
     for evaluation in evaluations:
-        above = "" if best is None or best is evaluation else _regret(evaluation, best)
+        regret = None if best is None or best is evaluation else regret_of(evaluation, best)
+        above = "" if regret is None else f", {100 * regret.value:+.1f} %"
         costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
         error = f" ± {evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else ""
         table.add_row(
@@ -209,10 +195,3 @@ def summary(evaluations: list[Evaluation]) -> Table:
             ",\n".join(f"{count} {outcome}" for outcome, count in evaluation.outcomes.most_common()),
         )
     return table
-
-
-def _regret(evaluation: Evaluation, optimal: Evaluation) -> str:
-    from wfairl.pages.policy_comparison import regret_of
-
-    regret = regret_of(evaluation, optimal)
-    return "" if regret is None else f", {100 * regret.value:+.1f} %"

@@ -19,8 +19,7 @@ from wfairl.core.planning.cost import nominal_cost, unit_cost
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.worlds.task import Task
 from wfairl.events.held_out import HeldOut
-from wfairl.events.learned_rule import learned_rule_of
-from wfairl.events.unknown_propositions import MOST_NAMED, list_names
+from wfairl.events.learned_rule import MOST_NAMED, learned_rule_of, list_names
 
 SHOWN_ALTERNATIVES = 3
 SHOWN_SENTENCES = 16
