@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, StateNumber
-from wfairl.core.support.documents import parse
+from wfairl.core.support.documents import parse, plain_fields
 from wfairl.core.support.errors import BadInputError
 
 
@@ -98,10 +98,7 @@ class GuardedAutomaton(Automaton):
         ]
 
     def to_document(self) -> dict[str, Any]:
-        edges = [
-            [{"true": sorted(one.guard.true), "false": sorted(one.guard.false), "target": one.target} for one in row]
-            for row in self.edges
-        ]
+        edges = [[{**plain_fields(one.guard), "target": one.target} for one in row] for row in self.edges]
         return {"kind": self.kind, "edges": edges, "accepting": self.accepting.tolist()}
 
     @classmethod

@@ -24,7 +24,9 @@ def visit_in_order(*propositions: str) -> GuardedAutomaton:
     """The propositions come true one after the other; one that is named twice in a row must end in between."""
     _check(propositions, "visit_in_order")
     rows: list[tuple[Edge, ...]] = []
-    for visits in _without_repeats(propositions):
+    cuts = [i for i in range(1, len(propositions)) if propositions[i] == propositions[i - 1]]
+    for begin, end in pairwise([0, *cuts, len(propositions)]):
+        visits = propositions[begin:end]  # none follows itself
         first, count = len(rows), len(visits)
         for visited in range(count):
             together = range(count, visited, -1)
@@ -32,12 +34,6 @@ def visit_in_order(*propositions: str) -> GuardedAutomaton:
         rows.append((Edge(Guard(frozenset(), frozenset({visits[-1]})), first + count + 1),))
     rows[-1] = ()
     return GuardedAutomaton(tuple(rows), np.arange(len(rows)) == len(rows) - 1)
-
-
-def _without_repeats(propositions: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The propositions, cut where one follows itself."""
-    cuts = [i for i in range(1, len(propositions)) if propositions[i] == propositions[i - 1]]
-    return [propositions[begin:end] for begin, end in pairwise([0, *cuts, len(propositions)])]
 
 
 def visit_all(*propositions: str) -> GuardedAutomaton:

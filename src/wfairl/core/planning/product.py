@@ -90,7 +90,7 @@ class Product(Exploration):
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
         rows = []
         for node, effect in zip(*np.divmod(transitions, self.successors.shape[1]), strict=True):
-            one = effects_of(self.world, self.states[node]).effects[effect]
+            one = effects_of(self.world, self.states[node])[0][effect]
             assert one is not None  # it is available
             rows.append(one.features)
         distinct, index = np.unique(np.array(rows), axis=0, return_inverse=True)

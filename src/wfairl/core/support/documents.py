@@ -167,7 +167,7 @@ def _text(content: Any, finite: bool, sort_keys: bool = False) -> str:
 
 def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     """Write one JSON object per line, atomically; each holds the digest of all, which detects lost or changed lines."""
-    digest = _digest_of_lines(json.loads(json.dumps(entries)))
+    digest = _sha256(canonical(json.loads(json.dumps(entries)), finite=False))
     write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
 
 
@@ -184,13 +184,9 @@ def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any
             parsed.append(parse(schema, entry, finite=False))
         except BadInputError as problem:
             raise error(f"{path}: line {number}: {problem}") from None
-    if digests != [_digest_of_lines(entries)] * len(entries):
+    if digests != [_sha256(canonical(entries, finite=False))] * len(entries):
         raise error(f"{path}: {CHANGED}")
     return tuple(parsed)
-
-
-def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:
-    return _sha256(canonical(entries, finite=False))
 
 
 def _sha256(text: str) -> str:

@@ -12,13 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 Item = TypeVar("Item")
 
-
 SECONDS_WORTH_A_LINE = 2.0
 """A stage that takes longer prints a line at its end, if there is no terminal for a bar."""
 
 SECONDS_BETWEEN_LINES = 60.0
 """The same, while a stage goes on."""
-
 
 SECONDS_OF_SILENCE = 1.0
 """Work of unknown length that takes longer is announced."""

@@ -12,7 +12,6 @@ from wfairl.core.support.errors import BadInputError, did_you_mean
 
 T = TypeVar("T")
 
-
 _offers: dict[str, dict[str, str]] = {}
 """The offers of the neighbours, by the noun of their registry and by name."""
 

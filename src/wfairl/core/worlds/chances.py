@@ -79,13 +79,6 @@ class Chances:
         return lottery[draw_index([probability for _, probability in lottery], rng)][0]
 
 
-def chances_or_none(kinds: Sequence[tuple[Lottery, ...]], kind: NDArray[np.integer]) -> Chances | None:
-    """The chances of kinds of lotteries; None where every control has one effect, its own."""
-    if all(lottery in ((), ((u, 1.0),)) for one in kinds for u, lottery in enumerate(one)):
-        return None
-    return Chances.of(kinds, kind)
-
-
 def slip_chances(available: NDArray[np.bool_], probability: float) -> Chances:
     """The chances where an available control is replaced by another one with some probability, all others alike.
 

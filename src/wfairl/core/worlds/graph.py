@@ -126,12 +126,10 @@ class GraphWorld:
         for node in marks or {}:
             if node not in number:
                 raise BrokenGraphError(f"dangling: the mark on {node!r} is on a node that no edge has")
-        places = None
-        if positions is not None:
-            for node in number:
-                if node not in positions:
-                    raise BrokenGraphError(f"the node {node!r} has no position")
-            places = np.array([positions[node] for node in number], np.float64)
+        unplaced = [node for node in number if positions is not None and node not in positions]
+        if unplaced:
+            raise BrokenGraphError(f"the node {unplaced[0]!r} has no position")
+        places = None if positions is None else np.array([positions[node] for node in number], np.float64)
         marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
@@ -323,32 +321,27 @@ class GraphWorld:
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        graph, labels = self._labelled_graph(automaton)
-        start = (self.initial_state if state is None else state) * automaton.states + automaton_state
-        pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
-        check_node_limit(count, max_nodes)
-        states, automaton_states = np.divmod(pairs, automaton.states)
-        chances = None if self.table.chances is None else self.table.chances.at(states)
-        return Exploration(
-            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index, labels,
-            chances,
-        )  # fmt: skip
-
-    def _labelled_graph(self, automaton: Automaton) -> tuple[LabelledGraph, tuple[Label, ...]]:
-        """The transitions as the compiled search reads them, and the labels of its rows, those of the table first."""
         labels = LabelTable(automaton)
         for label in self.table.labels:
             labels.number(label)
         marks = list(dict.fromkeys(self.marks.values()))
         marked_labels = np.array([[labels.number(label | mark) for label in self.table.labels] for mark in marks])
         mark_of_state = np.full(len(self.table.successors) if marks else 0, -1, np.int32)
-        for state, mark in self.marks.items():
-            mark_of_state[state] = marks.index(mark)
+        for marked, mark in self.marks.items():
+            mark_of_state[marked] = marks.index(mark)
         graph = LabelledGraph(
             self.table.successors, self.table.label_index, mark_of_state,
             marked_labels.astype(np.int32).reshape(len(marks), len(self.table.labels)), labels.rows,
         )  # fmt: skip
-        return graph, tuple(labels.labels)
+        start = (self.initial_state if state is None else state) * automaton.states + automaton_state
+        pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
+        check_node_limit(count, max_nodes)
+        states, automaton_states = np.divmod(pairs, automaton.states)
+        chances = None if self.table.chances is None else self.table.chances.at(states)
+        return Exploration(
+            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index,
+            tuple(labels.labels), chances,
+        )  # fmt: skip
 
     def pack(self, state: int) -> NDArray[np.uint64]:
         return np.array([state], np.uint64)

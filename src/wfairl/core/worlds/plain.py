@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.core.support.errors import WfairlError, one_line
 from wfairl.core.support.progress import announce_if_long
-from wfairl.core.worlds.chances import Lottery, chances_or_none
+from wfairl.core.worlds.chances import Chances, Lottery
 from wfairl.core.worlds.compiled import Exploration, LabelTable, TooManyNodesError
 from wfairl.core.worlds.world import BrokenLawError, World, available_controls, outcomes_of
 
@@ -75,7 +75,8 @@ def explore_plain(
     arrays[is_effect] = np.array(transitions, np.int32).reshape(-1, len(NO_EFFECT))
     states, automaton_states = tuple(one for one, _ in pairs), np.array([one for _, one in pairs], np.int32)
     successors, label_index, feature_index = np.ascontiguousarray(np.moveaxis(arrays, 2, 0))
-    chances = chances_or_none(list(kinds), np.array(kind))
+    is_sure = all(lottery in ((), ((u, 1.0),)) for one in kinds for u, lottery in enumerate(one))
+    chances = None if is_sure else Chances.of(list(kinds), np.array(kind))
     found = Exploration(
         states, automaton_states, successors, label_index.astype(np.uint16), tuple(labels.labels), chances
     )
@@ -103,11 +104,9 @@ def _too_many(states: Sequence[Any], max_states: int) -> str:
 
 def _parts(state: Any) -> dict[str, Any]:
     """The parts of a state by name: the fields of a record, the entries of a tuple, or the state itself."""
-    if is_dataclass(state):
-        return {f"its field {one.name!r}": getattr(state, one.name) for one in fields(state)}
-    names = getattr(state, "_fields", None)  # of a named tuple
-    if names is not None:
-        return {f"its field {name!r}": value for name, value in zip(names, state, strict=True)}
+    names = [one.name for one in fields(state)] if is_dataclass(state) else getattr(state, "_fields", ())
+    if names:
+        return {f"its field {name!r}": getattr(state, name) for name in names}
     if isinstance(state, tuple):
         return {f"its entry {i}": value for i, value in enumerate(state)}
     return {"the state": state}
@@ -134,7 +133,7 @@ def state_after(world: World[Any], state: Any, effect: int) -> Any:
     after = getattr(world, "after", None)
     if after is not None:
         return after(state, effect)
-    one = effects_of(world, state).effects[effect]
+    one = effects_of(world, state)[0][effect]
     assert one is not None  # an effect that happened is available
     return one.next_state
 
@@ -147,18 +146,11 @@ class Effect(NamedTuple):
     features: NDArray[np.float64]
 
 
-class Effects(NamedTuple):
-    """All that can happen in a state: the effects, and the lottery of each control.
+def effects_of(world: World[Any], state: Any) -> tuple[tuple[Effect | None, ...], tuple[Lottery, ...]]:
+    """The effects in a state, and the lottery of each control; a failing method is a `BrokenLawError`.
 
     Effect k * controls + u is outcome k of control u, or None where u has fewer outcomes.
     """
-
-    effects: tuple[Effect | None, ...]
-    lotteries: tuple[Lottery, ...]
-
-
-def effects_of(world: World[Any], state: Any) -> Effects:
-    """The effects in a state; a failing method is a `BrokenLawError`."""
     control = 0
     try:
         made: list[list[tuple[float, Effect]]] = []  # by control
@@ -177,4 +169,4 @@ def effects_of(world: World[Any], state: Any) -> Effects:
     lotteries = tuple(
         tuple((k * len(made) + u, probability) for k, (probability, _) in enumerate(one)) for u, one in enumerate(made)
     )
-    return Effects(effects, lotteries)
+    return effects, lotteries
