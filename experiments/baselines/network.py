@@ -26,6 +26,7 @@ from wfairl.core.worlds.world import World
 from wfairl.minigrid import MiniGridWorld
 from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CONTROLS, HANDS, HEADINGS, WALL
+from wfairl.networks.cost_network import distinct
 from wfairl.networks.grid_network import (
     DIRECTION_SIZE,
     HAND_SIZE,
@@ -33,7 +34,6 @@ from wfairl.networks.grid_network import (
     POSITION_SIZE,
     GridConvolution,
     Head,
-    compacted,
     pairs,
 )
 
@@ -99,7 +99,7 @@ class GridNetwork(nn.Module):
     def forward(self, observations: Observations, dropout: Dropout | None = None) -> Tensor:
         """The outputs for some states, shape [states, outputs]; `dropout` is applied to the hidden layers."""
         number, *indices = observations.columns.long().T
-        occurring, number = compacted(number, len(observations.bank))
+        occurring, number = distinct(number.numpy())
         tables = (self.entry_table(observations.bank[occurring], dropout), *self.index_tables())
         return self.head(tables, (number, *indices), dropout)
 

@@ -99,8 +99,8 @@ class CostNetwork(nn.Module, CostModel):
 
     def costs(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> Tensor:
         """The cost of each transition node * controls + control, differentiably; shape [transitions]."""
-        rows, row_of = _distinct(inputs.rows(transitions))
-        return costs_of(self.preactivation(inputs, torch.from_numpy(rows)))[torch.from_numpy(row_of)]
+        rows, row_of = distinct(inputs.rows(transitions))
+        return costs_of(self.preactivation(inputs, rows))[row_of]
 
     @torch.no_grad()
     def table(self, inputs: NodeInputs, transitions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -115,8 +115,8 @@ def costs_of(z: Tensor) -> Tensor:
     return FLOOR + functional.softplus(z + math.log(math.expm1(1 - FLOOR)))
 
 
-def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in ascending order, and the index of each row among them; without sorting."""
-    occurs = np.zeros(rows.max(initial=-1) + 1, bool)
-    occurs[rows] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows]
+def distinct(numbers: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    """The distinct numbers in ascending order, and the index of each number among them; without sorting."""
+    occurs = np.zeros(numbers.max(initial=-1) + 1, bool)
+    occurs[numbers] = True
+    return torch.from_numpy(np.flatnonzero(occurs)), torch.from_numpy((np.cumsum(occurs) - 1)[numbers])

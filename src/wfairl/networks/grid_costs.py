@@ -18,7 +18,7 @@ from wfairl.minigrid.grid_view import view_states
 from wfairl.minigrid.physics import CELL_TYPES, CONTROLS, FLOORS, HANDS, HEADINGS
 from wfairl.minigrid.situations import SITUATION_SIZES, find_situations
 from wfairl.minigrid.world import MiniGridWorld
-from wfairl.networks.cost_network import CostNetwork, NodeInputs
+from wfairl.networks.cost_network import CostNetwork, NodeInputs, distinct
 from wfairl.networks.grid_network import (
     CONTROL_SIZE,
     DIRECTION_SIZE,
@@ -28,7 +28,6 @@ from wfairl.networks.grid_network import (
     GridConvolution,
     Head,
     OtherMapError,
-    compacted,
     pairs,
 )
 
@@ -81,7 +80,7 @@ class PaperCost(CostNetwork):
     def preactivation(self, inputs: NodeInputs, rows: Tensor) -> Tensor:
         grids, columns = inputs.parts
         grid, pose, carried = columns[rows // len(CONTROLS)].long().T
-        needed, grid = compacted(grid, len(grids))
+        needed, grid = distinct(grid.numpy())
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
         tables = (
             self.convolution(grids[needed]) @ on_grid.T + self.dense.bias,

@@ -94,10 +94,3 @@ class Head(nn.Module):
 def pairs(first: Tensor, second: Tensor) -> Tensor:
     """The sums of each row of one table and each row of another; the second varies faster."""
     return (first[:, None] + second[None]).flatten(0, 1)
-
-
-def compacted(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The distinct numbers, all below `count`, in ascending order; and the index of each number among them."""
-    occurs = torch.zeros(count, dtype=torch.bool)
-    occurs[numbers] = True
-    return occurs.nonzero().squeeze(1), (occurs.cumsum(0) - 1)[numbers]
