@@ -79,7 +79,7 @@ class EpisodePlayer:
     @property
     def drawings(self) -> tuple[AutomatonDrawing, ...]:
         """The different automata of the policies; an episode refers to its own by index."""
-        return self._automata[0]
+        return tuple(self._drawings.values())
 
     @property
     def packed(self) -> str:
@@ -96,25 +96,20 @@ class EpisodePlayer:
             None if look is None else tiles.film(look, one.trajectory.states)
             for one, look in zip(self.recordings, looks, strict=True)
         ]
-        episodes = map(_episode, self.recordings, films, self._automata[1])
+        indices = {key: number for number, key in enumerate(self._drawings)}
+        automata = [indices.get(_key(one.automaton)) for one in self.recordings]
+        episodes = map(_episode, self.recordings, films, automata)
         return {"episodes": list(episodes), "atlas": _atlas(tiles.tiles)}
 
     @cached_property
-    def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
-        """Each drawing once, and for each recording the index of its own."""
-        indices: dict[str, int] = {}
-        drawings: list[AutomatonDrawing] = []
-        numbers: list[int | None] = []
-        for automaton in (recording.automaton for recording in self.recordings):
-            if automaton is None:
-                numbers.append(None)
-                continue
-            drawing = AutomatonDrawing(automaton)
-            number = indices.setdefault(drawing.svg or str(automaton.to_document()), len(drawings))
-            if number == len(drawings):
-                drawings.append(drawing)
-            numbers.append(number)
-        return tuple(drawings), tuple(numbers)
+    def _drawings(self) -> dict[str, AutomatonDrawing]:
+        automata = (one.automaton for one in self.recordings)
+        return {_key(one): AutomatonDrawing(one) for one in automata if one is not None}
+
+
+def _key(automaton: Automaton | None) -> str:
+    """What is the same for automata that are the same; empty for none."""
+    return "" if automaton is None else str(automaton.to_document())
 
 
 def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, automaton: int | None) -> dict[str, Any]:
