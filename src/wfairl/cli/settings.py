@@ -49,7 +49,10 @@ def with_settings(settings: Mapping[str, Settings]) -> Callable[[Callable[..., N
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
-        options = {name: group for name, group in _groups(settings).items() if name not in own}
+        options: dict[str, dict[str, Setting]] = {}
+        for owner, owned in settings.items():
+            for name in (one for one in owned if one not in own):
+                options.setdefault(name, {})[owner] = owned[name]
         kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, one in own.items() if name != "settings"]
         added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, group))
@@ -67,15 +70,6 @@ def with_settings(settings: Mapping[str, Settings]) -> Callable[[Callable[..., N
         return call
 
     return decorate
-
-
-def _groups(settings: Mapping[str, Settings]) -> dict[str, dict[str, Setting]]:
-    """For each setting, the settings of that name by their owners."""
-    groups: dict[str, dict[str, Setting]] = {}
-    for owner, owned in settings.items():
-        for name, setting in owned.items():
-            groups.setdefault(name, {})[owner] = setting
-    return groups
 
 
 def _annotation(name: str, group: Mapping[str, Setting]) -> Any:
