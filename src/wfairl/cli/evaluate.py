@@ -50,8 +50,7 @@ def evaluate_command(
     temperature: Annotated[
         float | None,
         typer.Option(
-            help="Temperature to act at; 0 is greedy. Default: 0.5 for expert, the run's own for a run.",
-            min=0,
+            help="Temperature to act at; 0 is greedy. Default: 0.5 for expert, the run's own for a run.", min=0
         ),
     ] = None,
     rng_seed: Annotated[int, typer.Option(help="Random seed of the policy.", min=0)] = 0,

@@ -77,8 +77,7 @@ def learn_task(
     keep_repeats: Annotated[
         bool | None,
         typer.Option(
-            "--keep-repeats/--compress",
-            help="Whether a repeated label counts again. Default: only in event logs.",
+            "--keep-repeats/--compress", help="Whether a repeated label counts again. Default: only in event logs."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the learner and of the held-out words.")] = 0,

@@ -8,9 +8,6 @@ from wfairl.core.support.imports import load_lazily
 if find_spec("torch") is None:
     raise MissingExtraError("PyTorch", "networks")
 
-_MODULES = {
-    "cost_network": ("CostNetwork", "NodeInputs"),
-    "grid_costs": ("LocalCost", "PaperCost"),
-}
+_MODULES = {"cost_network": ("CostNetwork", "NodeInputs"), "grid_costs": ("LocalCost", "PaperCost")}
 
 __getattr__, __dir__, __all__ = load_lazily(__name__, _MODULES)

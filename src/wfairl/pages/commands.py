@@ -16,8 +16,7 @@ def report(
         typer.Option("-o", "--output", metavar="FILE", help="The file to write, *.html. Default: RUN/report.html."),
     ] = None,
     scenes: Annotated[
-        int,
-        typer.Option(min=1, help="Number of test scenes whose episodes the report shows, failed ones first."),
+        int, typer.Option(min=1, help="Number of test scenes whose episodes the report shows, failed ones first.")
     ] = 3,
     as_json: AsJson = False,
 ) -> None:

@@ -67,13 +67,7 @@ Known = Callable[[Product], NDArray[np.bool_]]
 """From a product to whether the cost of each transition is known, shape [nodes, controls]."""
 
 
-def map_costs(
-    task: Task,
-    seed: int,
-    automaton: Automaton,
-    cost: Cost,
-    is_known: Known | None = None,
-) -> CostMaps:
+def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, is_known: Known | None = None) -> CostMaps:
     """The costs over one scene, in the automaton state in which the plan takes most steps.
 
     Args:
@@ -150,12 +144,7 @@ def _arrivals(
 
 
 def draw_cost_maps(
-    task: Task,
-    seed: int,
-    automaton: Automaton,
-    cost: Cost,
-    name: str = "costs",
-    is_known: Known | None = None,
+    task: Task, seed: int, automaton: Automaton, cost: Cost, name: str = "costs", is_known: Known | None = None
 ) -> CaptionedFigure:
     """The scene, and one map per control on a common scale; arguments and errors are those of `map_costs`."""
     maps = map_costs(task, seed, automaton, cost, is_known)

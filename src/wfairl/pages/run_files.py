@@ -22,15 +22,7 @@ from wfairl.runs.data_sets import load
 from wfairl.runs.evaluation import Evaluation, read_evaluations
 from wfairl.runs.methods import Method, find_method
 from wfairl.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, read_experiment
-from wfairl.runs.run_directory import (
-    CONFIG,
-    COST,
-    TASK_MODEL,
-    BrokenRunError,
-    RunConfig,
-    read_config,
-    unfinished,
-)
+from wfairl.runs.run_directory import CONFIG, COST, TASK_MODEL, BrokenRunError, RunConfig, read_config, unfinished
 from wfairl.runs.task_registry import find_task, loaded_sources
 
 SEARCHED_SCENES = 2

@@ -17,11 +17,7 @@ PAPER_TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 DATA_SETS = {0.0: "D1", 0.5: "D2"}
 """By the temperature of the demonstrator."""
 
-REFERENCE_RETURNS = {
-    "optimal": (0.798, 0.776, 0.734),
-    "expert": (0.718, 0.668, 0.639),
-    "random": (0.000, 0.000, 0.000),
-}
+REFERENCE_RETURNS = {"optimal": (0.798, 0.776, 0.734), "expert": (0.718, 0.668, 0.639), "random": (0.000, 0.000, 0.000)}
 """The mean return of each policy on 64 scenes of each task. The expert is the one at temperature 0.5."""
 
 WFA_IRL_RETURNS = {"D1": (0.797, 0.776, 0.733), "D2": (0.708, 0.642, 0.602)}

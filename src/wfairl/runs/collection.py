@@ -41,13 +41,7 @@ Attempted = Demonstration | str | None
 
 
 def collect(
-    task: Task,
-    successes: int,
-    failures: int,
-    temperature: float,
-    seed: int,
-    cost: Cost | None = None,
-    n_jobs: int = 2,
+    task: Task, successes: int, failures: int, temperature: float, seed: int, cost: Cost | None = None, n_jobs: int = 2
 ) -> Dataset:
     """Collect demonstrations, each in a scene of its own.
 

@@ -137,12 +137,7 @@ def _mean(costs: Sequence[float]) -> float | None:
 
 
 def evaluate(
-    task: Task,
-    policy: Policy,
-    seeds: Sequence[int],
-    rng_seed: int = 0,
-    n_jobs: int = 2,
-    learned: Cost | None = None,
+    task: Task, policy: Policy, seeds: Sequence[int], rng_seed: int = 0, n_jobs: int = 2, learned: Cost | None = None
 ) -> Evaluation:
     """Run a policy once in each scene.
 

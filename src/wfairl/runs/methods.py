@@ -123,10 +123,7 @@ class Method(ABC):
 
 METHODS: Registry[Method] = Registry(
     "method",
-    {
-        "wfa-irl": "wfairl.runs.planning_methods:WFA_IRL",
-        "no-automaton": "wfairl.runs.planning_methods:NO_AUTOMATON",
-    },
+    {"wfa-irl": "wfairl.runs.planning_methods:WFA_IRL", "no-automaton": "wfairl.runs.planning_methods:NO_AUTOMATON"},
     "Others are registered by a file or a module, such as bc and gail by `wfairl --tasks experiments.baselines COMMAND`"
     " or `import experiments.baselines`",
 )

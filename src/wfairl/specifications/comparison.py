@@ -34,10 +34,7 @@ class AutomataComparison:
 
 
 def compare_automata(
-    names: tuple[str, str],
-    automata: tuple[Automaton, Automaton],
-    known: Collection[Label] = (),
-    most: int = 5,
+    names: tuple[str, str], automata: tuple[Automaton, Automaton], known: Collection[Label] = (), most: int = 5
 ) -> AutomataComparison:
     """Find the shortest words, at most `most`, that tell two automata apart, each by another pair of states.
 

@@ -9,8 +9,7 @@ from wfairl.core.automata.sentences import describe_state
 from wfairl.core.automata.task_model import TaskModel, Verdict
 from wfairl.core.automata.words import Word, as_read, as_word, format_label
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.events.learned_rule import learned_rule_of
-from wfairl.events.unknown_propositions import UnknownPropositions, list_names, unknown_propositions
+from wfairl.events.learned_rule import UnknownPropositions, learned_rule_of, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
 
 MOST_EXPECTED_LABELS = 4
