@@ -35,9 +35,6 @@ from wfairl.core.support.errors import BadInputError, FailedRunError
 MOST_STATES = 4_096
 """Of an automaton that words are aligned with: the costs between its states take 8 bytes for each pair."""
 
-NO_COST = 1e-9
-"""Costs that differ by no more are equal."""
-
 
 @dataclass(frozen=True)
 class Move:
@@ -144,7 +141,8 @@ class Aligner:
             alive = columns[i] != DEAD
             np.minimum.at(by_reading, columns[i, alive], costs[i, alive])
             on_the_way = np.minimum(by_reading, costs[i] + prices[i]) + self.between[:, state]
-            here = int(np.argmax(np.where(on_the_way <= costs[i + 1, state] + NO_COST, self.between[:, state], -1)))
+            cheapest = on_the_way <= costs[i + 1, state] + 1e-9  # but for rounding
+            here = int(np.argmax(np.where(cheapest, self.between[:, state], -1)))
             is_read = bool(by_reading[here] <= costs[i, here] + prices[i])
             moves += [*self._missing(here, state, i + 1), Move(read[i], i, in_model=is_read)]
             state = int(np.argmin(np.where(columns[i] == here, costs[i], np.inf))) if is_read else here

@@ -13,12 +13,6 @@ from wfairl.events.constraints import TEMPLATES, EventConstraint, Occurrences, T
 
 Bits = NDArray[np.uint64]
 
-COUNTED_AT_ONCE = 2**16
-"""Integers of 64 bits that are counted at once: as many as the cache holds."""
-
-TESTS_AT_ONCE = 2**24
-"""Pairs of a candidate and a word that are tested at once."""
-
 
 def templates_for(keep_repeats: bool, finite: bool = True) -> list[Template]:
     """Templates that count only if repeats mean something; with `finite`, only those that an automaton can say."""
@@ -77,7 +71,7 @@ class Candidates:
 
     def batches(self, words: int) -> Iterator[tuple[Template, NDArray[np.int64], NDArray[np.int64]]]:
         """All candidates in order, a template and its first and last propositions: so many as are tested at once."""
-        step = max(TESTS_AT_ONCE // max(words, 1), 1)
+        step = max(2**24 // max(words, 1), 1)
         for template, choices in self.blocks:
             for i in range(0, len(choices), step):
                 yield template, choices[i : i + step, 0], choices[i : i + step, -1]
@@ -93,6 +87,6 @@ def pack_flags(flags: NDArray[np.bool_]) -> Bits:
 
 def count(rows: Bits, mask: Bits) -> NDArray[np.int64]:
     """How many bits of the mask each row has, shape [rows]."""
-    step = max(COUNTED_AT_ONCE // max(len(mask), 1), 1)
+    step = max(2**16 // max(len(mask), 1), 1)  # rows that the cache holds
     parts = [np.bitwise_count(rows[i : i + step] & mask).sum(axis=1, dtype=np.int64) for i in range(0, len(rows), step)]
     return np.concatenate([np.zeros(0, np.int64), *parts])

@@ -20,8 +20,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
 from wfairl.events.conformance import Conformance, attributes_of, conform, good_or_scored
 from wfairl.events.event_logs import EventLog, LogColumns, is_log, read_event_log
+from wfairl.events.learned_rule import list_names, unknown_propositions
 from wfairl.events.scored_words import ScoredWords, read_jsonl
-from wfairl.events.unknown_propositions import list_names, unknown_propositions
 from wfairl.runs.data_sets import load
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
@@ -97,20 +97,16 @@ def score(
             }
         )
         return
-    _print_verdicts(data.words, verdicts, data.cases, given, differing, most)
+    _print_verdicts(data, verdicts, given, differing, most)
     for sentence in unknown.sentences:
         out.print(sentence)
 
 
 def _print_verdicts(
-    words: tuple[Word, ...],
-    verdicts: list[Verdict],
-    cases: Sequence[str],
-    given: Sequence[bool] | None,
-    differing: bool,
-    most: int,
+    data: ScoredWords, verdicts: list[Verdict], given: Sequence[bool] | None, differing: bool, most: int
 ) -> None:
     """One row per word, with its case and its outcome in the file, if there are any."""
+    words, cases = data.words, data.cases
     expected = [True] * len(words) if given is None else given
     differ = [verdict.accepted != one for verdict, one in zip(verdicts, expected, strict=True)]
     shown = [i for i in range(len(words)) if differ[i] or not differing]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word, as_read
-from wfairl.core.demonstrations.learners import LearnedTask, Reading
+from wfairl.core.demonstrations.learners import PLAIN_READING, LearnedTask, Reading
 from wfairl.events.alignment import Aligner
 from wfairl.events.declare import DeclareLearner
 from wfairl.events.event_logs import EventLog, LogColumns, find_columns, from_frame
@@ -122,7 +122,7 @@ def learn_process(
     columns = LogColumns(case, activity, time, outcome, lifecycle, tuple(attributes))
     read = good_or_scored(log if isinstance(log, EventLog) else from_frame(log, columns))
     assert read.scores is not None
-    learner = DeclareLearner(outliers=outliers) if min(read.scores) >= Reading().threshold else ShortestLearner()
+    learner = DeclareLearner(outliers=outliers) if min(read.scores) >= PLAIN_READING.threshold else ShortestLearner()
     task = learner.fit(read.words, read.scores, Reading(keep_repeats=True))
     return replace(task, notes=(*read.notes, *task.notes))
 
@@ -167,14 +167,14 @@ def good_or_scored(log: EventLog) -> EventLog:
         return log
     if not log.outcomes:
         return replace(log, scores=(1.0,) * len(log))
-    known = sum(one is not None for one in log.outcomes)
-    if 2 * known > len(log):
+    open_ = log.outcomes.count(None)
+    if 2 * open_ < len(log):
         keep = [i for i, one in enumerate(log.outcomes) if one is not None]
         note = "were left out"
     else:
-        keep = [i for i, one in enumerate(log.outcomes) if one is None or one >= Reading().threshold]
+        keep = [i for i, one in enumerate(log.outcomes) if one is None or one >= PLAIN_READING.threshold]
         note = f"count as good; {len(log) - len(keep):,} failures were left out"
-    scores = tuple(1.0 if (one := log.outcomes[i]) is None else float(one) for i in keep)
+    scores = tuple(1.0 if (one := log.outcomes[i]) is None else one for i in keep)
     words, cases = tuple(log.words[i] for i in keep), tuple(log.cases[i] for i in keep)
-    note = f"{len(log) - known:,} of {len(log):,} cases have no outcome and {note}"
+    note = f"{open_:,} of {len(log):,} cases have no outcome and {note}"
     return EventLog(words, scores, cases, scores, (*log.notes, note))

@@ -130,82 +130,48 @@ class Template:
 
 
 TEMPLATES: tuple[Template, ...] = (
-    Template(
-        "existence", "{a} happens", "{a} never happens", 1,
-        lambda o, a, _: o.last[a] != NOWHERE_LAST,
-        ((0, 1), (1, 1)), (False, True),
-    ),
-    Template(
-        "absence", "{a} never happens", "{a} happens", 1,
-        lambda o, a, _: o.last[a] == NOWHERE_LAST,
-        ((0, 1), (1, 1)), (True, False),
-    ),
-    Template(
-        "precedence", "{b} only after {a}", "{b} happens, and no {a} before it", 2,
-        lambda o, a, b: o.first[a] <= o.first[b],
-        ((0, 1, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2)), (True, True, False),
-    ),
-    Template(
-        "response", "after {a} comes {b}", "{a} happens, and no {b} after it", 2,
-        lambda o, a, b: o.last[a] <= o.last[b],
-        ((0, 1, 0, 0), (1, 1, 0, 0)), (True, False),
-    ),
-    Template(
-        "responded existence", "if {a} happens, {b} happens too", "{a} happens without {b}", 2,
-        lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
-        ((0, 1, 2, 2), (1, 1, 2, 2), (2, 2, 2, 2)), (True, False, True),
-    ),
-    Template(
-        "order", "no {a} once {b} has happened", "{a} happens once {b} has happened", 2,
-        lambda o, a, b: o.last[a] < o.first[b],
-        ((0, 0, 1, 2), (1, 2, 1, 2), (2, 2, 2, 2)), (True, True, False),
-    ),
-    Template(
-        "not co-existence", "{a} and {b} never both happen", "{a} and {b} both happen", 2,
-        lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] == NOWHERE_LAST),
-        ((0, 1, 2, 3), (1, 1, 3, 3), (2, 3, 2, 3), (3, 3, 3, 3)), (True, True, True, False),
-        symmetric=True,
-    ),
-    Template(
-        "choice", "{a} or {b} happens", "neither {a} nor {b} happens", 2,
-        lambda o, a, b: (o.last[a] != NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
-        ((0, 1, 1, 1), (1, 1, 1, 1)), (False, True),
-        symmetric=True,
-    ),
-    Template(
-        "init", "it begins with {a}", "it does not begin with {a}", 1,
-        lambda o, a, _: o.first[a] == 0,
-        ((2, 1), (1, 1), (2, 2)), (False, True, False),
-    ),
-    Template(
-        "end", "it ends with {a}", "it does not end with {a}", 1,
-        lambda o, a, _: (o.last[a] == o.ends) & (o.ends >= 0),
-        ((0, 1), (0, 1)), (False, True),
-    ),
-    Template(
-        "at most once", "{a} happens at most once", "{a} happens at least twice", 1,
-        lambda o, a, _: o.counts[a] <= 1,
-        ((0, 1), (1, 2), (2, 2)), (True, True, False),
-        counting=True,
-    ),
-    Template(
-        "exactly once", "{a} happens exactly once", "{a} does not happen exactly once", 1,
-        lambda o, a, _: o.counts[a] == 1,
-        ((0, 1), (1, 2), (2, 2)), (False, True, False),
-        counting=True,
-    ),
-    Template(
-        "not chain succession", "{b} never directly after {a}", "{b} comes directly after {a}", 2,
-        lambda o, a, b: ~o.adjacent(a, b),
-        ((0, 1, 0, 1), (0, 1, 2, 2), (2, 2, 2, 2)), (True, True, False),
-        counting=True,
-    ),
-    Template(
-        "equally often", "{a} happens as often as {b}", "{a} does not happen as often as {b}", 2,
-        lambda o, a, b: o.counts[a] == o.counts[b],
-        (), (),
-        symmetric=True, counting=True,
-    ),
+    Template("existence", "{a} happens", "{a} never happens", 1,
+             lambda o, a, _: o.last[a] != NOWHERE_LAST,
+             ((0, 1), (1, 1)), (False, True)),
+    Template("absence", "{a} never happens", "{a} happens", 1,
+             lambda o, a, _: o.last[a] == NOWHERE_LAST,
+             ((0, 1), (1, 1)), (True, False)),
+    Template("precedence", "{b} only after {a}", "{b} happens, and no {a} before it", 2,
+             lambda o, a, b: o.first[a] <= o.first[b],
+             ((0, 1, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2)), (True, True, False)),
+    Template("response", "after {a} comes {b}", "{a} happens, and no {b} after it", 2,
+             lambda o, a, b: o.last[a] <= o.last[b],
+             ((0, 1, 0, 0), (1, 1, 0, 0)), (True, False)),
+    Template("responded existence", "if {a} happens, {b} happens too", "{a} happens without {b}", 2,
+             lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
+             ((0, 1, 2, 2), (1, 1, 2, 2), (2, 2, 2, 2)), (True, False, True)),
+    Template("order", "no {a} once {b} has happened", "{a} happens once {b} has happened", 2,
+             lambda o, a, b: o.last[a] < o.first[b],
+             ((0, 0, 1, 2), (1, 2, 1, 2), (2, 2, 2, 2)), (True, True, False)),
+    Template("not co-existence", "{a} and {b} never both happen", "{a} and {b} both happen", 2,
+             lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] == NOWHERE_LAST),
+             ((0, 1, 2, 3), (1, 1, 3, 3), (2, 3, 2, 3), (3, 3, 3, 3)), (True, True, True, False), symmetric=True),
+    Template("choice", "{a} or {b} happens", "neither {a} nor {b} happens", 2,
+             lambda o, a, b: (o.last[a] != NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
+             ((0, 1, 1, 1), (1, 1, 1, 1)), (False, True), symmetric=True),
+    Template("init", "it begins with {a}", "it does not begin with {a}", 1,
+             lambda o, a, _: o.first[a] == 0,
+             ((2, 1), (1, 1), (2, 2)), (False, True, False)),
+    Template("end", "it ends with {a}", "it does not end with {a}", 1,
+             lambda o, a, _: (o.last[a] == o.ends) & (o.ends >= 0),
+             ((0, 1), (0, 1)), (False, True)),
+    Template("at most once", "{a} happens at most once", "{a} happens at least twice", 1,
+             lambda o, a, _: o.counts[a] <= 1,
+             ((0, 1), (1, 2), (2, 2)), (True, True, False), counting=True),
+    Template("exactly once", "{a} happens exactly once", "{a} does not happen exactly once", 1,
+             lambda o, a, _: o.counts[a] == 1,
+             ((0, 1), (1, 2), (2, 2)), (False, True, False), counting=True),
+    Template("not chain succession", "{b} never directly after {a}", "{b} comes directly after {a}", 2,
+             lambda o, a, b: ~o.adjacent(a, b),
+             ((0, 1, 0, 1), (0, 1, 2, 2), (2, 2, 2, 2)), (True, True, False), counting=True),
+    Template("equally often", "{a} happens as often as {b}", "{a} does not happen as often as {b}", 2,
+             lambda o, a, b: o.counts[a] == o.counts[b],
+             (), (), symmetric=True, counting=True),
 )  # fmt: skip
 """Every template. If the words do not tell two constraints apart, the template that stands first here is preferred."""
 
@@ -218,7 +184,7 @@ class EventConstraint:
     propositions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if len(self.propositions) != self.template.arguments or len(set(self.propositions)) != self.template.arguments:
+        if not len(self.propositions) == len(set(self.propositions)) == self.template.arguments:
             raise BadInputError(
                 f"{self.template.name} takes {self.template.arguments} different propositions, not "
                 f"{', '.join(self.propositions) or 'none'}"
@@ -261,10 +227,9 @@ class EventConstraint:
         """The automaton of the words over an alphabet that keep it."""
         if not self.is_finite:
             raise BadInputError(f"no finite automaton says '{self.sentence}'")
-        held = [[name in label for label in alphabet] for name in self.propositions]
-        kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
+        kinds = [sum((name in label) << i for i, name in enumerate(self.propositions)) for label in alphabet]
         rows = np.array(self.template.transitions, np.int32)
-        return Dfa(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
+        return Dfa(rows[:, np.array(kinds, np.int64)], np.array(self.template.accepting))
 
 
 def all_held(constraints: Sequence[EventConstraint], occurrences: Occurrences) -> Held:

@@ -24,9 +24,6 @@ from wfairl.events.outcome_rule import find_outcome_rule
 from wfairl.events.process_rule import find_rule
 from wfairl.events.relations import MOST_PROPOSITIONS, most_frequent
 
-FEWEST_WORDS = 20_000
-"""Of more words than this, some may be left out to try more pairs of propositions."""
-
 MEMORY = 2**32
 """Most bits of all candidates' rows: half a gigabyte.
 
@@ -56,7 +53,8 @@ class DeclareLearner(WordLearner):
         data, rng = FlaggedCorpus.of(words, scores, reading), np.random.default_rng(self.seed)
         alphabet, only_successes = data.alphabet, bool(data.succeeded.all())
         propositions = tuple(sorted(frozenset().union(*alphabet)))
-        most = _most_paired(min(len(words), FEWEST_WORDS), reading.keep_repeats)
+        # of more than 20,000 words, some may be left out to try more pairs of propositions
+        most = _most_paired(min(len(words), 20_000), reading.keep_repeats)
         paired = most_frequent(data.corpus, alphabet, propositions, min(most, MOST_PROPOSITIONS))
         candidates = Candidates.over(propositions, reading.keep_repeats, paired, finite=not only_successes)
         part = random_part(len(words), max(MEMORY // max(len(candidates), 1), 1), rng)
@@ -133,11 +131,12 @@ def _fit_into(
 ) -> tuple[int, FiniteAutomaton]:
     """How many of the constraints an automaton of so many states holds, and the automaton.
 
-    Constraints are added in their order. One that makes the automaton too large, or empty, is passed over.
+    Constraints are added in their order. One that makes the automaton too large, or empty, is passed over; after 40 of
+    them, no more are tried.
     """
     table, fitting, refused = all_words(len(alphabet)), 0, 0
     for one in constraints:
-        if not one.constraint.is_finite or refused == MOST_REFUSED:
+        if not one.constraint.is_finite or refused == 40:
             continue
         larger = minimal(product(table, _table(one, alphabet)))
         if larger.states > max_states or not larger.accepting.any():
@@ -145,7 +144,3 @@ def _fit_into(
         else:
             table, fitting = larger, fitting + 1
     return fitting, to_finite(table, tuple(alphabet))
-
-
-MOST_REFUSED = 40
-"""After so many constraints that did not fit into the automaton, no more are tried."""

@@ -25,9 +25,9 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.support.errors import BadInputError, did_you_mean
 from wfairl.core.support.files import read_bytes
 from wfairl.events.event_texts import DAYS, MISSING, Attributes, as_attribute, holds, time_parser, to_number
+from wfairl.events.learned_rule import list_names
 from wfairl.events.scored_words import LARGEST_SCORE, NO_SCORE, ScoredWords
-from wfairl.events.unknown_propositions import list_names
-from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, XesReader
+from wfairl.events.xes import XES_LIFECYCLE, XES_NAME, XES_TIME, read_traces
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
 """Endings of the names of files that `read_event_log` reads."""
@@ -182,7 +182,7 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
             values = cases.attributes.of({**trace, **event})
             case.events.append(_Event(name, time if timed else "", lifecycle, values, where))
 
-    XesReader(path, event_key, keys, add).read()
+    read_traces(path, event_key, keys, add)
     return cases.assemble()
 
 

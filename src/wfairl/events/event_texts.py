@@ -18,9 +18,6 @@ MOST_VALUES = 20
 MISSING = ("", "?", "nan", "none", "na", "n/a", "unknown")
 """Texts, in small letters, where a number or an outcome is not known."""
 
-ATTRIBUTE = re.compile(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)")
-"""A proposition about an attribute: `amount > 1000`, `channel = web`."""
-
 SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(.*)")
 POINTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")
 YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
@@ -28,7 +25,7 @@ YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
 
 def as_attribute(text: str) -> re.Match[str] | None:
     """The name, sign and value in a text such as `amount > 1000` or `channel = web`; a threshold is a number."""
-    match = ATTRIBUTE.fullmatch(text)
+    match = re.fullmatch(r"(?P<name>.+?) (?P<sign>>|=) (?P<value>.+)", text)
     return None if match and match["sign"] == ">" and not math.isfinite(to_number(match["value"])) else match
 
 
@@ -62,7 +59,7 @@ class Attributes:
                 raise BadInputError(
                     f"the attribute {name!r} has {len(texts)} values that are not numbers, such as {texts[0]!r}, and"
                     f" at most {MOST_VALUES} become propositions; name those that matter, as in '{name} = value', or"
-                    f" write numbers {AS_NUMBER}"
+                    " write numbers as in 1234.5"
                 )
 
     def hold(self, values: Mapping[str, str], where: str) -> list[str]:
@@ -80,11 +77,8 @@ def holds(given: str, sign: str, value: str, where: str) -> bool | None:
     if not given or (sign == ">" and given.strip().lower() in MISSING):
         return None
     if sign == ">" and math.isnan(number):
-        raise BadInputError(f"{where} is {given!r}, which is not a number; write it {AS_NUMBER}")
+        raise BadInputError(f"{where} is {given!r}, which is not a number; write it as in 1234.5")
     return given == value if sign == "=" else number > to_number(value)
-
-
-AS_NUMBER = "as in 1234.5"
 
 
 def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:

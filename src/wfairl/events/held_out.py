@@ -13,10 +13,6 @@ from wfairl.core.demonstrations.learners import PLAIN_READING, Reading, WordLear
 from wfairl.core.support.errors import FailedRunError
 from wfairl.events.mistakes import KINDS, with_mistakes
 
-HELD_OUT_SHARE = 0.2
-FEWEST_TO_HOLD_OUT = 20
-"""With fewer words none is held out."""
-
 
 @dataclass(frozen=True)
 class HeldOut:
@@ -45,10 +41,10 @@ def hold_out(
     reading: Reading = PLAIN_READING,
 ) -> HeldOut | None:
     """Learn from most of the words and judge the others; None if there are too few, or learning from them fails."""
-    if len(words) < FEWEST_TO_HOLD_OUT:
+    if len(words) < 20:
         return None
     order = rng.permutation(len(words))
-    count = round(HELD_OUT_SHARE * len(words))
+    count = round(0.2 * len(words))
     flags = np.asarray(scores, np.float64) >= reading.threshold
     try:
         task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]], reading)

@@ -18,9 +18,6 @@ from wfairl.events.constraints import EventConstraint, Occurrences
 SLOTS = ("a", "b", "c")
 """Names of the propositions in short words."""
 
-LONGEST = 6
-"""Length of a short word; its labels have at most one proposition, as the events of a log."""
-
 DROP_ORDER = (
     "absence", "exactly once", "init", "end", "existence", "at most once", "precedence", "response", "equally often",
     "not co-existence", "order", "responded existence", "choice", "not chain succession",
@@ -29,7 +26,6 @@ DROP_ORDER = (
 
 
 ConstraintsByNames = dict[frozenset[str], list[EventConstraint]]
-"""Constraints by the propositions that they are about."""
 
 
 def without_implied(constraints: Iterable[EventConstraint]) -> list[EventConstraint]:
@@ -108,6 +104,7 @@ def _short_words_that(keep: bool, template: str, slots: tuple[str, ...]) -> int:
 
 @cache
 def _short_words() -> Occurrences:
+    """All words of up to six labels with at most one proposition, as the events of a log have."""
     labels = [frozenset[str](), *(frozenset({slot}) for slot in SLOTS)]
-    words = [word for length in range(LONGEST + 1) for word in product(labels, repeat=length)]
+    words = [word for length in range(7) for word in product(labels, repeat=length)]
     return Occurrences.of(*encode_all(words), SLOTS)

@@ -13,10 +13,12 @@ from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import LearnerRecord, TaskModel
 from wfairl.core.automata.words import Word
 from wfairl.core.support.bounds import Count, NotNegative
 from wfairl.core.support.documents import parse_fields, plain_fields
+from wfairl.core.support.errors import did_you_mean
 from wfairl.events.constraints import EventConstraint, kept_by
 from wfairl.events.relations import Relations
 
@@ -107,18 +109,13 @@ class LearnedRule:
         """What each word breaks; of a rule with several terms, of the term that the word is nearest to."""
         satisfied = self._satisfied(words)
         lacking = np.array([(~held).sum(axis=0) for held in satisfied])
+        if self.of_failures:
+            told = [(_joined(term), max((one.evidence for one in term), default=0.0)) for term in self.terms]
+            whole = [Violation(f"not: {so}", so, evidence) for so, evidence in told]
+            return [[whole[i] for i in np.flatnonzero(missing == 0)] for missing in lacking.T]
+        alone = [[Violation(one.sentence, one.denial, one.evidence) for one in term] for term in self.terms]
         nearest = lacking.argmin(axis=0)
-        found: list[list[Violation]] = []
-        for word in range(len(words)):
-            if self.of_failures:
-                broken = [term for term, missing in zip(self.terms, lacking[:, word], strict=True) if not missing]
-                told = [(_joined(term), max(one.evidence for one in term)) for term in broken]
-                found.append([Violation(f"not: {so}", so, evidence) for so, evidence in told])
-            else:
-                held, term = satisfied[nearest[word]], self.terms[nearest[word]]
-                some = [term[i] for i in np.flatnonzero(~held[:, word])]
-                found.append([Violation(one.sentence, one.denial, one.evidence) for one in some])
-        return found
+        return [[alone[i][k] for k in np.flatnonzero(~satisfied[i][:, word])] for word, i in enumerate(nearest)]
 
     def broken_sentences(self, words: Sequence[Word]) -> list[tuple[str, ...]]:
         """The sentences that each word breaks, those with most evidence first."""
@@ -148,3 +145,39 @@ def _joined(term: Sequence[SupportedConstraint]) -> str:
 def learned_rule_of(model: TaskModel) -> LearnedRule | None:
     """The rule of a model, None if its learner states none in constraints."""
     return model.record if isinstance(model.record, LearnedRule) else None
+
+
+MOST_NAMED = 20
+"""Propositions that a sentence names; the rest is counted."""
+
+
+class UnknownPropositions(NamedTuple):
+    """The names of propositions that a model does not know, and sentences about them: one, or none."""
+
+    names: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+def unknown_propositions(model: TaskModel, words: Collection[Word]) -> UnknownPropositions:
+    """The propositions of words that neither the automaton reads, nor any word or scene it was learned from has."""
+    has: frozenset[str] = frozenset().union(*(label for word in set(words) for label in word))
+    knows: frozenset[str] = frozenset().union(*model.alphabet, *model.labels_seen)
+    names = tuple(sorted(has - knows))
+    if not names:
+        return UnknownPropositions()
+    they = "it" if len(names) == 1 else "them"
+    effect = f"rejects a word with {they}"
+    if isinstance(model.automaton, GuardedAutomaton):
+        effect = f"ignores {they}"
+    elif learned_rule_of(model) is not None:
+        effect = f"judges a word with {they} by its sentences alone"
+    unknown, known = list_names(names, MOST_NAMED), list_names(sorted(knows), MOST_NAMED)
+    near = did_you_mean(names[0], sorted(knows))
+    sentence = f"The task model does not know {unknown}{near} (it knows {known}), and {effect}."
+    return UnknownPropositions(names, (sentence,))
+
+
+def list_names(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The first of some names in quotes, and how many more there are."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return separator.join([*(f"'{name}'" for name in names[:most]), *more])

@@ -31,14 +31,9 @@ from wfairl.events.partial_orders import ERRANDS, JOINED, MOST_STEPS, agreed_ord
 from wfairl.events.step_names import WEIGHTS, log_affinity
 
 ALWAYS, NEVER, SOMETIMES = range(3)
-PRIORS = np.array([(9, 1), (1, 9), (1, 1)])
-"""The parameters of the beta distribution of each kind."""
 
 MOST_WORDS = 500
 """Of more words, a random part decides on the order."""
-
-NAMED_WORDS = 10
-"""So many wrong words are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,7 @@ class OrderLearner(WordLearner):
         known = sorted({*propositions, *(one for word in told for label in word for one in label)})
         places = Occurrences.of(*encode_all(told), known)
         happens = places.last != NOWHERE_LAST
-        a, b = PRIORS.T[:, :, None]
+        a, b = np.array([(9, 1), (1, 9), (1, 1)]).T[:, :, None]  # of the beta distribution of each kind
         counts = happens.sum(axis=1)
         kinds = np.argmax(betaln(a + counts, b + len(told) - counts) - betaln(a, b), axis=0)  # log evidence of each
         always = np.flatnonzero(kinds == ALWAYS)
@@ -150,6 +145,7 @@ def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[EventConstrai
     wrong = [(number, some) for number, some in zip(numbers, broken, strict=True) if some]
     if not wrong:
         return ()
-    told = "; ".join(f"word {number}: {some[0].sentence}" for number, some in wrong[:NAMED_WORDS])
-    more = f"; and {len(wrong) - NAMED_WORDS} more" if len(wrong) > NAMED_WORDS else ""
-    return (f"{len(wrong)} of {len(numbers)} successful words break the rule, probably by mistake: {told}{more}",)
+    told = [f"word {number}: {some[0].sentence}" for number, some in wrong[:10]]
+    told += [f"and {len(wrong) - 10} more"] if len(wrong) > 10 else []
+    many = f"{len(wrong)} of {len(numbers)} successful words break the rule, probably by mistake"
+    return (f"{many}: {'; '.join(told)}",)

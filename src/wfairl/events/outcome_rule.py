@@ -27,9 +27,6 @@ from wfairl.events.outcome_tree import tree_terms
 
 FOLDS = 5
 
-ONE_FOLD = 5_000
-"""Of more cases than this, one fold is held out, not each of them in turn."""
-
 
 def find_outcome_rule(
     candidates: Candidates, rows: Bits, succeeded: NDArray[np.bool_], rng: np.random.Generator
@@ -55,7 +52,7 @@ def _right_in_folds(
     """Of the unseen cases of all folds, which ones each search predicts, shape [unseen cases] each."""
     fold_of = rng.permutation(number) % FOLDS
     right: list[list[NDArray[np.bool_]]] = [[] for _ in searches]
-    for fold in range(1 if number > ONE_FOLD else FOLDS):
+    for fold in range(1 if number > 5_000 else FOLDS):  # of many cases, one fold tells enough
         unseen = fold_of == fold
         shown = cases.take(pack_flags(~unseen[None])[0])
         for search, found in zip(searches, right, strict=True):

@@ -110,6 +110,10 @@ class Cases:
         half = len(self.rows)
         return sum(float(self.literal_bits[one if one >= 0 else half + ~one]) for term in terms for one in term)
 
+    def literal(self, place: int) -> int:
+        """The literal whose bits stand at a place of `literal_bits`."""
+        return place if place < len(self.rows) else ~(place - len(self.rows))
+
 
 def shortest_terms(cases: Cases) -> Description:
     """The rule with the fewest bits."""
@@ -126,7 +130,7 @@ class _Search:
     """The search for the cases of one outcome, the flagged ones."""
 
     def __init__(self, cases: Cases) -> None:
-        self.cases, self.candidates, self.literal_bits = cases, len(cases.rows), cases.literal_bits
+        self.cases, self.candidates = cases, len(cases.rows)
 
     def run(self, terms: list[Term]) -> tuple[float, list[Term]]:
         """Add, drop and exchange while the description gets shorter, the best change first; the bits and the terms."""
@@ -175,13 +179,10 @@ class _Search:
         if terms != [()]:
             yield terms, ()
 
-    def literal(self, number: int) -> int:
-        return number if number < self.candidates else ~(number - self.candidates)
-
     def with_best(self, others: list[Term], term: Term) -> tuple[float, list[Term]]:
         bits = self.bits_with_each(others, term)
         added = int(np.argmax(bits <= bits.min() + LEAST_GAIN))  # the first of equals: its template is preferred
-        return float(bits[added]), [*others, (*term, self.literal(added))]
+        return float(bits[added]), [*others, (*term, self.cases.literal(added))]
 
     def rule_bits(self, terms: list[Term]) -> float:
         bits = integer_bits(len(terms) - 1) - math.lgamma(len(terms) + 1) / math.log(2)
@@ -191,19 +192,20 @@ class _Search:
 
     def bits(self, terms: list[Term]) -> float:
         mask = self.cases.covered(terms)
-        counts = count(mask[None], self.cases.all), count(mask[None], self.cases.flags)
-        return self.rule_bits(terms) + float(self.data_bits(*counts)[0])
+        covered = np.array(self.cases.among(mask)), np.array(self.cases.among(mask & self.cases.flags))
+        return self.rule_bits(terms) + float(self.data_bits(*covered))
 
     def bits_with_each(self, others: list[Term], term: Term) -> NDArray[np.float64]:
         """The description if a literal is added to a conjunction, shape [2 candidates]: kept, then broken."""
         fixed = self.cases.covered(others)
         open_ = self.cases.satisfying(term) & ~fixed
-        rest = count(np.array([fixed, open_]), self.cases.all), count(np.array([fixed, open_]), self.cases.flags)
-        kept, flagged = count(self.cases.rows, open_), count(self.cases.rows, open_ & self.cases.flags)
-        covered = rest[0][0] + np.concatenate([kept, rest[0][1] - kept])
-        right = rest[1][0] + np.concatenate([flagged, rest[1][1] - flagged])
-        longer = self.rule_bits([*others, (*term, 0)]) - float(self.literal_bits[0])
-        return longer + self.literal_bits + self.data_bits(covered, right)
+
+        def counts(among: Bits) -> NDArray[np.int64]:
+            kept = count(self.cases.rows, open_ & among)
+            return self.cases.among(fixed & among) + np.append(kept, self.cases.among(open_ & among) - kept)
+
+        longer = self.rule_bits([*others, (*term, 0)]) - float(self.cases.literal_bits[0])
+        return longer + self.cases.literal_bits + self.data_bits(counts(self.cases.all), counts(self.cases.flags))
 
     def data_bits(self, covered: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
         """Infinite if flags are no more frequent among the covered cases."""

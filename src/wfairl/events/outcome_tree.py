@@ -23,9 +23,6 @@ from wfairl.events.outcome_terms import FIRST_OF_TWO, NO_TERMS, Cases, Descripti
 PRICE = 0.5
 """Of a bit of the tree, in bits of outcomes: chosen on generated logs and public ones."""
 
-DEEPEST = 8
-"""Most questions on a path."""
-
 
 def tree_terms(cases: Cases) -> Description:
     """The rule of the tree; the bits are those of the tree."""
@@ -74,7 +71,7 @@ class _Grower:
         """The tree of the cases that a path leads to; `ahead`: whether two questions may be needed to gain anything."""
         leaf = _Leaf(term, mask, self.cases.among(mask), self.cases.among(mask & self.cases.flags))
         best = _Tree(1.0, float(flag_bits(leaf.total, leaf.flagged)), (leaf,))
-        if leaf.flagged in (0, leaf.total) or len(term) == DEEPEST or not len(self.bits):
+        if leaf.flagged in (0, leaf.total) or len(term) == 8 or not len(self.bits):
             return best
         costs = self.costs(leaf)
         first = int(np.argmin(costs))
@@ -126,5 +123,5 @@ def _in_fewer_bits(term: Term, cases: Cases) -> Term:
         bits = np.where(np.concatenate(same), cases.literal_bits, np.inf)
         best = int(np.argmin(bits))
         if bits[best] < cases.bits_of([(literal,)]):
-            term = (*rest, best if best < len(cases.rows) else ~(best - len(cases.rows)))
+            term = (*rest, cases.literal(best))
     return term

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.support.compiling import inner, njit
 
-P_KEPT, P_REPAIRED, P_NEITHER = 0.9, 0.05, 0.05
-P_AGAIN = 0.1
+P_KEPT, P_REPAIRED, P_NEITHER, P_AGAIN = 0.9, 0.05, 0.05, 0.1
 
 SHARE_OF_WORDS = 0.75
 """An edge is tried if so many words have its two steps in this order."""

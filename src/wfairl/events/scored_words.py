@@ -4,7 +4,6 @@
 """
 
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ class ScoredWords:
 def parse_word(text: str) -> Word:
     """The word in a text as `format_word` writes it, `-, key, door & key`, or in JSON, `[[], "key", ["a", "b"]]`."""
     if text.lstrip().startswith("["):
-        return _parse_line(f'{{"word": {text}}}', _Labels())[0]
+        return _parse_line(f'{{"word": {text}}}', {})[0]
     word = []
     for part in text.split(",") if text.strip() else []:
         names = [name.strip() for name in part.split("&")]
@@ -60,7 +59,7 @@ def read_jsonl(path: Path) -> ScoredWords:
     """Read words, and their scores if every line has one; a `BadInputError` names the line and what is wrong."""
     words: list[Word] = []
     scores: list[float | None] = []
-    labels, distinct = _Labels(), dict[Word, Word]()  # each is stored once: a million words have few
+    labels, distinct = dict[Label, Label](), dict[Word, Word]()  # each is stored once: a million words have few
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
@@ -77,18 +76,7 @@ def read_jsonl(path: Path) -> ScoredWords:
     return ScoredWords(tuple(words), tuple(score for score in scores if score is not None) or None)
 
 
-class _Labels(dict[Any, Label]):
-    """Labels by their JSON: a string, or a tuple of strings."""
-
-    def __missing__(self, written: Any) -> Label:
-        names = written if isinstance(written, tuple) else (written,)
-        if not all(isinstance(name, str) for name in names):
-            raise KeyError(written)
-        self[written] = label = frozenset(names)
-        return label
-
-
-def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
+def _parse_line(line: str, labels: dict[Label, Label]) -> tuple[Word, float | None]:
     document = parse_json(line)
     if not isinstance(document, dict) or "word" not in document:
         raise BadInputError('no object with the field "word"')
@@ -98,17 +86,14 @@ def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
     if "score" not in document:
         return word, None
     score = document["score"]
-    try:
-        number = math.nan if isinstance(score, bool) or not isinstance(score, int | float) else float(score)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= LARGEST_SCORE:
+    if isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) <= LARGEST_SCORE:
         raise BadInputError(f'"score" is {json.dumps(score)}, which is {NO_SCORE}')
-    return word, number
+    return word, float(score)
 
 
-def _parse_label(label: Any, labels: _Labels) -> Label:
-    try:
-        return labels[tuple(label) if isinstance(label, list) else label]
-    except (KeyError, TypeError):  # another type, or a list of lists
-        raise BadInputError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None
+def _parse_label(written: Any, labels: dict[Label, Label]) -> Label:
+    names = written if isinstance(written, list) else [written]
+    if not all(isinstance(name, str) for name in names):
+        raise BadInputError(f"label {json.dumps(written)} is neither a string nor a list of strings")
+    label = frozenset(names)
+    return labels.setdefault(label, label)

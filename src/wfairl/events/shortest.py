@@ -13,9 +13,6 @@ from wfairl.events.declare import DeclareLearner
 from wfairl.events.held_out import is_better
 from wfairl.events.merging import MergingLearner
 
-FEW_WORDS = 20
-"""Fewer words are memorised if they have no rule."""
-
 
 @dataclass(frozen=True)
 class ShortestLearner(WordLearner):
@@ -23,8 +20,8 @@ class ShortestLearner(WordLearner):
 
     `declare` states its rule in sentences. So it is taken where both judge all words alike, and where `merging`
     predicts unseen words no better. Only `declare` learns from words that all succeeded. If neither finds any rule,
-    `spectral` memorises few words. Of many words without a rule, anything may happen: to memorise chance is worse than
-    a constant answer.
+    `spectral` memorises fewer than 20 words. Of more words without a rule, anything may happen: to memorise chance is
+    worse than a constant answer.
     """
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
@@ -36,7 +33,7 @@ class ShortestLearner(WordLearner):
             differ = other.model.values(words) != shortest.model.values(words)
             if other.bits < shortest.bits and differ and _merging_predicts_better(words, scores, reading):
                 shortest = other
-        if not shortest.trivial or len(words) >= FEW_WORDS:
+        if not shortest.trivial or len(words) >= 20:
             return shortest
         try:
             return SpectralTaskLearner().fit(words, scores, reading)

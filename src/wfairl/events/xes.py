@@ -15,78 +15,58 @@ from wfairl.core.support.files import check_ends
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
 
-class XesReader:
-    """Handles the tags of an XES file.
+def read_traces(
+    path: Path,
+    event_key: str,
+    keys: Collection[str],
+    add: Callable[[dict[str, str], list[dict[str, str]], str], None],
+) -> None:
+    """Read a file; `add` takes the attributes of each trace, those of its events, and the line where the trace ends.
 
-    An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`. `add`
-    takes the attributes of each trace, those of its events, and the line where the trace ends.
+    An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`.
     """
+    parser, events = expat.ParserCreate(), list[dict[str, str]]()
+    stack: list[tuple[str, dict[str, str]]] = []  # the open tags and their attributes
 
-    def __init__(
-        self,
-        path: Path,
-        event_key: str,
-        keys: Collection[str],
-        add: Callable[[dict[str, str], list[dict[str, str]], str], None],
-    ) -> None:
-        self.path, self.event_key, self.keys, self.add = path, event_key, {event_key, *keys}, add
-        self.stack: list[str] = []
-        self.events: list[dict[str, str]] = []
-        self.trace: dict[str, str] = {}
-        self.event: dict[str, str] = {}
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._open
-        self.parser.EndElementHandler = self._close
-        self.parser.StartDoctypeDeclHandler = self._refuse
+    def where() -> str:
+        return f"{path}: line {parser.CurrentLineNumber}"
 
-    def read(self) -> None:
-        """Read the file; a `BadInputError` names the line and what is wrong there."""
-        try:
-            check_ends(self.path)
-            with gzip.open(self.path) if self.path.suffix.lower() == ".gz" else self.path.open("rb") as file:
-                self.parser.ParseFile(file)
-        except expat.ExpatError as error:
-            message = expat.errors.messages[error.code]
-            raise BadInputError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
-        except FileNotFoundError:
-            raise BadInputError(f"{self.path}: no such file") from None
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise BadInputError(f"{self.path}: not packed with gzip, or cut ({error})") from None
-        except OSError as error:
-            raise BadInputError(f"{self.path}: cannot be read ({error.strerror})") from None
-        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
-            if isinstance(error, BadInputError):
-                raise
-            raise BadInputError(f"{self.path}: not XML ({error})") from None
+    def refuse(*_: object) -> None:
+        raise BadInputError(f"{where()}: a document type, which XES does not have and which is not read; remove it")
 
-    def _where(self) -> str:
-        return f"{self.path}: line {self.parser.CurrentLineNumber}"
-
-    def _refuse(self, *_: object) -> None:
-        raise BadInputError(
-            f"{self._where()}: a document type, which XES does not have and which is not read; remove it"
-        )
-
-    def _open(self, name: str, attributes: dict[str, str]) -> None:
+    def begin(name: str, attributes: dict[str, str]) -> None:
         tag = name.rpartition(":")[2]
-        parent = self.stack[-1] if self.stack else None
-        if parent is None and tag != "log":
-            raise BadInputError(f"{self._where()}: the file begins with <{tag}> where XES begins with <log>")
-        self.stack.append(tag)
+        if not stack and tag != "log":
+            raise BadInputError(f"{where()}: the file begins with <{tag}> where XES begins with <log>")
         if tag == "trace":
-            self.events, self.trace = [], {}
-        elif tag == "event":
-            self.event = {}
-        elif parent in ("trace", "event") and attributes.get("key") in self.keys:
-            into = self.trace if parent == "trace" else self.event
-            into[attributes["key"]] = attributes.get("value", "")
+            events.clear()
+        elif stack and stack[-1][0] in ("trace", "event") and attributes.get("key") in (event_key, *keys):
+            stack[-1][1][attributes["key"]] = attributes.get("value", "")
+        stack.append((tag, {}))
 
-    def _close(self, name: str) -> None:
-        tag = name.rpartition(":")[2]
-        self.stack.pop()
-        if tag == "event" and self.stack[-1] == "trace":
-            if not self.event.get(self.event_key, "").strip():
-                raise BadInputError(f"{self._where()}: the event that ends here has no {self.event_key}")
-            self.events.append(self.event)
+    def end(_: str) -> None:
+        tag, found = stack.pop()
+        if tag == "event" and stack[-1][0] == "trace":
+            if not found.get(event_key, "").strip():
+                raise BadInputError(f"{where()}: the event that ends here has no {event_key}")
+            events.append(found)
         elif tag == "trace":
-            self.add(self.trace, self.events, self._where())
+            add(found, events, where())
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = begin, end, refuse
+    try:
+        check_ends(path)
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise BadInputError(f"{path}: line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
+    except FileNotFoundError:
+        raise BadInputError(f"{path}: no such file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadInputError(f"{path}: not packed with gzip, or cut ({error})") from None
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
+    except BadInputError:
+        raise
+    except (LookupError, ValueError) as error:  # of a text that Python cannot decode
+        raise BadInputError(f"{path}: not XML ({error})") from None

@@ -13,9 +13,6 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_any
 from typing import Any
 
-ATTEMPTS = 3
-"""How often a job is tried whose process dies."""
-
 SECONDS_TO_END = 0.02
 """How long to wait for processes to end before they are terminated again."""
 
@@ -37,7 +34,7 @@ class LocalProcesses(ThreadPoolExecutor):
         attempts: how often a job is tried whose process dies.
     """
 
-    def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None, attempts: int = ATTEMPTS):
+    def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None, attempts: int = 3):
         super().__init__(n_jobs, initializer=_leave_interrupts_to_main)
         self._prepare, self._attempts, self._is_stopped = prepare, attempts, False
         self._process_of: dict[int, ProcessPoolExecutor] = {}  # by thread

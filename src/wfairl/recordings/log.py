@@ -38,10 +38,6 @@ from wfairl.core.worlds.world import World
 from wfairl.recordings.recorded_states import Recording, read_states
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
-GIVEN_BY = ("controls", "states", "path")
-
-KEPT_WORLDS = 8
-"""Worlds that are kept for later episodes in the same scene."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ def read_recordings(path: Path, task: Task) -> Log:
         raise BadInputError(f"{path}: there is no episode in it")
     episodes: list[tuple[Demonstration, PathMatch | Recording | None]] = []
     ignored: dict[str, None] = {}
-    make_world = lru_cache(KEPT_WORLDS)(task.make_world)
+    make_world = lru_cache(8)(task.make_world)  # other episodes may be in the same scene
     for line, entry in track(entries, "log", total=len(entries)):
         try:
             content = entry() if callable(entry) else entry
@@ -150,7 +146,7 @@ def _check_entry(entry: Any, task: Task) -> None:
     for name in sorted(set(entry) - set(FIELDS)):
         if meant := did_you_mean(name, FIELDS, similarity=0.8):
             raise BadInputError(f"unknown field {name!r}{meant}")
-    given = [name for name in GIVEN_BY if name in entry]
+    given = [name for name in ("controls", "states", "path") if name in entry]
     if not given or ("path" in given and len(given) > 1) or not all(isinstance(entry[name], list) for name in given):
         raise BadInputError('an episode has a list "controls" or a list "states" or both, or a list "path"')
     environment_id = getattr(task, "environment_id", None)

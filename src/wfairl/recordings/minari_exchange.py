@@ -23,9 +23,6 @@ from wfairl.core.support.progress import track
 from wfairl.core.worlds.task import Task
 from wfairl.recordings.log import Log, score_by_rule
 
-LONGEST_MISSION = 1024
-"""MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can be stored."""
-
 DATASETS_PATH = "MINARI_DATASETS_PATH"
 """The environment variable from which Minari takes its folder, and from nowhere else."""
 
@@ -51,7 +48,8 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
         for number, demonstration in enumerate(track(dataset, "export"))
     ]
     environment = source.make_environment(seed=0)
-    observed = environment.observation_space.spaces
+    # MiniGrid's own mission space is a function, which Minari cannot store
+    observed = {**environment.observation_space.spaces, "mission": spaces.Text(1024)}
     with _datasets_path(root), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"`\w+` is set to None", UserWarning)  # the user cannot give an author here
         try:
@@ -59,7 +57,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
                 dataset_id,
                 buffer=episodes,
                 env=environment,
-                observation_space=spaces.Dict({**observed, "mission": spaces.Text(LONGEST_MISSION)}),
+                observation_space=spaces.Dict(observed),
                 action_space=environment.action_space,
                 algorithm_name=f"wfairl expert at temperature {dataset.temperature}",
                 description=f"wfairl demonstrations of {task.name}",

@@ -22,12 +22,6 @@ from wfairl.recordings.recorded_states import Recording
 GRID = (np.arange(10_000) + 0.5) / 10_000
 """Probabilities of a slip that are compared."""
 
-LARGEST_UNEXPLAINED = 0.1
-"""Share of the slips that other controls may leave unexplained."""
-
-CLEARLY = 4.0
-"""Standard deviations by which the statistic of the G-test exceeds its mean."""
-
 
 @dataclass(frozen=True)
 class SlipEstimate:
@@ -66,12 +60,12 @@ def _check_replaced(recordings: Sequence[Recording], kinds: Counter[tuple[bool, 
     advice = (
         "Say so in the world, with `outcomes` instead of `step`. Without --estimate-slip the log can be used as it is"
     )
-    if kinds[False, 0.0] > LARGEST_UNEXPLAINED * seen.total():
+    if kinds[False, 0.0] > 0.1 * seen.total():
         raise BadInputError(f"no other control explains {kinds[False, 0.0]} of {seen.total()} slips: {often}. {advice}")
     alike = Counter({kind: count for kind, count in seen.items() if kind[1] in controls})
     taken = Counter(control for control, _ in alike.elements())
     others = len(controls) - 1
     statistic = 2 * sum(count * np.log(count * others / taken[control]) for (control, _), count in alike.items())
     freedom = len(taken) * (others - 1)
-    if freedom > 0 and statistic > freedom + CLEARLY * np.sqrt(2 * freedom):
+    if freedom > 0 and statistic > freedom + 4 * np.sqrt(2 * freedom):  # four standard deviations above its mean
         raise BadInputError(f"controls do not slip alike: {often}. {advice}")
