@@ -42,7 +42,7 @@ from wfairl.pages.run_training import cost_section
 from wfairl.pages.text import Chips, Code, Text, brief_number, capitalised, counted, number, percent
 from wfairl.runs.evaluation import Evaluation, episode_rng
 from wfairl.runs.methods import tested_policies
-from wfairl.runs.run_directory import CONFIG
+from wfairl.runs.run_directory import CONFIG, flat
 
 REPORT = "report.html"
 
@@ -65,16 +65,14 @@ WAYS = {
 """How a learner finds a rule, and how this differs from the other way."""
 
 
-def write_run_report(
-    directory: Path, output: Path | None = None, scenes: int = DEFAULT_SCENES, n_jobs: int = 2
-) -> Path:
+def write_run_report(directory: Path, output: Path | None = None, scenes: int = DEFAULT_SCENES) -> Path:
     """Write the page of a run, with each policy in so many scenes, and return its file: `REPORT` if no other is given.
 
     Raises `BadInputError` if the run is unfinished, its task is unknown, or the file cannot be written.
     """
     path = Path(directory) / REPORT if output is None else Path(output)
     check_page_file(path)
-    write_page(run_page(read_run_files(directory), scenes, n_jobs), path)
+    write_page(run_page(read_run_files(directory), scenes), path)
     return path
 
 
@@ -291,7 +289,8 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
 def reproduction_section(run: RunFiles) -> Section:
     """The command that makes the run again, its configuration, and the installed versions."""
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
-    here, settings = provenance("wfairl report"), _flat(plain_fields(run.config))
+    here, stored = provenance("wfairl report"), flat(plain_fields(run.config))
+    settings = {name: _setting_text(one) for name, one in stored.items() if one not in (None, [])}
     environment = (("run started", f"{started:%d %B %Y}"), *here["versions"].items(), ("machine", here["machine"]))
     about = "This command makes the same run again, on any number of cores"
     if run.experiment is None:
@@ -303,21 +302,10 @@ def reproduction_section(run: RunFiles) -> Section:
         (
             prose((f"{about}. To repeat it, give another directory after ", Code("-o"), ", for this one holds a run:")),
             Command(repeating_command(run)),
-            Facts(tuple((name, _setting_text(value)) for name, value in settings.items()), "Configuration"),
+            Facts(tuple(settings.items()), "Configuration"),
             Facts(environment, "Environment of this page"),
         ),
     )
-
-
-def _flat(document: dict[str, Any]) -> dict[str, Any]:
-    """Nested settings as `group.name`, without empty ones."""
-    settings: dict[str, Any] = {}
-    for name, value in document.items():
-        if isinstance(value, dict):
-            settings |= {f"{name}.{inner}": content for inner, content in _flat(value).items()}
-        elif value is not None and value != []:
-            settings[name] = value
-    return settings
 
 
 def _setting_text(value: Any) -> Text:

@@ -21,7 +21,7 @@ from wfairl.runs.data_sets import load, save
 from wfairl.runs.evaluation import Evaluation, evaluate, save_evaluations
 from wfairl.runs.held_directory import hold
 from wfairl.runs.methods import Trained, TrainingRequest, find_method, tested_policies
-from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable
+from wfairl.runs.run_directory import CONFIG, BrokenRunError, check_resumable, check_temperature
 from wfairl.runs.task_registry import find_task
 
 EXPERIMENT, DEMONSTRATIONS = "experiment.json", "demonstrations.safetensors"
@@ -73,10 +73,7 @@ class PipelineConfig:
         check_bounds(self)
         find_method(METHOD).make_settings(self.settings)
         find_learner(self.learner)
-        if self.temperature is not None and not 0 <= self.temperature < float("inf"):
-            raise BadInputError(
-                f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}"
-            )
+        check_temperature(self.temperature)
 
 
 CONFIGURATION = Form(

@@ -34,12 +34,6 @@ class BrokenRunError(BadInputError):
 class RunExistsError(BadInputError):
     """There is a run in this directory already."""
 
-    def __init__(self, directory: Path):
-        super().__init__(
-            f"{directory}: there is a run already; go on with --resume (in Python, resume=True), or choose another"
-            " directory"
-        )
-
 
 @dataclass(frozen=True)
 class RunConfig:
@@ -55,11 +49,16 @@ class RunConfig:
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.temperature is not None and not 0 <= self.temperature < math.inf:
-            raise BadInputError(
-                f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
-                " a random walk shows nothing that could be imitated"
-            )
+        check_temperature(self.temperature)
+
+
+def check_temperature(temperature: float | None) -> None:
+    """Refuse a temperature of demonstrations at which they are random walks; None is unknown."""
+    if temperature is not None and not 0 <= temperature < math.inf:
+        raise BadInputError(
+            f"the temperature of demonstrations must be 0 or more and finite, not {temperature}: a random walk shows"
+            " nothing that could be imitated"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +152,13 @@ def check_resumable(
     if not any((directory / name).exists() for name in files):
         return
     if not resume:
-        raise RunExistsError(directory)
+        raise RunExistsError(
+            f"{directory}: there is a run already; go on with --resume (in Python, resume=True), or choose another"
+            " directory"
+        )
     # A file has lists where records have tuples: compare both as JSON.
-    changed = _differences(*(json.loads(json.dumps(settings)) for settings in (read(), config)))
+    before, now = (flat(json.loads(json.dumps(settings))) for settings in (read(), config))
+    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
     if changed:
         raise OtherConfigurationError(
             f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
@@ -163,13 +166,9 @@ def check_resumable(
         )
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The names of the settings that differ, those within a group as `group.name`."""
-    names = []
-    for name in sorted({*before, *now}):
-        one, other = before.get(name), now.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            names += [f"{name}.{inner}" for inner in _differences(one, other)]
-        elif one != other:
-            names.append(name)
-    return names
+def flat(settings: Mapping[str, Any], group: str = "") -> dict[str, Any]:
+    """The settings with those of groups as `group.name`."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        found |= flat(value, f"{group}{name}.") if isinstance(value, Mapping) else {f"{group}{name}": value}
+    return found
