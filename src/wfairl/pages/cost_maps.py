@@ -144,7 +144,7 @@ def _arrivals(
 
 
 def draw_cost_maps(
-    task: Task, seed: int, automaton: Automaton, cost: Cost, name: str = "costs", is_known: Known | None = None
+    task: Task, seed: int, automaton: Automaton, cost: Cost, is_known: Known | None = None
 ) -> CaptionedFigure:
     """The scene, and one map per control on a common scale; arguments and errors are those of `map_costs`."""
     maps = map_costs(task, seed, automaton, cost, is_known)
@@ -174,7 +174,7 @@ def draw_cost_maps(
         axes.set_ylim(top + height, top)
         _colour_places(axes, maps, number, side, colours)
     _draw_scale(figure, colours)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps, low, high), _alt(task, maps))
+    return CaptionedFigure("costs", figure, _caption(task, seed, maps, low, high), _alt(task, maps))
 
 
 def _side(maps: CostMaps) -> float:

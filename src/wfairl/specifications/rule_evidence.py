@@ -6,7 +6,7 @@ from typing import NamedTuple
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.cost import nominal_cost
 from wfairl.core.rational.observations import observe
 from wfairl.core.rational.rational_learner import DEFAULT_SETTINGS, evidence_of
 from wfairl.core.rational.tables import read_word
@@ -24,14 +24,13 @@ class RuleEvidence(NamedTuple):
 
 
 def weigh_rules(
-    rules: Mapping[str, Automaton], dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2
+    rules: Mapping[str, Automaton], dataset: Dataset, task: Task, n_jobs: int = 2
 ) -> dict[str, RuleEvidence]:
-    """How rational the demonstrators look if a rule were the task, under one cost; the nominal one unless given.
+    """How rational the demonstrators look if a rule were the task, under its nominal cost.
 
     Rules are compared in nats: a rule that is 5 nats ahead makes the demonstrations e^5 times as likely.
     """
-    assumed = nominal_cost(task) if cost is None else cost
-    observations = observe(dataset.demonstrations, task.make_world, assumed, n_jobs, dataset.answers)
+    observations = observe(dataset.demonstrations, task.make_world, nominal_cost(task), n_jobs, dataset.answers)
     evidence = evidence_of(observations, DEFAULT_SETTINGS)
     successes = [i for i, one in enumerate(dataset) if one.is_success]
     failures = [i for i, one in enumerate(dataset) if not one.is_success]
