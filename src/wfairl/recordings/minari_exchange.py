@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, ContradictionError, Dataset, Demonstration, replay
+from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError, MissingExtraError
 from wfairl.core.support.files import check_ends
@@ -119,7 +119,7 @@ def _gymnasium_task(task: Task) -> Any:
 def _run(task: Any, demonstration: Demonstration) -> dict[str, Any]:
     """Observations, rewards and ends of the real environment along a demonstration.
 
-    An environment that goes elsewhere than the model, as after the end, is a `ContradictionError`.
+    An environment that goes elsewhere than the model, as after the end, is a `BadInputError`.
     """
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, simulator.environment.unwrapped
@@ -129,7 +129,7 @@ def _run(task: Any, demonstration: Demonstration) -> dict[str, Any]:
     for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
         if world.state_of(real) != states[step + 1]:
-            raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
+            raise BadInputError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
         for key, value in observation.items():
             observations[key].append(value)
         for values, value in zip(ends.values(), (float(reward), bool(terminated), bool(truncated)), strict=True):
@@ -139,7 +139,7 @@ def _run(task: Any, demonstration: Demonstration) -> dict[str, Any]:
 
 def _to_demonstration(episode: Any, seed: Any, task: Any) -> Demonstration:
     if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
-        raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
+        raise BadInputError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
     demonstration = replay(task.make_world(int(seed)), controls, SUCCESS_SCORE, int(seed))
     expected = _run(task, demonstration)["observations"]
@@ -151,11 +151,11 @@ def _to_demonstration(episode: Any, seed: Any, task: Any) -> Demonstration:
 
 def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> None:
     if len(observed) != len(expected):
-        raise ContradictionError(f"seed {seed}: {len(observed)} observations of {key!r} where {len(expected)} belong")
+        raise BadInputError(f"seed {seed}: {len(observed)} observations of {key!r} where {len(expected)} belong")
     for step, (one, other) in enumerate(zip(observed, expected, strict=True)):
         if not np.array_equal(one, other):
             when = "at the start" if step == 0 else f"after step {step - 1}"
-            raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
+            raise BadInputError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
 
 
 @contextmanager

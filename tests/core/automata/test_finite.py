@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles_automata import product_of_matrices, without_repeats
 from strategies_automata import PROPOSITIONS, random_automaton, words
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, ForeignLabelError
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.automata.finite import (
     FiniteAutomaton,
     NoAcceptedWordError,
@@ -105,7 +105,7 @@ def test_guarded_edges_are_what_changes_the_state(scored, tried):
 
 
 def test_a_world_without_a_proposition_of_the_automaton_is_an_error_with_advice():
-    with pytest.raises(ForeignLabelError, match="mend the rule, or learn the automaton from words of this task"):
+    with pytest.raises(BadInputError, match="mend the rule, or learn the automaton from words of this task"):
         quotient(learn({(frozenset({"door"}),): 1.0})[0]).check_propositions(["key"])
 
 

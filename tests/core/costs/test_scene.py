@@ -3,10 +3,11 @@ import pytest
 from strategies_learning import TwoPaths, demonstrate, doorkey_world, goal_rule
 from strategies_planning import TableWorld, rule
 
-from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
+from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
-from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, replay
+from wfairl.core.demonstrations.demonstration import BadDemonstrationError, Demonstration, replay
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
+from wfairl.core.support.errors import BadInputError
 
 RULE = goal_rule()
 
@@ -57,13 +58,13 @@ def test_there_must_be_a_success():
 
 
 def test_labels_that_the_world_does_not_have_are_refused():
-    with pytest.raises(ForeignLabelError, match="lamp"):
+    with pytest.raises(BadInputError, match="the automaton reads lamp"):
         prepare_scenes(demonstrations(1), make_world, rule(["lamp"]), 0.5)
 
 
 def test_a_demonstration_of_another_scene_is_refused():
     (shown,) = demonstrations(1)
-    with pytest.raises(ContradictionError, match=r"step \d+: the world gives another label than the demonstration"):
+    with pytest.raises(BadDemonstrationError, match=r"step \d+: the world gives another label than the demonstration"):
         prepare_scenes([shown], lambda _: make_world(1), RULE, 0.5)
 
 
@@ -74,7 +75,7 @@ def test_a_demonstration_that_the_world_cannot_follow_is_refused():
         (2, "2 is not a control; there are 2, u0, u1"),
     ):
         shown = Demonstration((control,), (frozenset("a"),), 1.0, 5)
-        with pytest.raises(ContradictionError, match=f"seed 5: step 0: {message}"):
+        with pytest.raises(BadDemonstrationError, match=f"seed 5: step 0: {message}"):
             prepare_scenes([shown], lambda _: world, rule("a"), 0.5)
 
 

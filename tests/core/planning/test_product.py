@@ -3,10 +3,11 @@ import pytest
 from hypothesis import given
 from strategies_planning import Problem, TableWorld, problems, random_walk, rule
 
-from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, ForeignLabelError
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
 from wfairl.core.automata.rules import avoid
 from wfairl.core.planning.path import BadControlError, Walk, follow, nodes_along
 from wfairl.core.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
+from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.simulator import Observation
 from wfairl.minigrid.environment import make_environment
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
@@ -164,7 +165,7 @@ def test_product_larger_than_its_limit_is_a_named_outcome(world):
 
 
 def test_automaton_over_other_propositions_is_refused():
-    with pytest.raises(ForeignLabelError):
+    with pytest.raises(BadInputError, match="which the world does not know"):
         build_product(CORRIDOR, rule(["banana"]))
 
 

@@ -40,10 +40,6 @@ StateNumber = Annotated[int, Ge(DEAD), Lt(2**31)]
 """The number of a state, or `DEAD`."""
 
 
-class ForeignLabelError(BadInputError):
-    """An automaton reads propositions that a world does not have."""
-
-
 @dataclass(frozen=True)
 class Guard:
     """A conjunction: everything in `true` holds and nothing in `false` does. Without literals it always holds."""
@@ -170,11 +166,11 @@ class Automaton(ABC):
         return np.where((after != DEAD) & self.accepting[after], np.int32(ACCEPTED), after)
 
     def check_propositions(self, propositions: Sequence[str]) -> None:
-        """Raise `ForeignLabelError` for a world that lacks propositions of the automaton."""
+        """Raise `BadInputError` for a world that lacks propositions of the automaton."""
         foreign = sorted(self.propositions - set(propositions))
         if foreign:
             near = did_you_mean(foreign[0], propositions)
-            raise ForeignLabelError(
+            raise BadInputError(
                 f"the automaton reads {', '.join(foreign)}, which the world does not know{near} (it has "
                 f"{', '.join(propositions)}); mend the rule, or learn the automaton from words of this task"
             )

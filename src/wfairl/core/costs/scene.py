@@ -165,8 +165,8 @@ def prepare_scenes(
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
         NoUsableDemonstrationError: the automaton accepts none of them.
-        ContradictionError: the labels of a world differ from those of a demonstration.
-        ForeignLabelError: the automaton has propositions that the worlds lack.
+        BadDemonstrationError: the labels of a world differ from those of a demonstration.
+        BadInputError: the automaton has propositions that the worlds lack.
     """
     successes = [i for i, demonstration in enumerate(demonstrations) if demonstration.score >= threshold]
     if not successes:
@@ -214,7 +214,7 @@ def _follow(demonstration: Demonstration, solver: Solver) -> TrainingScene | str
     """The demonstration on its product up to acceptance, or why it is not accepted.
 
     Raises:
-        ContradictionError: the labels of the world differ from the demonstration's, or a control is not available.
+        BadDemonstrationError: the labels of the world differ from the demonstration's, or a control is not available.
     """
     try:
         nodes = solver.nodes(demonstration)

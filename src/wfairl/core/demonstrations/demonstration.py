@@ -35,10 +35,6 @@ class BadDemonstrationError(BadInputError):
     """A demonstration that cannot have happened."""
 
 
-class ContradictionError(BadDemonstrationError):
-    """The world gives another label than the demonstration has, or cannot follow it."""
-
-
 @dataclass(frozen=True)
 class Demonstration:
     """One execution of a task in one scene.
@@ -84,11 +80,11 @@ class Demonstration:
         return compress(self.labels)
 
     def follow(self, world: World[Any]) -> Path:
-        """The path in the world of its scene; a world that gives other labels is a `ContradictionError`."""
+        """The path in the world of its scene; a world that gives other labels is a `BadDemonstrationError`."""
         try:
             path = follow(world, self.controls, effects=self.effects)
         except BadControlError as error:
-            raise ContradictionError(f"seed {self.seed}: {error}") from None
+            raise BadDemonstrationError(f"seed {self.seed}: {error}") from None
         self._check_labels(path.labels)
         return path
 
@@ -106,13 +102,13 @@ class Demonstration:
         """The nodes in the product of the world of its scene and an automaton, up to the first `ACCEPTED` or `DEAD`.
 
         Raises:
-            ContradictionError: the world gives other labels, or cannot follow it.
+            BadDemonstrationError: the world gives other labels, or cannot follow it.
             SurpriseError: a surprise leads to a pair of states that is no node.
         """
         try:
             nodes = nodes_along(product, self.controls, self.effects)
         except (BadControlError, SurpriseError) as error:
-            kind = ContradictionError if isinstance(error, BadControlError) else SurpriseError
+            kind = BadDemonstrationError if isinstance(error, BadControlError) else SurpriseError
             raise kind(f"seed {self.seed}: {error}") from None
         steps = zip(nodes[:-1], self.happened, self.labels, strict=False)
         # The label of a surprise is in no table: `follow` checks it.
@@ -122,7 +118,7 @@ class Demonstration:
     def _check_labels(self, labels: Sequence[Label]) -> None:
         for step, (label, recorded) in enumerate(zip(labels, self.labels, strict=False)):
             if label != recorded:
-                raise ContradictionError(
+                raise BadDemonstrationError(
                     f"seed {self.seed}: step {step}: the world gives another label than the demonstration; is it"
                     " another scene, or another version of the task?"
                 )

@@ -50,10 +50,6 @@ TOLERANCE = 1e-9
 """The relative error of the expected cost-to-go."""
 
 
-class SlowConvergenceError(FailedRunError):
-    """The expected cost-to-go was not found in `MOST_SWEEPS` sweeps."""
-
-
 def expected_cost_to_go(
     graph: ReversedGraph,
     chances: Chances,
@@ -80,7 +76,7 @@ def expected_cost_to_go(
     V = np.append(np.full(len(order), failure + 2 * highest), [0.0, failure])
     is_solved, swept = sweep_costs(*sweeps, lotteries, V, tolerance * least / (1 + tolerance))
     if not is_solved:
-        raise SlowConvergenceError(
+        raise FailedRunError(
             f"the expected cost-to-go was not found in {MOST_SWEEPS:,} sweeps: success hardly ever comes. Lower the"
             " price of a failure"
         )

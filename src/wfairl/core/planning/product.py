@@ -163,7 +163,7 @@ def build_product(
     Raises:
         AcceptsEmptyWordError: the automaton's initial state is accepting.
         ProductTooLargeError: there are more than `max_states` nodes.
-        ForeignLabelError: the automaton reads propositions that the world lacks.
+        BadInputError: the automaton reads propositions that the world lacks.
     """
     check_initial_state(automaton)
     automaton.check_propositions(world.propositions)

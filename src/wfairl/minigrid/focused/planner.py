@@ -40,7 +40,7 @@ class FocusedPlanner:
             BadInputError: the world is no MiniGrid scene.
             BadCostError: the costs are not all finite and above zero.
             TooManyNodesMetError: by the solution, see `max_nodes`.
-            AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
+            AcceptsEmptyWordError, BadInputError: see `build_product`.
         """
         if not isinstance(world, MiniGridWorld) or world.slips:
             other = "scenes that slip" if isinstance(world, MiniGridWorld) else f"a {type(world).__name__}"
