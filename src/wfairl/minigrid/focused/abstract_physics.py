@@ -190,18 +190,14 @@ def _pick_up(
 def _drop(data: PatternData, effects: EffectRows, count: int, front: int) -> int:
     """Add the effects of dropping the carried object on the free cell in front; the number of effects."""
     hand, lay = effects[ORIGIN, EFFECT.hand], data[data[AT.hand_at] + front]
-    if lay != hand or not data[data[AT.alike] + hand]:
-        _add(effects, count, physics.DROP, physics.EMPTY)
-        effects[count, EFFECT.hand], effects[count, EFFECT.dropped] = EMPTY_HAND, hand
-        if hand >= FIRST_CLASS:
-            effects[count, EFFECT.moved] |= 1 << (hand - FIRST_CLASS)
-        count += 1
-    if lay == hand:  # the object is put back where one like it was
+    for is_put_back in range(1 + (lay == hand)):  # where one like it was
         _add(effects, count, physics.DROP, physics.EMPTY)
         effects[count, EFFECT.hand], effects[count, EFFECT.dropped] = EMPTY_HAND, hand
         bit = data[data[AT.blocker_at] + front]
-        if bit != NOTHING:
+        if is_put_back and bit != NOTHING:
             effects[count, EFFECT.blocked] |= 1 << bit
+        elif not is_put_back and hand >= FIRST_CLASS:
+            effects[count, EFFECT.moved] |= 1 << (hand - FIRST_CLASS)
         count += 1
     return count
 

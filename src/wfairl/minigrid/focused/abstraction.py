@@ -30,11 +30,11 @@ from wfairl.minigrid.focused.pattern import (
     Pattern,
     PatternSpec,
     PatternTable,
-    StartPlaces,
     abstract_index,
+    abstract_indices,
     dense_index,
 )
-from wfairl.minigrid.physics import NOTHING, LayoutTable, cell_entry
+from wfairl.minigrid.physics import NOTHING, cell_entry
 
 ACCEPTANCE = 0
 """Number of acceptance among the abstract states."""
@@ -47,7 +47,6 @@ class AbstractStates(NamedTuple):
     """The states of an abstraction, as compiled code reads them."""
 
     pattern: PatternTable  # what the abstraction keeps
-    places: StartPlaces
     number_of: NDArray[np.int32]  # number of each dense number, or `UNMET_STATE`; shape [dense]
 
 
@@ -65,6 +64,16 @@ class Abstraction:
     def __len__(self) -> int:
         """The number of abstract states, with acceptance."""
         return len(self.first) - 1
+
+    def bounds(
+        self, cost_to_go: NDArray[np.float64], states: NDArray[np.uint64], automaton_states: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Lower bounds on the cost-to-go of packed states, given that of abstract states: [states, words] -> [states].
+
+        A bound is inf where acceptance cannot be reached, and 0 where the abstract state was never met.
+        """
+        numbers = self.states.number_of[abstract_indices(self.states.pattern, states, automaton_states)]
+        return np.where(numbers == UNMET_STATE, 0.0, cost_to_go[numbers])
 
 
 def costs_to_acceptance(
@@ -132,48 +141,6 @@ def sort_by_target(
 
 
 @njit(cache=True, nogil=True)
-def bound_by_abstraction(
-    abstract: AbstractStates,
-    cost_to_go: NDArray[np.float64],
-    states: NDArray[np.uint64],
-    automaton_states: NDArray[np.int32],
-) -> NDArray[np.float64]:
-    """Lower bounds on the cost-to-go of packed states, given that of abstract states: [states, words] -> [states].
-
-    A bound is inf where acceptance cannot be reached, and 0 where the abstract state was never met.
-    """
-    pattern, places, number_of = abstract
-    layout = pattern.layout
-    bounds = np.zeros(states.shape[0])
-    fields, row = np.empty(physics.fields_count(layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
-    for i in range(states.shape[0]):
-        physics.unpack(layout, states[i], fields)
-        if _lacks_needed_box(layout, places, fields, automaton_states[i]):
-            bounds[i] = np.inf
-            continue
-        number = number_of[abstract_index(pattern, places, fields, automaton_states[i], row)]
-        if number != UNMET_STATE:
-            bounds[i] = cost_to_go[number]
-    return bounds
-
-
-@inner
-def _lacks_needed_box(
-    layout: LayoutTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int
-) -> bool:
-    """Whether every path to acceptance needs a box of a set, and all boxes of the set are gone."""
-    for j in range(places.needed.shape[1]):
-        needed, left = 0, 0
-        for obj in range(places.needed.shape[2]):
-            if places.needed[automaton_state, j, obj]:
-                needed += 1
-                left += fields[physics.FIRST_OBJECT + obj] != layout[physics.CELLS] + physics.GONE
-        if needed and not left:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
 def cells_of_plan(
     pattern: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.float64], start: int
 ) -> NDArray[np.int64]:
@@ -208,17 +175,19 @@ def estimate_states(
     """Estimates of the cost-to-go of packed states, 0 where the abstract state was never met; [states].
 
     Args:
-        abstract, cost_to_go, states, automaton_states: see `bound_by_abstraction`.
+        abstract: the states of the abstraction.
+        cost_to_go: of abstract states, shape [abstract states].
+        states, automaton_states: packed states, shape [states, words], and automaton states, shape [states].
         distances: the steps between walkable cells in free space, shape [walkable, walkable].
         step_cost: the approximate cost of a step.
     """
-    pattern, places, data = abstract.pattern, abstract.places, abstract.pattern.data
+    pattern, data = abstract.pattern, abstract.pattern.data
     estimates = np.zeros(states.shape[0], np.float64)
     fields, row = np.empty(physics.fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
     for i in range(states.shape[0]):
         physics.unpack(pattern.layout, states[i], fields)
         state = automaton_states[i]
-        number = abstract.number_of[abstract_index(pattern, places, fields, state, row)]
+        number = abstract.number_of[abstract_index(pattern, fields, state, row)]
         if number == UNMET_STATE:
             continue
         anywhere = estimates[i] = cost_to_go[number]
@@ -258,11 +227,11 @@ def _fetch(
     """
     layout, data = abstract.pattern
     best, is_left = np.inf, False
-    for obj in range(abstract.places.hands.size):
-        place = fields[physics.FIRST_OBJECT + obj]
-        if abstract.places.hands[obj] != row[0, EFFECT.hand] or place >= layout[physics.CELLS]:
+    for obj in range(layout[physics.OBJECTS_COUNT]):
+        place, hand = fields[physics.FIRST_OBJECT + obj], data[data[AT.hand_of] + obj]
+        if hand != row[0, EFFECT.hand] or place >= layout[physics.CELLS]:
             continue
-        if abstract.places.home[obj, place]:
+        if data[data[AT.hand_at] + place] == hand:
             is_left = True
             continue
         for direction in range(4):

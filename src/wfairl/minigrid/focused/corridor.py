@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from wfairl.core.planning.shortest_path import doubled
 from wfairl.core.support.compiling import inner, njit
-from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import abstract_transitions, make_buffers
 from wfairl.minigrid.focused.abstraction import (
     ACCEPTANCE,
@@ -41,8 +40,7 @@ from wfairl.minigrid.focused.pattern import (
     Pattern,
     PatternData,
     PatternTable,
-    StartPlaces,
-    abstract_index,
+    abstract_indices,
     dense_index,
     read_index,
 )
@@ -70,16 +68,16 @@ class Corridor:
     """The closed states of a fine pattern."""
 
     pattern: Pattern  # what it keeps
-    number_of: Any  # from a dense number to the number of the state, a compiled dictionary
-    # lower bounds on the cost-to-go of the states, 0 where nothing is known; shape [states]
-    bounds: NDArray[np.float64]
+    indices: NDArray[np.int64]  # their dense numbers, ascending; shape [states]
+    bounds: NDArray[np.float64]  # lower bounds on their cost-to-go, shape [states]
     # the agent's cells along the cheapest plan, the last first; empty if acceptance was not reached
     path: NDArray[np.int64]
 
     def bound(self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]) -> NDArray[np.float64]:
         """Lower bounds on the cost-to-go of packed states, 0 where nothing is known: [states, words] -> [states]."""
-        table, places = self.pattern.table, self.pattern.places
-        return _bound_states(table, places, self.number_of, self.bounds, states, automaton_states)
+        indices = abstract_indices(self.pattern.table, states, automaton_states)
+        at = np.minimum(np.searchsorted(self.indices, indices), len(self.indices) - 1)
+        return np.where(self.indices[at] == indices, self.bounds[at], 0.0)
 
 
 def explore_corridor(pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.float64], start: int) -> Corridor:
@@ -91,30 +89,28 @@ def explore_corridor(pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.
         prices: the least cost of each price, shape [prices].
         start: dense number of the start.
     """
-    number_of, states, transitions, least_open = _close_states(pattern.table, coarse, prices, start)
+    states, transitions, least_open = _close_states(pattern.table, coarse, prices, start)
     dense, cost_so_far, parents, closed = states
     first, source, cost = sort_by_target(*transitions, len(dense))
     bounds = np.minimum(costs_to_acceptance(first, source, cost), least_open - cost_so_far)
     path = _path_back(pattern.table.data, dense, parents) if closed[ACCEPTANCE] else np.empty(0, np.int64)
-    return Corridor(pattern, number_of, np.where(closed, bounds, 0.0), path)
+    kept = 1 + np.flatnonzero(closed[1:])
+    kept = kept[np.argsort(dense[kept])]
+    return Corridor(pattern, dense[kept], bounds[kept], path)
 
 
 def coarse_bounds(fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[np.float64]) -> CoarseBounds:
     """The bounds of an abstraction, with the cost-to-go of its states, for a pattern that keeps all that it keeps."""
-    coarse = abstraction.pattern.places
     hands = np.minimum(np.arange(fine.hands), OTHER_OBJECT)
-    hands[fine.places.hands] = coarse.hands
+    hands[fine.hand_of] = abstraction.pattern.hand_of
     coarse_class = hands[FIRST_CLASS:] - FIRST_CLASS
-    blocker_bit = {int(cell): int(bit) for cell, _, bit in fine.places.blockers}
-    gate_bit = {int(door): bit for bit, door in enumerate(fine.places.gates)}
-    blockers = sorted((bit, cell) for cell, _, bit in coarse.blockers.tolist())
     return CoarseBounds(
         abstract=abstraction.states,
         cost_to_go=cost_to_go,
         hands=hands,
         classes=np.where(coarse_class >= 0, 1 << np.maximum(coarse_class, 0), 0),
-        blockers=np.array([blocker_bit[cell] for _, cell in blockers], np.int64),
-        gates=np.array([gate_bit[int(door)] for door in coarse.gates], np.int64),
+        blockers=fine.blocker_at[list(abstraction.spec.blockers)],
+        gates=fine.gate_of[list(abstraction.spec.gates)],
     )
 
 
@@ -125,8 +121,8 @@ def _close_states(
     """A* from the start; see `explore_corridor` for the arguments.
 
     Returns:
-        The number of each dense number; dense number, cost so far, parent and whether it is closed, of each state;
-        sources, targets and costs of the transitions from closed states; and the least g + h that is left open.
+        Dense number, cost so far, parent and whether it is closed, of each state; sources, targets and costs of the
+        transitions from closed states; and the least g + h that is left open.
     """
     number_of = Dict.empty(types.int64, types.int64)
     room = 1 << 12
@@ -180,7 +176,7 @@ def _close_states(
                 cost_so_far[target], parents[target], closed[target] = cost_so_far[node] + cost, node, False
                 heappush(heap, (cost_so_far[target] + ahead[target], -cost_so_far[target], target))
     states = dense[:count], cost_so_far[:count], parents[:count], closed[:count]
-    return number_of, states, (sources[:filled], targets[:filled], costs[:filled]), least_open
+    return states, (sources[:filled], targets[:filled], costs[:filled]), least_open
 
 
 @inner
@@ -212,23 +208,3 @@ def _path_back(data: PatternData, dense: NDArray[np.int64], parents: NDArray[np.
         path[count] = data[data[AT.walkable] + row[0, EFFECT.cell]]
         count, node = count + 1, parents[node]
     return path[:count]
-
-
-@njit(cache=True, nogil=True)
-def _bound_states(
-    pattern: PatternTable,
-    places: StartPlaces,
-    number_of: Any,
-    bounds: NDArray[np.float64],
-    states: NDArray[np.uint64],
-    automaton_states: NDArray[np.int32],
-) -> NDArray[np.float64]:
-    """See `Corridor.bound`."""
-    state_bounds = np.zeros(states.shape[0], np.float64)
-    fields, row = np.empty(physics.fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
-    for i in range(states.shape[0]):
-        physics.unpack(pattern.layout, states[i], fields)
-        index = abstract_index(pattern, places, fields, automaton_states[i], row)
-        if index in number_of:
-            state_bounds[i] = bounds[number_of[index]]
-    return state_bounds

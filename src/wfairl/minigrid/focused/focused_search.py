@@ -237,11 +237,11 @@ class FocusedSearch:
     def _run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
         """One search with the present bounds; False if it was stopped by a limit."""
         self._search_number += 1
-        nodes, open_list, priority = self._nodes, self._open_list, weight * self._nodes.lower_bounds[start]
+        nodes, open_list, least = self._nodes, self._open_list, weight * self._nodes.lower_bounds[start]
         nodes.cost_so_far[start], nodes.search_number[start] = 0.0, self._search_number
-        open_list.priorities[0], open_list.cost_so_far[0], open_list.entries[0] = priority, 0.0, start
+        open_list.priorities[0], open_list.cost_so_far[0], open_list.entries[0] = least, 0.0, start
         search = kernel.SearchSettings(self._search_number, weight, nodes.upper_bounds[start], expansion_limit)
-        progress = kernel.SearchProgress(kernel.NEEDS_SUCCESSORS, priority, 1, 0, 0)
+        progress = kernel.SearchProgress(kernel.NEEDS_SUCCESSORS, least, 1, 0, 0)
         outcome = progress.outcome
         while outcome in (kernel.NEEDS_SUCCESSORS, kernel.NO_ROOM):
             progress = kernel.continue_search(self._graph, self._nodes, self._open_list, search, progress, self._wanted)
@@ -257,8 +257,9 @@ class FocusedSearch:
         if outcome == kernel.PATH_FOUND:
             kernel.lower_upper_bounds(self._graph, nodes, start, progress.detail)
         if weight == 1.0 or outcome == kernel.NO_PATH:
-            expanded = self._open_list.expanded[: progress.expansions]
-            kernel.raise_lower_bounds(nodes, progress.least_priority, expanded)
+            reached = np.flatnonzero(nodes.search_number[: len(self.product)] == self._search_number)
+            bounds = np.maximum(nodes.lower_bounds[reached], progress.least_priority - nodes.cost_so_far[reached])
+            nodes.lower_bounds[reached] = np.minimum(nodes.upper_bounds[reached], bounds)
             if outcome != kernel.STOPPED and nodes.upper_bounds[start] < np.inf:
                 kernel.prove_best_path(self.product.successors, nodes, start)
             elif outcome == kernel.NO_PATH:

@@ -23,7 +23,6 @@ from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstraction import (
     Abstraction,
     AbstractStates,
-    bound_by_abstraction,
     cells_of_plan,
     costs_to_acceptance,
     estimate_states,
@@ -34,7 +33,7 @@ from wfairl.minigrid.focused.corridor import Corridor, coarse_bounds, explore_co
 from wfairl.minigrid.focused.pattern import FIRST_CLASS, Pattern, PatternSpec, make_pattern
 from wfairl.minigrid.focused.prices import price_count
 from wfairl.minigrid.focused.task_demands import TaskDemands
-from wfairl.minigrid.physics import NOTHING
+from wfairl.minigrid.physics import NOTHING, unpack_all
 
 if TYPE_CHECKING:
     from wfairl.minigrid.focused.scene_product import SceneProduct
@@ -97,10 +96,15 @@ class SceneGuide:
     def lower_bounds(self, first: int) -> NDArray[np.float64]:
         """Lower bounds on the cost-to-go of the nodes from `first` on, inf without a path, 0 if unknown; [nodes]."""
         nodes = self._product.states[first:], self._product.automaton_states[first:]
-        bounds = bound_by_abstraction(self.abstraction.states, self._cost_to_go, *nodes)
-        if self._corridor is None:
-            return bounds
-        return np.where(bounds > 0, np.maximum(bounds, self._corridor.bound(*nodes)), 0.0)
+        bounds = self.abstraction.bounds(self._cost_to_go, *nodes)
+        if self._corridor is not None:
+            bounds = np.where(bounds > 0, np.maximum(bounds, self._corridor.bound(*nodes)), 0.0)
+        if self._task.boxes_needed.size:
+            needed = self._task.boxes_needed[nodes[1]]  # [nodes, sets, objects]
+            objects = unpack_all(self._layout.table, nodes[0])[:, None, physics.FIRST_OBJECT : self._layout.first_door]
+            is_left = (needed & (objects != len(self._layout.cells) + physics.GONE)).any(axis=2)
+            bounds[(needed.any(axis=2) & ~is_left).any(axis=1)] = np.inf
+        return bounds
 
     def estimates(self, first: int) -> NDArray[np.float64]:
         """Estimates of the cost-to-go of the nodes from `first` on, 0 if unknown; [nodes]."""
@@ -158,7 +162,7 @@ class SceneGuide:
         if count == 0:
             return None
         first, source, price = sort_by_target(sources, targets, prices, count)
-        states = AbstractStates(pattern.table, pattern.places, number_of)
+        states = AbstractStates(pattern.table, number_of)
         return Abstraction(spec, pattern, states, first, source, price)
 
     def _most_states(self, pattern: Pattern) -> int:

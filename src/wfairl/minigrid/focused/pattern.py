@@ -87,26 +87,11 @@ class PatternTable(NamedTuple):
     data: PatternData
 
 
-class StartPlaces(NamedTuple):
-    """The places of objects and doors at the start, to tell what has changed since."""
-
-    # whether an object of each object's group was at a place at the start; shape [objects, places]
-    home: NDArray[np.bool_]
-    hands: NDArray[np.int64]  # the hand that holds each object, shape [objects]
-    # cell, group (its first object) and bit of each object that is a blocker or of the crowd; shape [blockers, 3]
-    blockers: NDArray[np.int64]
-    gates: NDArray[np.int64]  # the doors that are gates, shape [gates]
-    # sets of boxes; every path from an automaton state to acceptance needs a box of each set;
-    # shape [automaton states, sets, objects]
-    needed: NDArray[np.bool_]
-
-
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """The parts of one scene and one automaton that an abstraction keeps."""
 
     layout: Layout  # the scene
-    places: StartPlaces  # where objects and doors are at the start
     states: int  # the number of automaton states
     hands: int  # the number of hands
     cells: int  # the number of walkable cells
@@ -115,19 +100,21 @@ class Pattern:
     crowd: int  # the bit of the crowd among the bits of blockers, or `NOTHING`
     atom_count: int  # the number of atoms
     most_changes: int  # the largest number of changes of one automaton state
+    hand_of: NDArray[np.int64]  # the hand that holds each object, shape [objects]
     walkable: NDArray[np.int64]  # the cells that are no walls, shape [walkable]
     number_of: NDArray[np.int64]  # number of each cell among the walkable ones, or `NOTHING`; shape [cells]
     # the hand after picking up the object that lay on a cell at the start, 0 without one; shape [cells]
     hand_at: NDArray[np.int64]
     is_box: NDArray[np.bool_]  # whether this object was a box, shape [cells]
     hand_kind: NDArray[np.int64]  # what a hand shows, an index into `HANDS` or `ANY_HAND`; shape [hands]
-    alike: NDArray[np.bool_]  # whether the objects of a hand's class are all of one group, shape [hands]
     inside_of: NDArray[np.int64]  # bits of the classes of what is inside the boxes of a hand's class, shape [hands]
     unlocks: NDArray[np.int64]  # bits of the classes whose keys fit each door, shape [doors]
     was_locked: NDArray[np.bool_]  # whether each door was locked at the start, shape [doors]
     gate_of: NDArray[np.int64]  # bit of each door among the gates, or `NOTHING`; shape [doors]
     # bit of each cell among the blockers, the bit of the crowd, or `NOTHING`; shape [cells]
     blocker_at: NDArray[np.int64]
+    standing_count: int  # the number of cells with such a bit
+    standing: NDArray[np.int64]  # these cells, each with the group of its object and the bit; shape [standing, 3]
     atoms: NDArray[np.int32]  # of the labels, shape [atoms, 5]
     # bits of the classes that each atom is about, and bits of the classes beside which it puts them, or `NOT_KEPT`;
     # shape [atoms, 2]
@@ -163,46 +150,58 @@ class Pattern:
     def index(self, state: NDArray[np.int32], automaton_state: int) -> int:
         """The dense number of the abstraction of a state, given by its fields of shape [fields]."""
         row = np.empty((1, EFFECT_COLUMNS), np.int64)
-        return int(abstract_index(self.table, self.places, state, automaton_state, row))
+        return int(abstract_index(self.table, state, automaton_state, row))
 
 
-_NAMES = [field.name for field in fields(Pattern) if field.name not in ("layout", "places")]
+_NAMES = [field.name for field in fields(Pattern) if field.name != "layout"]
 AT: Any = cast(Any, namedtuple)("AT", _NAMES)(*range(len(_NAMES)))
 """Positions of numbers, and of where arrays begin, in `PatternTable.data`."""
 
 
 @njit(cache=True, nogil=True)
-def abstract_index(
-    pattern: PatternTable, places: StartPlaces, fields: NDArray[np.int32], automaton_state: int, effects: EffectRows
-) -> int:
+def abstract_index(pattern: PatternTable, fields: NDArray[np.int32], automaton_state: int, effects: EffectRows) -> int:
     """The dense number of the abstraction of a state; the first row of `effects` becomes the abstract state."""
     layout, data = pattern
     cells = layout[physics.CELLS]
     hand, moved = EMPTY_HAND, 0
     for obj in range(layout[physics.OBJECTS_COUNT]):
         place = fields[physics.FIRST_OBJECT + obj]
-        holder = places.hands[obj]
+        holder = data[data[AT.hand_of] + obj]
         if place == cells + physics.CARRIED:
             hand = holder
             moved |= data[data[AT.inside_of] + holder]
         elif place == cells + physics.GONE:
             moved |= data[data[AT.inside_of] + holder]
-        elif holder >= FIRST_CLASS and not places.home[obj, place]:
+        elif holder >= FIRST_CLASS and place < cells and data[data[AT.hand_at] + place] != holder:
             moved |= data[data[AT.inside_of] + holder] | 1 << (holder - FIRST_CLASS)
     blocked = (1 << data[AT.blocker_bits]) - 1
-    for i in range(places.blockers.shape[0]):
-        if not lies_on(layout, fields, places.blockers[i, 1], places.blockers[i, 0]):
-            blocked &= ~(1 << places.blockers[i, 2])
+    for i in range(data[AT.standing_count]):
+        row = data[AT.standing] + 3 * i
+        if not lies_on(layout, fields, data[row + 1], data[row]):
+            blocked &= ~(1 << data[row + 2])
     opened = 0
-    for i in range(places.gates.size):
-        door = places.gates[i]
-        state = physics.door_state(layout, fields, door)
-        if (data[data[AT.was_locked] + door] and not state & physics.IS_LOCKED) or state & physics.IS_OPEN:
-            opened |= 1 << i
+    for door in range(layout[physics.DOORS_COUNT]):
+        gate, state = data[data[AT.gate_of] + door], physics.door_state(layout, fields, door)
+        was_unlocked = data[data[AT.was_locked] + door] and not state & physics.IS_LOCKED
+        if gate != NOTHING and (was_unlocked or state & physics.IS_OPEN):
+            opened |= 1 << gate
     effects[0, EFFECT.cell] = data[data[AT.number_of] + fields[physics.AGENT]]
     effects[0, EFFECT.heading], effects[0, EFFECT.hand] = fields[physics.DIRECTION], hand
     effects[0, EFFECT.moved], effects[0, EFFECT.blocked], effects[0, EFFECT.opened] = moved, blocked, opened
     return dense_index(data, effects, 0, automaton_state)
+
+
+@njit(cache=True, nogil=True)
+def abstract_indices(
+    pattern: PatternTable, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """The dense numbers of the abstractions of packed states: [states, words] -> [states]."""
+    indices = np.empty(states.shape[0], np.int64)
+    fields, row = np.empty(physics.fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
+    for i in range(states.shape[0]):
+        physics.unpack(pattern.layout, states[i], fields)
+        indices[i] = abstract_index(pattern, fields, automaton_states[i], row)
+    return indices
 
 
 @inner
@@ -250,7 +249,7 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
     hand_at, is_box = np.full(len(cells), EMPTY_HAND, np.int64), np.zeros(len(cells), bool)
     hand_at[task.places[lying]] = hands[lying]
     is_box[task.places[lying]] = layout.objects[lying, physics.OBJECT_KIND] == physics.BOX
-    hand_kind, alike, inside_of = _describe_hands(task, hands, FIRST_CLASS + classes)
+    hand_kind, inside_of = _describe_hands(task, hands, FIRST_CLASS + classes)
     unlocks = np.array([_class_bits(hands[task.keys(door)]) for door in doors] or [0], np.int64)
     crowd = len(spec.blockers) if spec.crowd else NOTHING
     blocker_at = np.full(len(cells), NOTHING, np.int64)
@@ -261,20 +260,9 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
     atom_classes = _atom_classes(task, spec, hands)
     always_relevant = _class_bits(hand_at[list(spec.blockers)]) if spec.crowd else 0
     changes = np.array(task.changes, np.int64).reshape(-1, 4)
-    groups = layout.objects[:, physics.GROUP_FIRST]
-    home = np.zeros((len(groups), len(cells) + 3), bool)
-    home[groups, task.places] = True
     first_change = np.searchsorted(changes[:, 0], np.arange(task.states + 1))
-    places = StartPlaces(
-        home=home[groups],
-        hands=hands,
-        blockers=np.stack([standing, task.groups_on(standing), blocker_at[standing]], axis=1).astype(np.int64),
-        gates=np.array(spec.gates, np.int64),
-        needed=task.boxes_needed,
-    )
     return Pattern(
         layout=layout,
-        places=places,
         states=task.states,
         hands=len(hand_kind),
         cells=len(walkable),
@@ -283,17 +271,19 @@ def make_pattern(task: TaskDemands, spec: PatternSpec) -> Pattern:
         crowd=crowd,
         atom_count=len(task.atoms),
         most_changes=int(np.diff(first_change).max()),
+        hand_of=hands,
         walkable=walkable,
         number_of=_numbers(walkable, len(cells)),
         hand_at=hand_at,
         is_box=is_box,
         hand_kind=hand_kind,
-        alike=alike,
         inside_of=inside_of,
         unlocks=unlocks,
         was_locked=np.array([task.is_locked(door) for door in doors] or [False]),
         gate_of=_numbers(spec.gates, max(1, layout.doors)),
         blocker_at=blocker_at,
+        standing_count=len(standing),
+        standing=np.stack([standing, task.groups_on(standing), blocker_at[standing]], axis=1).astype(np.int64),
         atoms=task.atoms,
         atom_classes=atom_classes,
         relevant=_relevant(task, atom_classes, unlocks[list(spec.gates)], inside_of) | always_relevant,
@@ -340,10 +330,10 @@ def _class_bits(hands: NDArray[np.int64]) -> int:
 
 def _describe_hands(
     task: TaskDemands, hands: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """`hand_kind`, `alike` and `inside_of` of a `Pattern`, for `count` hands."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`hand_kind` and `inside_of` of a `Pattern`, for `count` hands."""
     objects = task.layout.objects
-    kind, alike, inside = np.full(count, ANY_HAND, np.int64), np.zeros(count, bool), np.zeros(count, np.int64)
+    kind, inside = np.full(count, ANY_HAND, np.int64), np.zeros(count, np.int64)
     kind[EMPTY_HAND] = 0
     for hand in range(OTHER_OBJECT, count):
         members = objects[hands == hand]
@@ -352,8 +342,7 @@ def _describe_hands(
         if hand >= FIRST_CLASS:
             kinds = set(members[:, physics.OBJECT_KIND].tolist())
             kind[hand] = 1 + kinds.pop() if len(kinds) == 1 else ANY_HAND
-            alike[hand] = len(set(members[:, physics.GROUP_FIRST].tolist())) == 1
-    return kind, alike, inside
+    return kind, inside
 
 
 def _atom_classes(task: TaskDemands, spec: PatternSpec, hands: NDArray[np.int64]) -> NDArray[np.int64]:

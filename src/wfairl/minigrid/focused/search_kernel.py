@@ -10,8 +10,8 @@ optimum from the start is at least C, then
 
     V(s) >= C - g(s)
 
-at every expanded node (*adaptive A**, Koenig and Likhachev), which sharpens the bounds of the next search. Where the
-bounds are not consistent, nodes are expanded again.
+at every node that it reached (*adaptive A**, Koenig and Likhachev), which sharpens the bounds of the next search. Where
+the bounds are not consistent, nodes are expanded again.
 """
 
 from typing import NamedTuple, TypeVar
@@ -62,7 +62,7 @@ class NodeTable(NamedTuple):
 
 
 class OpenList(NamedTuple):
-    """The open list of a search as a binary heap, and the nodes that it has expanded; every array has one shape.
+    """The open list of a search as a binary heap; every array has one shape.
 
     The first entry has the least priority and, among equal ones, the largest cost so far. An entry is a node, or -1 - t
     for a path that ends with the transition t.
@@ -71,12 +71,11 @@ class OpenList(NamedTuple):
     priorities: NDArray[np.float64]
     cost_so_far: NDArray[np.float64]
     entries: NDArray[np.int64]
-    expanded: NDArray[np.int64]
 
     @classmethod
     def with_room(cls, capacity: int) -> "OpenList":
         """An open list for at most `capacity` entries."""
-        return cls(*np.empty((2, capacity)), *np.empty((2, capacity), np.int64))
+        return cls(*np.empty((2, capacity)), np.empty(capacity, np.int64))
 
 
 GrowingArrays = TypeVar("GrowingArrays", NodeTable, OpenList)
@@ -124,7 +123,7 @@ def continue_search(
     size, expansions = progress.size, progress.expansions
     while size > 0:
         least = open_list.priorities[0]
-        if size + 2 * controls > open_list.entries.size or expansions >= open_list.expanded.size:
+        if size + 2 * controls > open_list.entries.size:
             return SearchProgress(NO_ROOM, least, size, expansions, 0)
         g, node = open_list.cost_so_far[0], open_list.entries[0]
         if node < 0:
@@ -142,7 +141,6 @@ def continue_search(
                 size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
             return SearchProgress(NEEDS_SUCCESSORS, least, size, expansions, count)
         size = _pop(open_list, size)
-        open_list.expanded[expansions] = node
         expansions += 1
         for control in range(controls):
             after = successors[node, control]
@@ -186,7 +184,7 @@ def _pop_unexpanded(
 @inner
 def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int) -> int:
     """Add an entry to the open list; its new size."""
-    priorities, cost_so_far, entries, _ = open_list
+    priorities, cost_so_far, entries = open_list
     i = size
     while i > 0:
         up = (i - 1) >> 1
@@ -201,7 +199,7 @@ def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int)
 @inner
 def _pop(open_list: OpenList, size: int) -> int:
     """Remove the first entry of the open list; its new size."""
-    priorities, cost_so_far, entries, _ = open_list
+    priorities, cost_so_far, entries = open_list
     size -= 1
     priority, g, entry = priorities[size], cost_so_far[size], entries[size]
     i = 0
@@ -241,14 +239,6 @@ def lower_upper_bounds(graph: Graph, nodes: NodeTable, start: int, transition: i
         if node == start:
             return
         transition = nodes.parents[node]
-
-
-@njit(cache=True, nogil=True)
-def raise_lower_bounds(nodes: NodeTable, optimum: float, expanded: NDArray[np.int64]) -> None:
-    """Raise h of expanded nodes, shape [expanded], given a lower bound on the optimum from the start."""
-    for node in expanded:
-        bound = max(nodes.lower_bounds[node], optimum - nodes.cost_so_far[node])
-        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], bound)
 
 
 @njit(cache=True, nogil=True)

@@ -86,9 +86,10 @@ class TaskDemands:
 
     @cached_property
     def boxes_needed(self) -> NDArray[np.bool_]:
-        """Sets of boxes; every path to acceptance needs a box of each set. See `StartPlaces.needed`.
+        """Sets of boxes; every path from an automaton state to acceptance needs a box of each set.
 
-        A box can be destroyed. If all boxes of a set are gone, the task cannot be fulfilled any more.
+        A box can be destroyed. If all boxes of a set are gone, the task cannot be fulfilled any more. Shape [automaton
+        states, sets, objects].
         """
         always = np.full(self.states, ~0, np.int64)  # bits of atoms that hold somewhere on every path to acceptance
         for _ in range(self.states):
