@@ -51,7 +51,7 @@ OTHER_NAMES = {
 }
 """By role, names of columns in the files of other tools, which are tried if the default name is missing."""
 
-OUTCOME_EVENT, OUTCOME_DAYS = "event:", "days:"
+DERIVED = ("event:", "days:")
 """Beginnings of `LogColumns.outcome` where no column has the outcome."""
 
 
@@ -82,16 +82,14 @@ class LogColumns:
     attributes: tuple[str, ...] = ()
 
     @property
-    def outcome_column(self) -> str:
-        """The column with the outcome, or with the attribute that it is about."""
-        asked = self.asked_of_outcome
-        return self.outcome if asked is None else asked["name"]
-
-    @property
     def asked_of_outcome(self) -> re.Match[str] | None:
         """Of an outcome like `state = closed`, its name, sign and value."""
-        derived = self.outcome.startswith((OUTCOME_EVENT, OUTCOME_DAYS))
-        return None if derived else as_attribute(self.outcome)
+        return None if self.outcome.startswith(DERIVED) else as_attribute(self.outcome)
+
+    def name_of(self, role: str) -> str:
+        """The column for a role: that of the outcome may be an attribute that the outcome is about."""
+        asked = self.asked_of_outcome
+        return asked["name"] if role == "outcome" and asked else str(getattr(self, role))
 
 
 @dataclass(frozen=True)
@@ -146,9 +144,7 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
 def from_frame(frame: Any, columns: LogColumns | None = None) -> EventLog:
     """The log in a pandas DataFrame with one row per event."""
     if not hasattr(frame, "iloc"):
-        raise BadInputError(
-            "a log in Python is a pandas DataFrame with one row per event; `read_event_log` reads a file"
-        )
+        raise BadInputError("a log in Python is a pandas DataFrame, one row per event; `read_event_log` reads a file")
     columns = columns or LogColumns()
     cases = _Cases("the frame", columns)
     places = find_columns(map(str, frame.columns), columns, "the frame")
@@ -168,14 +164,15 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
     time_key = XES_TIME if columns.time == LogColumns.time else columns.time
     cases = _Cases(str(path), columns)
-    keys = (XES_NAME, time_key, XES_LIFECYCLE, columns.outcome_column, *cases.attributes.names)
+    outcome_key = columns.name_of("outcome")
+    keys = (XES_NAME, time_key, XES_LIFECYCLE, outcome_key, *cases.attributes.names)
 
     def add(trace: dict[str, str], events: list[dict[str, str]], where: str) -> None:
         name = trace.get(XES_NAME, "").strip() or f"trace {len(cases.cases) + 1}"
         if name in cases.cases:
             raise BadInputError(f"{where}: the trace that ends here is a second one called {name!r}")
         case = cases.cases[name] = _Case()
-        case.set_outcome(trace.get(columns.outcome_column, ""), columns.asked_of_outcome, where)
+        case.set_outcome(trace.get(outcome_key, ""), columns.asked_of_outcome, where)
         timed = all(event.get(time_key) for event in events)  # else the order of the file is all there is
         for event in events:
             name, time, lifecycle = event[event_key].strip(), event.get(time_key, ""), event.get(XES_LIFECYCLE, "")
@@ -253,8 +250,8 @@ class _Cases:
             raise BadInputError(f"{self.source}: none of its {empty:,} cases has an event")
         if empty:
             self.notes.append(f"{empty:,} of {len(self.cases):,} cases have no event; they are read as empty words")
-        if DAYS in self.attributes.names and any(math.isnan(event.days) for event in self.events):
-            raise BadInputError(f"{self.source}: the attribute 'days' needs the time of every event")
+        if DAYS in self.attributes.names:
+            self._need_times("the attribute 'days'")
         self.attributes.choose([event.values for event in self.events])
         labels: dict[Label, Label] = {}  # equal labels are stored once
 
@@ -268,26 +265,25 @@ class _Cases:
         whole = scores if len(scores) == len(words) else None
         return EventLog(words, whole, tuple(self.cases), outcomes if scores else (), tuple(self.notes))
 
+    def _need_times(self, what: str) -> None:
+        if any(math.isnan(event.days) for event in self.events):
+            raise BadInputError(f"{self.source}: {what} needs the time of every event")
+
     def _filter_lifecycle(self) -> None:
-        wanted = self.columns.lifecycle.lower()
-        events = self.events
-        transitions = {event.lifecycle.lower() for event in events}
+        wanted, all_ = self.columns.lifecycle.lower(), len(self.events)
+        transitions = {event.lifecycle.lower() for event in self.events}
         if wanted == "all" or not any(transitions) or (wanted == "auto" and "complete" not in transitions):
             return
         wanted = "complete" if wanted == "auto" else wanted
         for case in self.cases.values():
             case.events = [event for event in case.events if event.lifecycle.lower() in ("", wanted)]
-        left = len(self.events)
-        if not left:
-            there = ", ".join(sorted(transitions))
-            raise BadInputError(
-                f"{self.source}: no event has the lifecycle {wanted!r}; there are {there}: choose one, or all"
-            )
-        if left < len(events):
-            self.notes.append(
-                f"{len(events) - left:,} of {len(events):,} events are not {wanted!r} in their lifecycle and were left"
-                " out (--lifecycle all keeps them)"
-            )
+        out = all_ - len(self.events)
+        if out == all_:
+            there = f"there are {', '.join(sorted(transitions))}: choose one, or all"
+            raise BadInputError(f"{self.source}: no event has the lifecycle {wanted!r}; {there}")
+        if out:
+            told = f"{out:,} of {all_:,} events are not {wanted!r} in their lifecycle"
+            self.notes.append(f"{told} and were left out (--lifecycle all keeps them)")
 
     def _sort_by_time(self) -> None:
         parse = time_parser(event.time for event in self.events)
@@ -299,14 +295,12 @@ class _Cases:
             try:
                 order = sorted(range(len(times)), key=times.__getitem__)
             except TypeError:
-                raise BadInputError(
-                    f"{self.source}: case {name!r}: its times cannot be compared; give all of them with a time zone,"
-                    " or none, or as numbers"
-                ) from None
+                advice = "give all of them with a time zone, or none, or as numbers"
+                raise BadInputError(f"{self.source}: case {name!r}: its times cannot be compared; {advice}") from None
             for event, time in zip(case.events, times, strict=True):
                 since = time - times[order[0]]  # numbers count as days
                 event.days = since / timedelta(days=1) if isinstance(since, timedelta) else since
-                event.values[DAYS] = str(event.days)
+                event.values |= {DAYS: str(event.days)} if DAYS in self.attributes.names else {}
             sorted_cases += order != list(range(len(times)))
             tied += len(set(times)) < len(times)
             case.events = [case.events[i] for i in order]
@@ -318,17 +312,15 @@ class _Cases:
 
     def _derive_outcomes(self) -> None:
         """Outcomes that no column has: an event, or a duration."""
-        kind = next((one for one in (OUTCOME_EVENT, OUTCOME_DAYS) if self.columns.outcome.startswith(one)), None)
-        if kind is None:
+        if not self.columns.outcome.startswith(DERIVED):
             return
-        asked = self.columns.outcome.removeprefix(kind).strip()
-        if kind == OUTCOME_DAYS:
+        asked = self.columns.outcome.partition(":")[2].strip()
+        if self.columns.outcome.startswith("days:"):
             try:
                 most = float(asked)
             except ValueError:
                 raise BadInputError(f"the outcome is 'days: {asked}'; give a number of days") from None
-            if any(math.isnan(event.days) for event in self.events):
-                raise BadInputError(f"{self.source}: an outcome in days needs the time of every event")
+            self._need_times("an outcome in days")
             for case in self.cases.values():
                 case.outcome = float(not case.events or case.events[-1].days <= most)
             return
@@ -366,8 +358,8 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
     names, places = list(given), {}
     small = [name.strip().lower() for name in names]
     for role, other_names in OTHER_NAMES.items():
-        wanted = role if role == "lifecycle" else getattr(columns, "outcome_column" if role == "outcome" else role)
-        if role == "outcome" and wanted.startswith((OUTCOME_EVENT, OUTCOME_DAYS)):
+        wanted = role if role == "lifecycle" else columns.name_of(role)
+        if role == "outcome" and wanted.startswith(DERIVED):
             continue
         others = other_names if wanted == role else ()
         column = next((name for name in (wanted.lower(), *others) if name in small), None)

@@ -103,16 +103,14 @@ class MergeTree(NamedTuple):
     children: NDArray[np.int32]  # [nodes, labels], or `NO_CHILD`
     lowest: NDArray[np.int32]  # [nodes], the smallest label that leads on, so that not all labels are tried
     highest: NDArray[np.int32]  # [nodes], the largest label that leads on
-    successes: NDArray[np.float64]  # [nodes], words that end here
-    failures: NDArray[np.float64]  # [nodes]
-    passing: NDArray[np.float64]  # [nodes], words that end here or below
+    counts: NDArray[np.float64]  # [nodes, 3], successes and failures that end here, and words that end here or below
 
 
 class UndoLog(NamedTuple):
     """What a fold changed."""
 
     nodes: NDArray[np.int32]  # [nodes], the nodes whose counts changed
-    counts: NDArray[np.float64]  # [nodes, 3], their successes, failures and passing words before the fold
+    counts: NDArray[np.float64]  # [nodes, 3], what they were before the fold
     edges: NDArray[np.int32]  # [nodes, 2], node and label of each new edge
 
 
@@ -132,11 +130,9 @@ def merge_states(
     lowest, highest = np.full(len(tree), labels, np.int32), np.full(len(tree), NO_CHILD, np.int32)
     np.minimum.at(lowest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
     np.maximum.at(highest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
-    successes = np.bincount(tree.ends, succeeded, len(tree)).astype(np.float64)
-    failures = np.bincount(tree.ends, ~succeeded, len(tree)).astype(np.float64)
-    passing = np.bincount(tree.visits, minlength=len(tree)).astype(np.float64)
-    merged = MergeTree(children, lowest, highest, successes, failures, passing)
-    transitions: NDArray[np.int32] = _merge_red_and_blue(merged, max_states)
+    ends = [np.bincount(tree.ends, flags, len(tree)) for flags in (succeeded, ~succeeded)]
+    counts = np.column_stack([*ends, np.bincount(tree.visits, minlength=len(tree))]).astype(np.float64)
+    transitions: NDArray[np.int32] = _merge_red_and_blue(MergeTree(children, lowest, highest, counts), max_states)
     return transitions
 
 
@@ -154,8 +150,8 @@ def _merge_red_and_blue(tree, max_states):  # type: ignore[no-untyped-def]
         for state in red:
             for i in range(children.shape[1]):
                 blue = children[state, i]
-                if blue != NO_CHILD and number[blue] == NO_CHILD and tree.passing[blue] > most:
-                    source, label, most = state, i, tree.passing[blue]
+                if blue != NO_CHILD and number[blue] == NO_CHILD and tree.counts[blue, 2] > most:
+                    source, label, most = state, i, tree.counts[blue, 2]
         if source == NO_CHILD:
             break
         blue = children[source, label]
@@ -183,22 +179,18 @@ def _merge_red_and_blue(tree, max_states):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _fold(tree, state, blue, log):  # type: ignore[no-untyped-def]
     """Merge the tree below `blue` into `state`; returns the bits saved, and how many nodes and edges changed."""
-    children, lowest, highest, successes, failures, passing = tree
+    children, lowest, highest, counts = tree
     saved, counted, linked = 0.0, 0, 0
     left, right = [state], [blue]
     while len(left) > 0:
         into, node = left.pop(), right.pop()
-        log.nodes[counted] = into
-        log.counts[counted, 0], log.counts[counted, 1] = successes[into], failures[into]
-        log.counts[counted, 2] = passing[into]
+        one, other = counts[into], counts[node]
+        if one[0] + one[1] > 0 and other[0] + other[1] > 0:
+            apart = _flags(one[0], one[1]) + _flags(other[0], other[1])
+            saved += apart - _flags(one[0] + other[0], one[1] + other[1])
+        log.nodes[counted], log.counts[counted] = into, one
+        counts[into] += other
         counted += 1
-        if successes[node] + failures[node] > 0:
-            if successes[into] + failures[into] > 0:
-                apart = _flags(successes[into], failures[into]) + _flags(successes[node], failures[node])
-                saved += apart - _flags(successes[into] + successes[node], failures[into] + failures[node])
-            successes[into] += successes[node]
-            failures[into] += failures[node]
-        passing[into] += passing[node]
         for i in range(lowest[node], highest[node] + 1):
             below = children[node, i]
             if below != NO_CHILD:
@@ -217,9 +209,7 @@ def _fold(tree, state, blue, log):  # type: ignore[no-untyped-def]
 def _unfold(tree, log, counted, linked):  # type: ignore[no-untyped-def]
     """Undo a `_fold`."""
     for k in range(counted - 1, -1, -1):
-        node = log.nodes[k]
-        tree.successes[node], tree.failures[node] = log.counts[k, 0], log.counts[k, 1]
-        tree.passing[node] = log.counts[k, 2]
+        tree.counts[log.nodes[k]] = log.counts[k]
     for k in range(linked):
         tree.children[log.edges[k, 0], log.edges[k, 1]] = NO_CHILD
 

@@ -38,8 +38,6 @@ MOST_COUNTED = 16
 MOST_PROPOSITIONS = 400
 """Propositions of which relations are counted: the most frequent ones. The tables grow with the square."""
 
-NEVER = np.iinfo(np.int64).max
-
 Counts = NDArray[np.int64]
 Row = tuple[Count, ...]
 
@@ -218,38 +216,26 @@ def _weigh(symbols, held, starts, size, places, equal, often, follows, out):  # 
     proposition.
     """
     apart = len(out) > 1
-    near, total = np.full(size, NEVER, np.int64), np.zeros(size, np.int64)
-    for i in range(len(symbols) - 1, -1, -1):
-        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-            a = held[k]
-            total[a] += 1
-            for b in range(size):
-                for kind in (AFTER, UNTIL):
-                    holds = near[b] < (NEVER if kind == AFTER else near[a])
-                    out[(kind if holds else kind + LACKING) if apart else 0, a, b] += places[kind, int(holds), a, b]
-        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-            near[held[k]] = i
-    near[:] = -1
-    before, number = np.empty(size + 2, np.int64), 1
-    before[0] = size
-    for i in range(len(symbols)):
-        if starts[symbols[i]] == starts[symbols[i] + 1]:
-            continue
-        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-            a = held[k]
-            for b in range(size):
-                for kind in (BEFORE, SINCE):
-                    holds = near[b] > (-1 if kind == BEFORE else near[a])
-                    out[(kind if holds else kind + LACKING) if apart else 0, a, b] += places[kind, int(holds), a, b]
-            for j in range(number):
-                out[FOLLOWS if apart else 0, before[j], a] += follows[before[j], a]
-        number = 0
-        for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
-            near[held[k]] = i
-            before[number] = held[k]
-            number += 1
-    for j in range(number):
-        out[FOLLOWS if apart else 0, before[j], size + 1] += follows[before[j], size + 1]
+    near, total = np.empty(size, np.int64), np.zeros(size, np.int64)
+    before = np.full(1, size)
+    for first in (AFTER, BEFORE):  # backward and forward; `near` is the step of the last event with each proposition
+        near[:] = -1
+        for step in range(len(symbols)):
+            symbol = symbols[step if first == BEFORE else len(symbols) - 1 - step]
+            here = held[starts[symbol] : starts[symbol + 1]]
+            for a in here:
+                for b in range(size):
+                    for kind in (first, first + 1):
+                        holds = near[b] > (-1 if kind == first else near[a])
+                        out[(kind if holds else kind + LACKING) if apart else 0, a, b] += places[kind, int(holds), a, b]
+                if first == BEFORE:
+                    total[a] += 1
+                    for c in before:
+                        out[FOLLOWS if apart else 0, c, a] += follows[c, a]
+            near[here] = step
+            before = here if first == BEFORE and len(here) else before
+    for a in before:
+        out[FOLLOWS if apart else 0, a, size + 1] += follows[a, size + 1]
     for a in range(size):
         out[OFTEN if apart else 0, a, a] += often[a, min(total[a], MOST_COUNTED)]
         for b in range(size):
