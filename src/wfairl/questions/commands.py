@@ -26,7 +26,7 @@ from wfairl.core.planning.planner import planning_of_large_world
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
-from wfairl.core.worlds.world import World, feature_names, slips
+from wfairl.core.worlds.world import feature_names, slips
 from wfairl.pages.film import check_drawable, check_format, film_path, write_image
 from wfairl.questions.answer_files import answers_beside, place_of_answers, write_answers
 from wfairl.questions.hypotheses import in_words, required_posterior
@@ -53,7 +53,6 @@ class Reply(StrEnum):
 
 
 WAYS = (Reply.FIRST, Reply.SECOND, Reply.THIRD, Reply.FOURTH)
-
 
 TASK_MODEL = "A task model, from `wfairl learn-task`. It is learned and written if it is missing or lacks answers."
 ANSWER = "Whether the plan would have been right, or which way you would rather take."
@@ -109,14 +108,25 @@ def ask_command(
     rng = np.random.default_rng(0)
     if demonstrate:
         proposal = propose_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
-        _write_image(task, model, proposal.seed, (), output)
+        _draw(follow(task.make_world(proposal.seed), (), model.finite), output)
         if as_json:
             print_json({"task": task.name, **proposal.to_document(), "picture": picture})
         else:
             _print_proposal(required_posterior(model), proposal, output)
         return
     question = _most_worth(model, dataset, task, candidates, rng, jobs)
-    _show_question(task, model, question, output, as_json)
+    world = task.make_world(question.seed)
+    if isinstance(question, CostQuestion):
+        ways = [follow(world, controls, model.finite) for controls in question.ways]
+        for name, way in zip(WAYS, ways, strict=False):
+            _draw(way, output and output.with_stem(f"{output.stem}-{name}"))
+        if not as_json:
+            _print_cost_question(task, question, ways)
+    else:
+        path = follow(world, question.controls, model.finite, effects=question.effects)
+        _draw(path, output)
+        if not as_json:
+            _print_question(task, required_posterior(model), question, path, output)
     reply = _reply(answer, as_json, question)
     updated = None
     if reply is not None:
@@ -138,21 +148,6 @@ def ask_command(
         _print_change(model, updated, place_of_answers(demos), task_model)
 
 
-def _show_question(
-    task: Task, model: TaskModel, question: Question | CostQuestion, output: Path | None, as_json: bool
-) -> None:
-    """Draw what a question is about, and print it unless JSON is asked for."""
-    if isinstance(question, CostQuestion):
-        for name, controls in zip(WAYS, question.ways, strict=False):
-            _write_image(task, model, question.seed, controls, output and output.with_stem(f"{output.stem}-{name}"))
-        if not as_json:
-            _print_cost_question(task, model, question)
-    else:
-        _write_image(task, model, question.seed, question.controls, output, question.effects)
-        if not as_json:
-            _print_question(task, model, question, output)
-
-
 def _load_or_learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskModel:
     """The task model of a file if it was learned with all answers, else a new one."""
     if path is not None and path.exists():
@@ -171,12 +166,9 @@ def _learn(dataset: Dataset, task: Task, path: Path | None, jobs: int) -> TaskMo
     return model
 
 
-def _write_image(
-    task: Task, model: TaskModel, seed: int, controls: Sequence[int], output: Path | None, effects: Sequence[int] = ()
-) -> None:
+def _draw(path: PathTaken, output: Path | None) -> None:
     if output is not None:
-        world = task.make_world(seed)
-        write_image(film_path(world, follow(world, controls, model.finite, effects=effects)), output)
+        write_image(film_path(path.world, path), output)
 
 
 def _most_worth(
@@ -230,33 +222,31 @@ def _reply(answer: Reply | None, as_json: bool, question: Question | CostQuestio
     return Reply.YES if is_right else Reply.NO
 
 
-def _print_cost_question(task: Task, model: TaskModel, question: CostQuestion) -> None:
-    world = task.make_world(question.seed)
+def _print_cost_question(task: Task, question: CostQuestion, paths: Sequence[PathTaken]) -> None:
     out.print(f"Which would you rather, in scene {question.seed} of {task.name}? All ways do the task.")
-    paths = [follow(world, controls, model.finite) for controls in question.ways]
-    totals = [_total_features(world, path) for path in paths]
+    totals = [_total_features(path) for path in paths]
     differing = [name for name in totals[0] if len({total[name] for total in totals}) > 1]
     for title, path, total, chance in zip(WAYS, paths, totals, question.probabilities, strict=False):
         amounts = "".join(f"; {name} {total[name]:g}" for name in differing)
         out.print(f"{title}, {len(path)} steps{amounts} (by the demonstrations, you take it with {chance:.0%}):")
-        out.print(path_table(world.controls, path))
+        out.print(path_table(path.world.controls, path))
     worth = f"{question.information:.2g} nats, worth {question.worth:.2g} plain steps a scene"
     out.print(f"Expected information of an answer: {worth}.")
 
 
-def _total_features(world: World[Any], path: PathTaken) -> dict[str, float]:
+def _total_features(path: PathTaken) -> dict[str, float]:
     """The sum of each feature along a path, by name."""
     steps = zip(path.states, path.controls, path.states[1:], strict=False)
-    total = np.sum([world.features(*step) for step in steps], axis=0)
-    return dict(zip(feature_names(world, len(total)), total.tolist(), strict=True))
+    total = np.sum([path.world.features(*step) for step in steps], axis=0)
+    return dict(zip(feature_names(path.world, len(total)), total.tolist(), strict=True))
 
 
-def _print_question(task: Task, model: TaskModel, question: Question, output: Path | None) -> None:
-    world = task.make_world(question.seed)
+def _print_question(
+    task: Task, posterior: TaskPosterior, question: Question, path: PathTaken, output: Path | None
+) -> None:
     drawn = " This is an episode that was drawn, since the world slips." if question.effects else ""
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?{drawn}")
-    out.print(path_table(world.controls, follow(world, question.controls, model.finite, effects=question.effects)))
-    posterior = required_posterior(model)
+    out.print(path_table(path.world.controls, path))
     rows = []
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
