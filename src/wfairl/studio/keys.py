@@ -19,22 +19,17 @@ from wfairl.pages.tiles import TILE
 from wfairl.pages.world_drawing import need_places, need_rendering, rendering_of
 from wfairl.studio.task_spec import Inventive
 
-PREFERRED = {
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "forward": "ArrowUp",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "north": "ArrowUp",
-    "south": "ArrowDown",
-    "west": "ArrowLeft",
-    "east": "ArrowRight",
-    "backward": "ArrowDown",
-    "toggle": " ",
+KEYS: dict[str, tuple[str, tuple[int, int], tuple[str, ...]]] = {
+    "ArrowLeft": ("\u2190", (-1, 0), ("left", "west")),
+    "ArrowRight": ("\u2192", (1, 0), ("right", "east")),
+    "ArrowUp": ("\u2191", (0, -1), ("forward", "up", "north")),
+    "ArrowDown": ("\u2193", (0, 1), ("down", "south", "backward")),
+    " ": ("Space", (0, 0), ("toggle",)),
 }
-"""Keys of controls with these names; others get their first free letter, or a digit."""
+"""Of a key: its symbol, its direction in images, whose y points down, and the controls that prefer it, by name."""
 
-SYMBOLS = {"ArrowLeft": "\u2190", "ArrowRight": "\u2192", "ArrowUp": "\u2191", "ArrowDown": "\u2193", " ": "Space"}
+PREFERRED = {name: key for key, (_, _, names) in KEYS.items() for name in names}
+"""Other controls get their first free letter, or a digit."""
 
 RESERVED = frozenset("urntysx123")
 """Keys of the page itself: undo, start over, next, most telling scene, yes, skip, wrong, and the three modes."""
@@ -49,12 +44,8 @@ def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:
         candidates = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(4, 10))]
         key = next((one for one in candidates if one and one not in used), "")
         used.add(key)
-        keys.append({"control": number, "name": name, "key": key, "symbol": SYMBOLS.get(key, key)})
+        keys.append({"control": number, "name": name, "key": key, "symbol": KEYS.get(key, (key,))[0]})
     return keys
-
-
-DIRECTIONS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}
-"""Of arrow keys in images, whose y points down."""
 
 
 def can_point(world: World[Any]) -> bool:
@@ -76,10 +67,10 @@ def control_towards(world: World[Any], state: Any, x: float, y: float) -> int:
 
 def control_in_direction(world: World[Any], state: Any, key: str) -> int:
     """The control that leads farthest where an arrow key points. Raises `BadInputError` if none does."""
-    if key not in DIRECTIONS:
+    if key not in KEYS:
         raise BadInputError("there is no such direction")
     controls, moves = _moves(world, state)
-    along = moves @ np.array(DIRECTIONS[key])
+    along = moves @ np.array(KEYS[key][1])
     scores = np.where(along > 0, along**2 / np.hypot(*moves.T), 0.0)
     if not len(scores) or scores.max() <= 0:
         raise BadInputError("no control leads in that direction")
@@ -96,11 +87,8 @@ def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
     return controls[has_moved], moves[has_moved]
 
 
-MOST_WAYPOINTS = 500
-"""Of one path: more would keep the worker from everybody else."""
-
-EXPANSION_LIMIT = 10_000
-"""States of the search for one waypoint."""
+MOST_WAYPOINTS, MOST_STATES = 500, 10_000
+"""Of one path, and of the search for one waypoint: more would keep the worker from everybody else."""
 
 Waypoint = tuple[float, float]
 """Pixels (x, y) of the image."""
@@ -146,12 +134,10 @@ def _controls_to(world: World[Any], start: Any, waypoint: Waypoint) -> list[int]
         except BadInputError:
             return None  # a wall
     rendering, places = need_rendering(world), need_places(world)
+    controls = None
     if rendering.tiles is not None:
-        surroundings = partial(_surroundings, places, rendering.tiles)
-        controls = _search(world, start, waypoint, surroundings)
-        if controls is not None:
-            return controls
-    return _search(world, start, waypoint, lambda state: state)
+        controls = _search(world, start, waypoint, partial(_surroundings, places, rendering.tiles))
+    return _search(world, start, waypoint, lambda state: state) if controls is None else controls
 
 
 def _search(world: World[Any], start: Any, waypoint: Waypoint, key_of: Callable[[Any], Hashable]) -> list[int] | None:
@@ -162,7 +148,7 @@ def _search(world: World[Any], start: Any, waypoint: Waypoint, key_of: Callable[
         state, controls = queue.popleft()
         if _tile(agent.locate(state)) == goal:
             return controls
-        if len(keys) >= EXPANSION_LIMIT:
+        if len(keys) >= MOST_STATES:
             continue
         for control in np.flatnonzero(available_controls(world, state)).tolist():
             next_state = _usually(world, state, control)
