@@ -317,22 +317,18 @@ class SessionController:
     def view(self, part: str) -> dict[str, Any]:
         """What a part of the page shows, as plain JSON."""
         job, session, findings = self.progress.view(), self.session, self.findings
-        is_busy = job is not None
-        match part:
-            case views.HEADER:
-                return views.header_view(session)
-            case views.PROGRESS:
-                return {"job": job}
-            case views.SCENE:
-                common = {"notice": self.notice, "handled": self._handled, "pages": len(self.listeners)}
-                return {**common, "is_busy": is_busy, **views.scene_view(session, findings)}
-            case views.WATCH:
-                return views.watch_view(findings)
-            case views.ANSWER:
-                return views.answer_view(findings)
-            case views.UNDERSTANDING:
-                return {**views.understanding_view(session, findings, self._model_view), "is_busy": is_busy}
-        return views.history_view(session)
+        busy = {"is_busy": job is not None}
+        common = {"notice": self.notice, "handled": self._handled, "pages": len(self.listeners), **busy}
+        makers: dict[str, Callable[[], dict[str, Any]]] = {
+            HEADER: lambda: views.header_view(session),
+            PROGRESS: lambda: {"job": job},
+            SCENE: lambda: {**common, **views.scene_view(session, findings)},
+            WATCH: lambda: views.watch_view(findings),
+            ANSWER: lambda: views.answer_view(findings),
+            UNDERSTANDING: lambda: {**views.understanding_view(session, findings, self._model_view), **busy},
+            HISTORY: lambda: views.history_view(session),
+        }
+        return makers[part]()
 
     async def _run(self, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a job about a snapshot of the session; dropped if the evidence has changed meanwhile."""

@@ -22,7 +22,7 @@ from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
-from wfairl.core.planning.path import Path, effects_along, follow
+from wfairl.core.planning.path import effects_along, follow
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.rollout import roll_out
@@ -143,7 +143,15 @@ def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> 
         path = follow(world, question.controls, model.finite, effects=question.effects)
         usual = act_after(task, model, world, seed, snapshot.cost)[0]
     except NothingToAskError:
-        seed, path = _unasked_plan(snapshot, seeds, asked)
+        known = {compress(labels) for labels in asked}
+        plans = ((one, act_after(task, model, task.make_world(one), one, snapshot.cost)[0]) for one in seeds)
+        new = next((one for one in plans if compress(one[1].labels) not in known), None)
+        if new is None:
+            raise NothingToAskError(
+                "there is nothing left to ask: all probable tasks agree in the scenes that were searched, and you have"
+                " judged what the agent does there"
+            ) from None
+        seed, path = new
         world, usual = path.world, path
     shown = {
         "seed": seed,
@@ -158,21 +166,6 @@ def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> 
         "explanation": how_read(model, path.labels),
     }
     return {"seed": seed, **encode_film(world, path.states), "question": shown}
-
-
-def _unasked_plan(
-    snapshot: SessionSnapshot, seeds: Sequence[int], asked: Sequence[Sequence[Label]]
-) -> tuple[int, Path]:
-    """A scene and the path of the agent there, with labels that were not asked about."""
-    task, known = snapshot.spec.task, {compress(labels) for labels in asked}
-    for seed in seeds:
-        path = act_after(task, snapshot.model, task.make_world(seed), seed, snapshot.cost)[0]
-        if compress(path.labels) not in known:
-            return seed, path
-    raise NothingToAskError(
-        "there is nothing left to ask: all probable tasks agree in the scenes that were searched, and you have judged"
-        " what the agent does there"
-    )
 
 
 def propose(snapshot: SessionSnapshot) -> SceneProposal:

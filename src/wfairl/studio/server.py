@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,6 @@ FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
     'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
 )
-
-FEEDS = (WATCH, ANSWER)
-"""Parts that the scene shows, each in the mode of its name."""
 
 LARGEST_MESSAGE = 2**20
 """Bytes of a page's message, and of the headers of a request."""
@@ -83,9 +80,8 @@ def serve(
         processes: the number of workers that learn and plan.
     """
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
-    http11.MAX_LINE_LENGTH = (
-        LARGEST_MESSAGE  # browsers send the cookies of all ports: a websocket takes 8 kB, else none
-    )
+    # Browsers send the cookies of all ports. Without this, a websocket takes 8 kB.
+    http11.MAX_LINE_LENGTH = LARGEST_MESSAGE
     lock, run, port = lock_directory(directory), RunSecrets(), int(listening.getsockname()[1])
     workers = JobRunner(processes, warm_up_worker)
     registry = SessionRegistry(directory, workers)
@@ -161,23 +157,18 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
             return PlainTextResponse(f"The session {name} does not open: {error}\n", 404)
         return None
 
-    def changed(change: Callable[[], str]) -> Response:
-        try:
-            return JSONResponse({"session": change()})
-        except WfairlError as error:
-            return PlainTextResponse(f"{error}\n", 404)
+    def changing(change: Callable[[str], str]) -> Callable[[str], Awaitable[Response]]:
+        async def answer(what: str) -> Response:
+            try:
+                return JSONResponse({"session": change(what)})
+            except WfairlError as error:
+                return PlainTextResponse(f"{error}\n", 404)
 
-    @application.post("/begin/{what:path}")
-    async def begin(what: str) -> Response:
-        return changed(lambda: registry.create(what).session.name)
+        return answer
 
-    @application.post("/delete/{name}")
-    async def delete(name: str) -> Response:
-        return changed(lambda: registry.delete(name))
-
-    @application.post("/restore/{name}")
-    async def restore(name: str) -> Response:
-        return changed(lambda: registry.restore(name))
+    application.post("/begin/{what:path}")(changing(lambda what: registry.create(what).session.name))
+    application.post("/delete/{what}")(changing(registry.delete))
+    application.post("/restore/{what}")(changing(registry.restore))
 
     @application.get("/download/{name}/{file}")
     async def fetch(name: str, file: str) -> Response:
@@ -204,7 +195,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
 
 def _part_type(ui: Any, name: str) -> Any:
     """The type of element that renders a view with the script of that name, and emits messages."""
-    script = "feed.js" if name in FEEDS else f"{name}.js"
+    script = "feed.js" if name in (WATCH, ANSWER) else f"{name}.js"  # the scene shows a feed in the mode of its name
 
     class Part(ui.element, component=ASSETS / script):  # type: ignore[call-arg]
         def __init__(self, view: dict[str, Any]) -> None:

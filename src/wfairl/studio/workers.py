@@ -22,11 +22,8 @@ from wfairl.runs.task_registry import load_tasks, loaded_sources
 SLOTS = 256
 """Jobs that may wait or run at once."""
 
-POLL_SECONDS = 0.2
-"""Between two checks whether the running job was cancelled."""
-
-REFRESH_SECONDS = 0.25
-"""Between two updates of the progress on the page."""
+POLL_SECONDS, REFRESH_SECONDS = 0.2, 0.25
+"""Between two checks whether the running job was cancelled, and between two updates of the progress on the page."""
 
 _cancelled: Any = None
 _slot: int | None = None
