@@ -18,7 +18,7 @@ from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.figures import draw_layout, draw_side_by_side, sentences_picture
 from wfairl.pages.automata.images import LOST, automaton_svg
-from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, WIDEST, lay_out, points_on
+from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, TIMES, WIDEST, lay_out, points_on
 from wfairl.pages.style import new_figure, print_figure
 from wfairl.specifications.formats import FORMATS
 
@@ -106,7 +106,7 @@ def test_a_chain_reads_from_left_to_right():
         "door & key",
         "door & goal & key",
     ]
-    assert all(edge.count == 3 for edge in layout.edges)
+    assert all(edge.lines[0].endswith(f"  {TIMES}3") for edge in layout.edges)
 
 
 def test_long_names_are_written_in_several_lines_and_a_loop_of_many_is_counted():

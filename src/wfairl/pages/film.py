@@ -111,7 +111,7 @@ def draw_film(film: Film) -> Figure:
         scene = style.place(figure, GAP, GAP + (upper - scene_height) / 2, scene_width, scene_height)
         style.show_image(scene, film.frames[0], FADING)
         draw_over(scene, parts, film.traces)
-    draw_list(style.place_in_inches(figure, GAP + scene_width, GAP, list_width, upper), parts)
+    draw_list(style.place_in_units(figure, GAP + scene_width, GAP, list_width, upper), parts)
     for number, (step, title) in enumerate(zip(steps, titles, strict=True)):
         row, place_in_row = divmod(number, columns)
         left, top = GAP + place_in_row * column, 2 * GAP + upper + row * (frame_height + CAPTION + GAP)

@@ -35,9 +35,6 @@ BLUE, VERMILLION = "#0072b2", "#d55e00"
 PALETTE = (BLUE, VERMILLION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c3e")
 """Okabe and Ito's colours, for colour-blind readers too; text always repeats what a colour means."""
 
-LIGHT_LUMINANCE = 0.55
-"""Luminance above which a colour needs dark text."""
-
 COST_COLOURS = "cividis_r"
 """Lightness decreases with the value: dark is expensive, also in print without colour."""
 
@@ -72,9 +69,9 @@ def place(figure: Figure, left: float, top: float, width: float, height: float) 
     )
 
 
-def place_in_inches(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
-    """Add axes without a frame at a position in inches, whose own unit is an inch too, y downwards."""
-    axes = place(figure, left, top, width, height)
+def place_in_units(figure: Figure, left: float, top: float, width: float, height: float, unit: float = 1.0) -> Any:
+    """Add axes without a frame at a position in a unit of so many to the inch, which is their own too, y downwards."""
+    axes = place(figure, left / unit, top / unit, width / unit, height / unit)
     without_frame(axes)
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
@@ -95,7 +92,7 @@ def write_at(figure: Figure, left: float, top: float, text: str, size: float = N
 def ink_on(fill: str) -> str:
     """The colour of text on a fill: dark or light."""
     red, green, blue = to_rgb(fill)
-    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > LIGHT_LUMINANCE else PAPER
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.55 else PAPER
 
 
 def halo(width: float = 2.0) -> list[Any]:

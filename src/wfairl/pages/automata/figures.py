@@ -21,12 +21,6 @@ GAP = 24.0
 LONGEST_LINE = 110
 """Characters of a line of text."""
 
-MOST_LINES = 50
-"""Lines of text below each other; more stand in columns."""
-
-SCREEN = 1920, 1080
-"""Pixels of a screen."""
-
 
 def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> bytes:
     """The drawing of `automaton_svg` as pixels."""
@@ -38,14 +32,15 @@ def automaton_png(automaton: Automaton, edge_counts: EdgeCounts | None = None) -
 
 def _print(figure: Figure, kind: str) -> bytes:
     """A figure with two pixels per point, or fewer if it does not fit on a screen else, but at least one."""
-    zoom = min(2.0, *(most / size / style.POINTS for most, size in zip(SCREEN, figure.get_size_inches(), strict=True)))
+    width, height = figure.get_size_inches() * style.POINTS
+    zoom = min(2.0, 1920 / width, 1080 / height)
     return style.print_figure(figure, kind, max(zoom, 1.0) * style.POINTS)
 
 
 def sentences_picture(sentences: Sequence[str], kind: str) -> bytes:
     """Sentences as a "png" or "svg", for a rule whose automaton is too large to be read."""
     lines = [line for one in sentences for line in wrap(one, LONGEST_LINE, subsequent_indent="    ")]
-    columns = -(-len(lines) // MOST_LINES)
+    columns = -(-len(lines) // 50)
     rows, gap = -(-len(lines) // columns), GAP / style.POINTS
     width = max(style.text_width(line, FONT_SIZE) for line in lines) + gap
     figure = style.new_figure(columns * width + gap, 2 * gap + rows * LINE_HEIGHT / style.POINTS)
@@ -89,10 +84,7 @@ def draw_layout(
     figure: Figure, layout: AutomatonLayout, left: float, top: float, marked: Collection[tuple[int, int]] = ()
 ) -> None:
     """Draw an automaton in a figure, at a position in points from its left and top; `marked` are ends of edges."""
-    axes = style.place(figure, *(one / style.POINTS for one in (left, top, layout.width, layout.height)))
-    style.without_frame(axes)
-    axes.set_xlim(0, layout.width)
-    axes.set_ylim(layout.height, 0)
+    axes = style.place_in_units(figure, left, top, layout.width, layout.height, style.POINTS)
     x, y = layout.centres[0]
     _draw_arrow(axes, Curve([(x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y)]), color=style.INK)
     for edge in layout.edges:

@@ -36,21 +36,17 @@ WIDEST_BAND = 1_400.0
 SAMPLES = 33
 """Points of a curve with which texts and other curves are compared."""
 
-SWEEPS = 8
-"""Passes of the ordering within columns."""
-
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class LabelledEdge:
-    """An edge: a line for each label that leads from one state to another, and how many words took it (0: unknown)."""
+    """An edge: a line for each label that leads from one state to another, with how many words took it if known."""
 
     source: int
     target: int
     lines: tuple[str, ...]
-    count: int
 
     @property
     def size(self) -> Point:
@@ -82,12 +78,7 @@ class AutomatonLayout:
     width: float
     height: float
     states: int  # how many of the places are states
-    never: tuple[str, ...] = ()  # what loses the task in every state, which no edge shows
-
-    @property
-    def badge(self) -> str:
-        """What loses the task in every state, in words; empty if nothing does."""
-        return f"never {', '.join(self.never)}" if self.never else ""
+    badge: str = ""  # what loses the task in every state, which no edge shows, in words
 
     @property
     def badge_place(self) -> Point:
@@ -115,7 +106,7 @@ def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Auto
     drawn = _place_edges(centres, depth, edges)
     accepting = np.append(automaton.accepting, np.zeros(places - automaton.states, bool))
     layout = _fit_to_page(centres, accepting, drawn, automaton.states)
-    return replace(layout, never=never, height=layout.height + LINE_HEIGHT) if never else layout
+    return replace(layout, badge=f"never {', '.join(never)}", height=layout.height + LINE_HEIGHT) if never else layout
 
 
 def _always_lost(automaton: Automaton) -> tuple[str, ...]:
@@ -135,14 +126,13 @@ def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> lis
         gathered.setdefault((arrow.source, lost if arrow.target == DEAD else arrow.target), []).append(arrow)
     edges = []
     for (source, target), group in gathered.items():
-        times = [arrow.count(counts) for arrow in group]
-        texts = [arrow.text + (f"  {TIMES}{n}" if n else "") for arrow, n in zip(group, times, strict=True)]
+        texts = [arrow.text + (f"  {TIMES}{times}" if (times := arrow.count(counts)) else "") for arrow in group]
         if len(texts) > MAX_LINES and source == target:
             texts = [f"any of {len(texts)} others"]
         elif len(texts) > MAX_LINES:
             texts = [*texts[: MAX_LINES - 1], f"and {len(texts) - MAX_LINES + 1} more"]
         lines = [line for text in texts for line in _lines(text)]
-        edges.append(LabelledEdge(source, target, tuple(lines), sum(times)))
+        edges.append(LabelledEdge(source, target, tuple(lines)))
     return edges
 
 
@@ -190,7 +180,7 @@ def _order_columns(depth: NDArray[np.int64], edges: list[LabelledEdge]) -> list[
             neighbours[edge.source].append(edge.target)
             neighbours[edge.target].append(edge.source)
     height = {state: i - (len(column) - 1) / 2 for column in columns for i, state in enumerate(column)}
-    for sweep in range(SWEEPS):
+    for sweep in range(8):
         for column in columns if sweep % 2 == 0 else columns[::-1]:
             column.sort(key=lambda s: float(np.mean([height[n] for n in neighbours[s]] or [height[s]])))
             height.update({state: i - (len(column) - 1) / 2 for i, state in enumerate(column)})
