@@ -21,14 +21,6 @@ INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
-SECONDS_TO_RAISE_AGAIN = 0.01
-
-RESUMED = ("run", "train")
-"""The commands that go on where they stopped, with --resume."""
-
-OBJECTS_TO_COLLECT = 50_000
-"""New objects before Python looks for garbage: the imports of a command make many objects and no garbage."""
-
 
 def main(application: str = "wfairl.cli.app:app") -> None:
     """Be the process of a command of an application, "module:NAME"."""
@@ -41,7 +33,7 @@ def main(application: str = "wfairl.cli.app:app") -> None:
         os._exit(exit_code)
 
     atexit.register(leave)
-    gc.set_threshold(OBJECTS_TO_COLLECT, 20, 20)
+    gc.set_threshold(50_000, 20, 20)  # the imports of a command make many objects and no garbage
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _raise_again
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # until here: see `wfairl/__init__.py`
@@ -83,7 +75,7 @@ def _advice(application: str) -> str:
         return "; the same command continues an experiment"
     arguments = iter(sys.argv[1:])
     command = next((one for one in arguments if not (one == "--tasks" and next(arguments, "")) and one[0] != "-"), "")
-    return "; continue it with --resume" if command in RESUMED else ""
+    return "; continue it with --resume" if command in ("run", "train") else ""
 
 
 def _code_of_signal(error: BaseException | None) -> int | None:
@@ -115,7 +107,7 @@ def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
             raise error
 
         signal.signal(signal.SIGALRM, raise_it)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_RAISE_AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
     else:
         sys.__unraisablehook__(lost)
 

@@ -49,14 +49,14 @@ COMMANDS = {
 summary, and its group."""
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
-CONTEXTS = {"explain": {"ignore_unknown_options": True, "help_option_names": ["--help"]}}
-"""Settings of Click for single commands: a word of `explain` begins with '-' where no proposition holds."""
 
 
 def find_command(name: str) -> Any:
     """The command of a name with its options; imports its module. The help of a command is its docstring."""
     function = resolve_name(f"wfairl.{COMMANDS[name][0]}")
-    context = CONTEXTS.get(name, HELP_OPTIONS)
+    # A word of `explain` begins with '-' where no proposition holds.
+    of_explain = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
+    context = of_explain if name == "explain" else HELP_OPTIONS
     group = typer.Typer(add_completion=False, pretty_exceptions_enable=False, context_settings=context)
     group.command(name, help=_reflow(inspect.getdoc(function) or ""))(function)
     return typer.main.get_command(group)

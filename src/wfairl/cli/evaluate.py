@@ -28,8 +28,6 @@ from wfairl.runs.evaluation import (
 from wfairl.runs.held_directory import hold
 from wfairl.runs.task_registry import find_task
 
-DEFAULT_TEMPERATURE = 0.5
-
 
 def evaluate_command(
     task_name: TaskName,
@@ -152,7 +150,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     if temperature is not None and name in WITHOUT_TEMPERATURE:
         raise BadInputError(f"the policy {name!r} has no temperature; --temperature is for expert and trained runs")
     if name in REFERENCES:
-        return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature), None
+        return REFERENCES[name](task, 0.5 if temperature is None else temperature), None
     if Path(name).is_dir():
         from wfairl.runs.methods import check_unseen, method_of  # it is slow to import
 
@@ -166,9 +164,6 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
 WITHOUT_TEMPERATURE = ("optimal", "random")
 """The reference policies that have no temperature."""
 
-WIDEST_NAME = 32
-"""Characters of a policy's name, such as the path of a run, before it wraps."""
-
 
 def summary(evaluations: list[Evaluation]) -> Table:
     """One row per evaluation; in a narrow terminal, long names wrap and numbers do not."""
@@ -176,7 +171,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
     prices_learned = any(one.mean_learned_cost is not None for one in evaluations)
     true = "steps" if task.true_cost is None else "true cost"
     table = Table(title=task.name, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("policy", overflow="fold", max_width=WIDEST_NAME)
+    table.add_column("policy", overflow="fold", max_width=32)
     for name in ("return", "success", true, *(["learned cost"] if prices_learned else [])):
         table.add_column(name, no_wrap=name != "learned cost")
     table.add_column("episodes", no_wrap=True)

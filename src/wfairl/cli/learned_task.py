@@ -23,8 +23,6 @@ from wfairl.events.learned_rule import MOST_NAMED, learned_rule_of, list_names
 
 SHOWN_ALTERNATIVES = 3
 SHOWN_SENTENCES = 16
-RULE_FILE = "`wfairl export MODEL --as declare` prints all"
-NO_TASK = "no automaton explains the demonstrations better than chance: give a few more"
 
 
 def report_words(task: LearnedTask, held_out: HeldOut | None, output: Path, as_json: bool) -> None:
@@ -51,7 +49,8 @@ def report_rational(model: TaskModel, dataset: Dataset, task: Task, output: Path
     if verbose and posterior is not None:
         facts.append(("edges", posterior.chosen.text))
     facts.append(("states", str(summary.states)))
-    facts += [("note", NO_TASK)] if posterior is None else _facts_of_posterior(posterior, dataset, task)
+    nothing = "no automaton explains the demonstrations better than chance: give a few more"
+    facts += [("note", nothing)] if posterior is None else _facts_of_posterior(posterior, dataset, task)
     tell(_document_of_posterior(model, dataset), [facts_table([*facts, ("written to", str(output))])], as_json)
 
 
@@ -108,7 +107,8 @@ def _sentences(model: TaskModel) -> list[str]:
         else list(model.sentences)
     )
     more = len(told) - SHOWN_SENTENCES
-    return told[:SHOWN_SENTENCES] + ([f"and {more} more; {RULE_FILE}"] if more > 0 else [])
+    rest = [f"and {more} more; `wfairl export MODEL --as declare` prints all"] if more > 0 else []
+    return told[:SHOWN_SENTENCES] + rest
 
 
 def _rates(model: TaskModel) -> list[str]:

@@ -5,9 +5,6 @@ from wfairl.cli.options import AsJson
 from wfairl.core.automata.sentences import describe, join_clauses
 from wfairl.runs.task_registry import all_tasks
 
-LONGEST_RULE = 200
-"""Characters of a rule that is written out."""
-
 
 def tasks(as_json: AsJson = False) -> None:
     """List the tasks: goals, propositions and step limits.
@@ -34,7 +31,7 @@ def tasks(as_json: AsJson = False) -> None:
         return
     for task in all_tasks():
         done = "nobody knows: demonstrations tell" if task.rule is None else join_clauses(describe(task.rule))
-        if task.rule is not None and len(done) > LONGEST_RULE:
+        if task.rule is not None and len(done) > 200:  # characters
             done = f"a rule in {task.rule.states} stages is fulfilled"
         rows = {
             "to do": task.summary,

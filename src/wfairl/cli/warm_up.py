@@ -11,14 +11,8 @@ from wfairl.core.support.errors import FailedRunError
 
 PACKAGE = Path(__file__).parents[1]
 
-KERNELS = "shortest_path.*.nbi"
-"""Compiled code that every planner leaves in the cache; see `core.support.compiling`."""
-
 COMPILED = ("run", "demos", "learn-task", "ask", "train", "evaluate", "studio")
 """The commands that compile something; a first plan is interpreted where the world is small."""
-
-EAGER = "from wfairl.core.support import compiling; compiling.PATIENCE = -1.0; from wfairl.cli import main; main()"
-"""The command line as a program that compiles every kernel instead of interpreting it at first."""
 
 COMMANDS = (
     ("plan", "doorkey", "-o", "plan.png"),
@@ -36,8 +30,10 @@ def warm_up() -> None:
         wfairl warm-up
     """
     out.print("compiling for this processor, once; this takes about half a minute")
+    # The command line, which compiles every kernel instead of interpreting it at first.
+    eager = "from wfairl.core.support import compiling; compiling.PATIENCE = -1.0; from wfairl.cli import main; main()"
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", EAGER]
+        command = [sys.executable, "-c", eager]
         running = [
             subprocess.Popen([*command, *one], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             for one in COMMANDS
@@ -59,4 +55,5 @@ def _is_warm() -> bool:
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     beside, of_user = PACKAGE / "core" / "planning" / "__pycache__", Path.home() / ".cache" / "numba"
     places = [Path(chosen)] if chosen else [beside, of_user]
-    return any(next(place.rglob(KERNELS), None) is not None for place in places)
+    kernels = "shortest_path.*.nbi"  # every planner leaves them in the cache; see `core.support.compiling`
+    return any(next(place.rglob(kernels), None) is not None for place in places)

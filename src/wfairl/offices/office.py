@@ -34,12 +34,6 @@ OFFICE_RULES: Mapping[str, tuple[str, Automaton]] = {
 
 EPISODE_STEPS = 100
 
-CROWD_PROBABILITY = 0.25
-"""The probability that a cell is crowded."""
-
-CROWD_SEED = 1
-"""Part of the seed of crowds, which makes crowds independent of the office."""
-
 EXTRA_COST = 3.0
 """What a step into a crowd or onto a carpet costs more than any other."""
 
@@ -99,7 +93,7 @@ def random_office(seed: int, rule: Automaton) -> GraphWorld:
 def crowded_office(seed: int) -> GraphWorld:
     """A random office for coffee in which a quarter of the cells are crowded, which only the features show."""
     office = random_office(seed, OFFICE_RULES["coffee"][1])
-    crowd = np.random.default_rng([CROWD_SEED, seed]).random(len(office.table.states)) < CROWD_PROBABILITY
+    crowd = np.random.default_rng([1, seed]).random(len(office.table.states)) < 0.25  # independent of the office
     return _with_feature(office, crowd, "into a crowd")
 
 

@@ -17,9 +17,6 @@ from wfairl.pages.text import Text
 MAX_DRAWN_STATES = 60
 """A drawing of more states is too large to read."""
 
-LEAST_SCALE = 0.66
-"""A drawing shrinks to this scale to fit a screen; on a narrower one it scrolls."""
-
 
 @dataclass(frozen=True)
 class Prose:
@@ -114,7 +111,8 @@ class AutomatonDrawing:
         if self.automaton.states > MAX_DRAWN_STATES:
             return ""
         layout = lay_out(with_label_differences(self.automaton), self.edge_counts)
-        size = f"min-width:{LEAST_SCALE * layout.width:.0f}px;max-width:{layout.width:.0f}px"
+        # It shrinks to two thirds to fit a screen; on a narrower one it scrolls.
+        size = f"min-width:{0.66 * layout.width:.0f}px;max-width:{layout.width:.0f}px"
         return layout_svg(layout).replace("<svg ", f'<svg style="{size}" ', 1)
 
 

@@ -8,9 +8,6 @@ from matplotlib.figure import Figure
 
 from wfairl.pages import style
 
-PIXELS_PER_INCH = 200
-"""Of the pixels in an SVG."""
-
 MARGIN = 0.06
 """Inches of white around the drawing."""
 
@@ -51,4 +48,4 @@ class CaptionedFigure:
 
     def to_svg(self, text: str = "path") -> bytes:
         """The figure as SVG; see `print_figure` for the text."""
-        return style.print_figure(self.figure, "svg", PIXELS_PER_INCH, MARGIN, text)
+        return style.print_figure(self.figure, "svg", 200, MARGIN, text)

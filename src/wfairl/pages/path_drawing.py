@@ -21,17 +21,8 @@ from wfairl.pages import style
 from wfairl.pages.automata.label_differences import format_difference
 from wfairl.pages.text import counted
 
-MOST_PARTS = 16
-"""Beyond this, only changes of the automaton state begin a part."""
-
 ROW, RADIUS, TEXT_LEFT = 0.32, 0.08, 0.4
 """Inches of the list of parts: the height of a part, the radius of its circle, and where its text begins."""
-
-LANE = 0.11
-"""Distance between parts that share their way, in steps of the agent; more where lines would touch."""
-
-ARROWS_APART = 0.9
-"""Inches between the arrows of a part."""
 
 LINE = 2.2
 """Width of a path in points; less where the steps are short."""
@@ -57,7 +48,7 @@ def split_by_event(path: Path) -> tuple[PathPart, ...]:
     changes = {step for step, (one, other) in enumerate(pairwise(states), start=1) if one != other}
     moves = {0, len(path.controls)} | changes
     events = moves | {step for step, (one, other) in enumerate(pairwise(labels), start=1) if other - one}
-    firsts = sorted(events if len(events) <= MOST_PARTS else moves)
+    firsts = sorted(events if len(events) <= 16 else moves)  # more parts would not be readable
 
     def where(step: int) -> str:
         return "after the task is lost" if states[step] == DEAD else f"in automaton state {states[step]}"
@@ -122,7 +113,8 @@ def _draw_lines(axes: Any, parts: Sequence[PathPart], traces: Sequence[Trace], l
     """Draw the parts that move; the points of each, shape [points, 2]."""
     step, width = step_length(traces), line * inch / style.POINTS
     lanes = _lanes(parts[:-1], traces)
-    apart = min(max(LANE * step, 1.4 * width), 0.6 * step / (1 + 2 * max(lanes)))
+    # between parts that share their way: a ninth of a step, more where lines would touch
+    apart = min(max(0.11 * step, 1.4 * width), 0.6 * step / (1 + 2 * max(lanes)))
     lines = []
     for number, (part, lane) in enumerate(zip(parts, lanes, strict=False)):
         colour = _colour(number, parts)
@@ -132,7 +124,7 @@ def _draw_lines(axes: Any, parts: Sequence[PathPart], traces: Sequence[Trace], l
             *lines[-1].T, color=colour, lw=line, solid_capstyle="round", solid_joinstyle="round",
             label=f"part-{number}", path_effects=style.halo(line + 1.4), zorder=2,
         )  # fmt: skip
-        for tail, tip in _arrows_along(lines[-1], ARROWS_APART * inch, 2.6 * width):
+        for tail, tip in _arrows_along(lines[-1], 0.9 * inch, 2.6 * width):
             head = _arrow(tail, tip, 2.6 * line, 1.5 * line, color=colour, lw=0, zorder=2.5)
             head.set_path_effects(style.halo(1.2))
             axes.add_patch(head)

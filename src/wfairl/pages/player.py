@@ -30,7 +30,6 @@ from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of, state_text
 from wfairl.runs.evaluation import Episode
 
-ATLAS_COLUMNS = 16
 DIGITS = 6
 """Of a probability; more than a bar can show."""
 
@@ -157,7 +156,7 @@ def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> dict[str, Any] | None:
     """All tiles in one image; None if there are none."""
     if not tiles:
         return None
-    columns = min(ATLAS_COLUMNS, len(tiles))
+    columns = min(16, len(tiles))
     rows = math.ceil(len(tiles) / columns)
     image = np.zeros((rows, TILE, columns, TILE, 3), np.uint8)
     for number, tile in enumerate(tiles):

@@ -37,8 +37,6 @@ SAMPLED = (
     " interval. A plain step, the most common kind, is the unit."
 )
 
-MOST_LIKELY = "The most likely weights, from all demonstrations. Before training, every control costs 1."
-
 TRAINED = (
     "Training fits a cost for every transition, under which the demonstrated controls are likely, and selects the"
     " epoch with the least loss on held-out demonstrations. Before training, every control costs 1."
@@ -73,7 +71,9 @@ def cost_section(run: RunFiles, cost: CostModel) -> Section:
 
 def _in_words(run: RunFiles, cost: CostOverFeatures) -> tuple[Block, ...]:
     sentences = cost.sentences(run.task.make_world(run.scenes(1)[0]))
-    return (prose(SAMPLED if isinstance(cost, SampledCost) else MOST_LIKELY, f"{capitalised('; '.join(sentences))}."),)
+    estimated = "The most likely weights, from all demonstrations. Before training, every control costs 1."
+    way = SAMPLED if isinstance(cost, SampledCost) else estimated
+    return (prose(way, f"{capitalised('; '.join(sentences))}."),)
 
 
 def _epochs(history: tuple[EpochMetrics, ...], cost: CostModel) -> tuple[Block, ...]:

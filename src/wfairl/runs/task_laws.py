@@ -17,14 +17,8 @@ from wfairl.core.worlds.task import ModelTask, Task
 from wfairl.core.worlds.world import BrokenLawError, World, available_controls
 from wfairl.core.worlds.world_laws import attempt, checked_transitions
 
-CHECKED_STATES = 200
-"""States of a scene on which `check_task` tests the laws of a world."""
-
 CHECKED_SIZE = 1_000
 """States of a scene that `check_task` still explores; it takes the first states of a larger one as they are."""
-
-CHECKED_STEPS = 20
-"""Steps of an episode in which `check_task` tests the laws of a simulator."""
 
 
 def missing_attributes(value: Any) -> list[str]:
@@ -50,7 +44,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         raise BrokenLawError(
             f"{named}: make_world: the scene of seed {seed} cannot be made ({one_line(error)})"
         ) from error
-    _check_costs(task, world, list(checked_transitions(world, CHECKED_STATES)))
+    _check_costs(task, world, list(checked_transitions(world, 200)))
     _check_rendering(task, world)
     _check_simulator(task, world, make_simulator, seed)
     if tuple(world.propositions) != tuple(task.propositions):
@@ -117,7 +111,7 @@ def _check_simulator(task: Task, world: World[Any], make: Callable[[int], Simula
     wrong = f"task {task.name!r}: simulator:"
     simulator = attempt(f"{wrong} it cannot be made", make, seed)
     state, rng = world.initial_state, np.random.default_rng(seed)
-    for _ in range(CHECKED_STEPS):
+    for _ in range(20):
         control = int(rng.choice(np.flatnonzero(available_controls(world, state))))
         state, label, ended = attempt(
             f"{wrong} step fails", lambda control=control: Observation(*simulator.step(control))

@@ -53,10 +53,6 @@ def draw_command(
     export(task_model, find_format(None, output, lambda one: one.name in DRAWINGS).name, output, as_json=as_json)
 
 
-MOST_DRAWN_STATES = 8
-"""States of a picture that fits on a screen."""
-
-
 PRISM, DECLARE = "prism", "declare"
 NOT_OF_AN_AUTOMATON = {".prism": PRISM, ".pm": PRISM, ".nm": PRISM, ".decl": DECLARE}
 """The formats of a scene or of a rule, by suffix."""
@@ -127,7 +123,7 @@ def _written(model: TaskModel, kind: str) -> tuple[str | bytes, dict[str, object
         content = to_declare(rule) if kind == DECLARE else rule_to_ltlf(rule)
         return content, {"sentences": len(rule.constraints) - left_out, "left_out": left_out}
     facts: dict[str, object] = {"format": kind, "states": automaton.states}
-    is_too_large = rule is not None and (automaton.states > MOST_DRAWN_STATES or rule.in_automaton == 0)
+    is_too_large = rule is not None and (automaton.states > 8 or rule.in_automaton == 0)  # for a screen
     if rule is not None and rule.constraints and kind in ("svg", "png") and is_too_large:
         from wfairl.pages.automata.figures import sentences_picture  # here, because it is slow to import
 
@@ -223,7 +219,7 @@ def diff(
         from wfairl.pages.style import print_figure  # here, because they are slow to import
 
         drawn = draw_side_by_side(found.names, found.automata, next(iter(found.words), ()), found.texts)
-        write_atomically(output, print_figure(drawn, output.suffix[1:].lower(), DRAWING_RESOLUTION))
+        write_atomically(output, print_figure(drawn, output.suffix[1:].lower(), dots_per_inch=144))
     if as_json:
         words = [{"word": [sorted(label) for label in word], "verdicts": found.verdicts(word)} for word in found.words]
         print_json(
@@ -237,10 +233,6 @@ def diff(
             out.print(f"wrote {output}")
     if found.words:
         raise typer.Exit(1)
-
-
-DRAWING_RESOLUTION = 144
-"""Pixels per inch of a comparison as an image."""
 
 
 def _print_difference(found: AutomataComparison, has_known: bool) -> None:

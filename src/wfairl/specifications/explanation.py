@@ -12,9 +12,6 @@ from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.events.learned_rule import UnknownPropositions, learned_rule_of, list_names, unknown_propositions
 from wfairl.specifications.symbolic import shortest_completion
 
-MOST_EXPECTED_LABELS = 4
-"""Number of expected labels that are named; the rest is counted."""
-
 
 @dataclass(frozen=True)
 class ReadLabel:
@@ -99,10 +96,8 @@ def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
 
 
 def _expected_labels(automaton: Automaton, state: int) -> str:
-    """The labels that a state waits for, as text."""
-    return (
-        list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), MOST_EXPECTED_LABELS, " or ") or "nothing more"
-    )
+    """The labels that a state waits for, as text: up to four are named, and the rest is counted."""
+    return list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), 4, " or ") or "nothing more"
 
 
 def _conclusion(model: TaskModel, word: Word, state: int, read: int, verdict: Verdict) -> str:

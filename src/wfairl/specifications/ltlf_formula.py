@@ -26,7 +26,6 @@ BINDING = {"<->": 0, "->": 1, "|": 2, "&": 3, "U": 4, "R": 4, "W": 4, "M": 4}
 """The binary operators, and how strongly they bind."""
 
 FROM_THE_RIGHT = ("->", "U", "R", "W", "M")
-TIGHTEST = 5
 
 DEEPEST_FORMULA, LARGEST_FORMULA = 250, 20_000
 """How deep a formula may be nested, and how many operators and propositions it may have."""
@@ -163,7 +162,7 @@ class _Parser:
         kind, token, _ = self.tokens[self.next]
         if self.peek() in UNARY:
             operator = self.take()
-            inner = self.formula(TIGHTEST)
+            inner = self.formula(5)  # more strongly than any binary operator
             return negation(inner) if operator == "!" else Formula(operator, (inner,))
         if self.peek() == "(":
             self.take()

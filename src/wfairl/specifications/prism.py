@@ -31,10 +31,6 @@ KEYWORDS = (
 """Words that cannot name an action."""
 
 
-MOST_EXCEPTIONS = 300
-"""Nodes at which a control changes the node, up to which one command covers all others, where it does nothing."""
-
-
 def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
     """The product as a Markov decision process, without chance unless the world slips.
 
@@ -97,11 +93,11 @@ def _actions(controls: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int) -> Iterator[str]:
-    """The effect of each control at each node; where it mostly does nothing, one command covers those nodes."""
+    """The effect of each control at each node; where it does nothing but at a few, one command covers the others."""
     idle = product.successors == np.arange(len(product))[:, None]
     for control, action in enumerate(actions):
         others = np.flatnonzero(~idle[:, control])
-        if len(others) < min(len(product) / 2, MOST_EXCEPTIONS):
+        if len(others) < min(len(product) / 2, 300):
             yield f"  [{action}] s<{accepted}{''.join(f' & s!={node}' for node in others)} -> true;"
         else:
             others = np.arange(len(product))

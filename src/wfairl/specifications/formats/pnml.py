@@ -11,15 +11,13 @@ from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.words import format_label
 from wfairl.core.support.errors import BadInputError
 
-NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
-
 
 def to_pnml(automaton: Automaton) -> str:
     """The net of an automaton over a list of labels."""
     if not isinstance(automaton, FiniteAutomaton):
         raise BadInputError("PNML names every label that an automaton reads, and this one has guards; export it as hoa")
     root = ElementTree.Element("pnml")
-    net = ElementTree.SubElement(root, "net", id="net", type=NAMESPACE)
+    net = ElementTree.SubElement(root, "net", id="net", type="http://www.pnml.org/version-2009/grammar/pnml")
     page = ElementTree.SubElement(net, "page", id="page")
     for state in range(automaton.states):
         _node(page, "place", f"p{state}", f"p{state}", tokens=int(state == 0))
