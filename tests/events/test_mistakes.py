@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import as_word
-from wfairl.events.mistakes import DOUBLED, KINDS, LOST, with_mistakes
+from wfairl.events.process_rule import DOUBLED, KINDS, LOST, with_mistakes
 
 
 def without_one(word):

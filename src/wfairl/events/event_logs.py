@@ -203,12 +203,21 @@ class _Case:
     outcome: float | None = None
 
     def set_outcome(self, text: str, asked: re.Match[str] | None, where: str) -> None:
-        outcome = _parse_outcome(text.strip(), asked, where)
+        """Read the text of an outcome, or of the attribute that is asked for; earlier rows say the same or nothing."""
+        text = text.strip()
+        outcome = OUTCOMES[text.lower()] if text.lower() in OUTCOMES else to_number(text)
+        if asked is not None:
+            outcome = holds(text, asked["sign"], asked["value"], f"{where}: {asked['name']!r}")
         if outcome is None:
             return
+        if not abs(outcome) <= LARGEST_SCORE:
+            raise BadInputError(
+                f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0, or say"
+                f" which value is a success, as in --outcome-column 'NAME = {text}'"
+            )
         if self.outcome not in (None, outcome):
             raise BadInputError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
-        self.outcome = outcome
+        self.outcome = float(outcome)
 
 
 class _Cases:
@@ -379,18 +388,3 @@ def find_columns(given: Iterable[str], columns: LogColumns, where: str) -> dict[
                 " in 'amount > 1000' and 'channel = web'"
             )
     return places
-
-
-def _parse_outcome(text: str, asked: re.Match[str] | None, where: str) -> float | None:
-    if asked is not None:
-        held = holds(text, asked["sign"], asked["value"], f"{where}: {asked['name']!r}")
-        return None if held is None else float(held)
-    if text.lower() in OUTCOMES:
-        return OUTCOMES[text.lower()]
-    number = to_number(text)
-    if not abs(number) <= LARGEST_SCORE:
-        raise BadInputError(
-            f"{where}: the outcome is {text!r}, which is {NO_SCORE}; write success or failure, or 1 or 0, or say which"
-            f" value is a success, as in --outcome-column 'NAME = {text}'"
-        )
-    return number

@@ -11,7 +11,7 @@ from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import BadWordsError, Word
 from wfairl.core.demonstrations.learners import PLAIN_READING, Reading, WordLearner
 from wfairl.core.support.errors import FailedRunError
-from wfairl.events.mistakes import KINDS, with_mistakes
+from wfairl.events.process_rule import KINDS, with_mistakes
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,12 @@ from wfairl.events.candidates import Candidates
 from wfairl.events.constraints import EventConstraint, Held, Indices, Occurrences, all_held
 from wfairl.events.implications import without_implied
 from wfairl.events.learned_rule import LearnedRule, SupportedConstraint
-from wfairl.events.mistakes import KINDS, with_mistakes
 from wfairl.events.relations import Relations
 
 Floats: TypeAlias = NDArray[np.float64]
+
+LOST, DOUBLED, MOVED = KINDS = range(3)
+"""Kinds of mistakes."""
 
 FALSE_ALARMS = 0.01
 """Largest share of unseen cases, beside those that go wrong, which may break the rule."""
@@ -191,6 +193,26 @@ def _broken_by_mistakes(
             total += [(~(one.holds(places) | was)).sum() for one, was in zip(constraints, broken, strict=True)]
         columns.append(total / DRAWS)
     return np.array(columns).T
+
+
+def with_mistakes(corpus: Corpus, kinds: Indices, rng: np.random.Generator) -> Corpus:
+    """The corpus with one mistake in each word, of the kinds in `kinds`, shape [words]; empty words stay as they are.
+
+    The event is drawn, and the place of its copy or where it goes.
+    """
+    lengths, count = corpus.lengths, len(corpus)
+    chosen = corpus.offsets[:-1] + np.floor(rng.random(count) * lengths).astype(np.int64)  # the event of each word
+    goal = np.floor(rng.random(count) * (lengths + 1)) - 0.5  # between two places
+    word = np.repeat(np.arange(count), lengths)
+    place = np.arange(len(word)) - np.repeat(corpus.offsets[:-1], lengths).astype(np.float64)
+    stays = np.ones(len(word), bool)
+    stays[chosen[(lengths > 0) & (kinds != DOUBLED)]] = False
+    comes = np.flatnonzero((lengths > 0) & (kinds != LOST))
+    words = np.concatenate([word[stays], comes])
+    places = np.concatenate([place[stays], goal[comes]])
+    symbols = np.concatenate([corpus.symbols[stays], corpus.symbols[chosen[comes]]])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(words, minlength=count))])
+    return Corpus(symbols[np.lexsort((places, words))], offsets.astype(np.int64), corpus.weights)
 
 
 def _most_broken(mistaken: Floats, counts: _Counts) -> Floats:

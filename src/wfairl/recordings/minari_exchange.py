@@ -108,7 +108,7 @@ def _import(loaded: Any, task: Any) -> Log:
 
 def _gymnasium_task(task: Task) -> Any:
     """The task, if it has a Gymnasium environment: an `environment_id`, and `make_environment(seed)`."""
-    if not hasattr(task, "make_environment") or not hasattr(task, "environment_id"):
+    if not (hasattr(task, "make_environment") and hasattr(task, "environment_id")):
         raise BadInputError(
             f"the task {task.name!r} has no Gymnasium environment, which Minari's data sets are of;"
             " demonstrations of any task are kept as *.safetensors"
@@ -124,17 +124,17 @@ def _run(task: Any, demonstration: Demonstration) -> dict[str, Any]:
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, simulator.environment.unwrapped
     states = demonstration.follow(world).states
-    observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
-    ends: dict[str, list[Any]] = {"rewards": [], "terminations": [], "truncations": []}
+    shown, rewards, terminations, truncations = [real.gen_obs()], [], [], []
     for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
         if world.state_of(real) != states[step + 1]:
             raise BadInputError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
-        for key, value in observation.items():
-            observations[key].append(value)
-        for values, value in zip(ends.values(), (float(reward), bool(terminated), bool(truncated)), strict=True):
-            values.append(value)
-    return {"observations": observations, **ends}
+        shown.append(observation)
+        rewards.append(float(reward))
+        terminations.append(bool(terminated))
+        truncations.append(bool(truncated))
+    observations = {key: [one[key] for one in shown] for key in shown[0]}
+    return {"observations": observations, "rewards": rewards, "terminations": terminations, "truncations": truncations}
 
 
 def _to_demonstration(episode: Any, seed: Any, task: Any) -> Demonstration:
