@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 from matplotlib.path import Path as Outline
 
+from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import FloorPlan, resample
 from wfairl.floors.roadmap import draw_roadmap
-from wfairl.floors.shapes import BrokenShapeError, circle, corners_of, polygon, rectangle
+from wfairl.floors.shapes import circle, corners_of, polygon, rectangle
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -24,7 +25,7 @@ def random_shape(rng, size=10.0):
     points = middle + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     try:
         shape = polygon(*points.tolist())
-    except BrokenShapeError:
+    except BadInputError:
         return circle(5, 5, 1)
     return shape if shape.area > 0.1 else circle(5, 5, 1)
 

@@ -13,7 +13,6 @@ from wfairl.core.planning import build_product, find_plan
 from wfairl.core.planning.cost import feature_cost
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import FloorPlan, path_lengths, resample
-from wfairl.floors.matching import NoMatchError
 from wfairl.floors.refining import refine_path
 from wfairl.floors.roadmap import draw_roadmap
 from wfairl.floors.shapes import rectangle
@@ -85,7 +84,7 @@ def test_a_path_of_another_scene_is_refused():
     roadmap = draw_roadmap(FloorPlan((0, 0, 30, 4), (), {"far": rectangle(28, 1, 29, 2)}), 60)
     scene = roadmap.world(0, {"far": "far"}).source
     left = roadmap.nearest(np.array([1.0, 1.0]))
-    with pytest.raises(NoMatchError, match="shows - far; is it of another scene"):
+    with pytest.raises(BadInputError, match="shows - far; is it of another scene"):
         scene.match_path(np.array([[28.5, 1.5], [28.6, 1.5]]), left)
 
 

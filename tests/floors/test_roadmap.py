@@ -27,7 +27,7 @@ from wfairl.core.planning.cost import feature_cost, nominal_cost, true_cost
 from wfairl.core.planning.path import follow
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import check_world
-from wfairl.floors.floor_plan import BrokenFloorPlanError, resample
+from wfairl.floors.floor_plan import resample
 from wfairl.floors.roadmap import VERTICES_OF_A_REGION, draw_roadmap
 from wfairl.floors.shapes import rectangle
 from wfairl.floors.workshop import (
@@ -144,7 +144,7 @@ def test_the_same_seed_draws_the_same_roadmap():
     ],
 )
 def test_a_floor_that_cannot_be_walked_is_refused(changes, samples, message):
-    with pytest.raises(BrokenFloorPlanError, match=message):
+    with pytest.raises(BadInputError, match=message):
         draw_roadmap(replace(FLOOR, **changes), samples)
 
 

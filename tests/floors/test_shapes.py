@@ -15,9 +15,9 @@ from strategies_continuous import (
     sides_crossed,
 )
 
-from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan, path_lengths
+from wfairl.core.support.errors import BadInputError
+from wfairl.floors.floor_plan import FloorPlan, path_lengths
 from wfairl.floors.shapes import (
-    BrokenShapeError,
     ShapeSet,
     circle,
     polygon,
@@ -90,7 +90,7 @@ def test_a_circle_lies_in_its_polygon():
     ],
 )
 def test_what_is_no_polygon_is_refused(corners):
-    with pytest.raises(BrokenShapeError):
+    with pytest.raises(BadInputError):
         polygon(*corners)
 
 
@@ -106,5 +106,5 @@ def test_what_is_no_polygon_is_refused(corners):
     ],
 )
 def test_a_floor_that_contradicts_itself_is_refused(settings, message):
-    with pytest.raises(BrokenFloorPlanError, match=message):
+    with pytest.raises(BadInputError, match=message):
         FloorPlan(**settings)

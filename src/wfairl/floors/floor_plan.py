@@ -32,10 +32,6 @@ OUTSIDE_ZONES = "floor"
 """The feature of the metres outside all zones."""
 
 
-class BrokenFloorPlanError(BadInputError):
-    """A floor plan that contradicts itself."""
-
-
 @dataclass(frozen=True, eq=False)
 class FloorPlan:
     """A floor."""
@@ -52,12 +48,12 @@ class FloorPlan:
         object.__setattr__(self, "zones", dict(self.zones))
         left, bottom, right, top = self.bounds
         if not (np.isfinite(self.bounds).all() and left < right and bottom < top):
-            raise BrokenFloorPlanError("bounds are left, bottom, right and top, with left < right and bottom < top")
+            raise BadInputError("bounds are left, bottom, right and top, with left < right and bottom < top")
         if OUTSIDE_ZONES in self.zones:
-            raise BrokenFloorPlanError(f"no zone may be called {OUTSIDE_ZONES!r}, the name of all outside the zones")
+            raise BadInputError(f"no zone may be called {OUTSIDE_ZONES!r}, the name of all outside the zones")
         for (one, first), (other, second) in combinations(self.zones.items(), 2):
             if first.intersection(second).area > 1e-9:
-                raise BrokenFloorPlanError(f"the zones {one!r} and {other!r} overlap, and a metre has one price")
+                raise BadInputError(f"the zones {one!r} and {other!r} overlap, and a metre has one price")
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -39,10 +39,6 @@ FIRST_WIDTH, WIDTHS = 1.5, 3
 this many times."""
 
 
-class NoMatchError(BadInputError):
-    """A recorded path that no path over a roadmap resembles."""
-
-
 def match_path(
     roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]
 ) -> PathMatch:
@@ -56,7 +52,7 @@ def match_path(
         word: of the recorded path, from its first point on; the matched path has the same, after its start.
 
     Raises:
-        NoMatchError: there is no such path.
+        BadInputError: there is no such path.
     """
     at_start = marks.get(start, frozenset())
     word = word if word[0] == at_start else (at_start, *word)
@@ -66,8 +62,10 @@ def match_path(
         match = _match_within(roadmap, points, start, marks, word, width)
         if match is not None:
             return match
-    text = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
-    raise NoMatchError(f"no path over the roadmap resembles the recorded one and shows {text}; is it of another scene?")
+    seen = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
+    raise BadInputError(f"no path over the roadmap resembles the recorded one and shows {seen}; is it of another scene?")
+        f"no path over the roadmap resembles the recorded one and shows {text}; is it of another scene?"
+    )
 
 
 def _match_within(

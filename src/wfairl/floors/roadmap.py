@@ -36,8 +36,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
-from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan, path_lengths
-from wfairl.floors.matching import NoMatchError, match_path
+from wfairl.floors.floor_plan import FloorPlan, path_lengths
+from wfairl.floors.matching import match_path
 from wfairl.floors.shapes import Points, Shape, ShapeSet, lines_between, rectangle
 from wfairl.recordings.log import PathMatch
 
@@ -146,7 +146,7 @@ class FloorScene:
         low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size
         beyond = np.flatnonzero(((path < low) | (path > high)).any(axis=1))
         if len(beyond):
-            raise NoMatchError(f"place {beyond[0]} of the path lies far from the floor; are these metres?")
+            raise BadInputError(f"place {beyond[0]} of the path lies far from the floor; are these metres?")
         return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
 
     def recorded_word(self, path: Points) -> Word:
@@ -192,7 +192,7 @@ def draw_roadmap(
         places: vertices in any case, such as the starts of scenes; shape [places, 2].
 
     Raises:
-        BrokenFloorPlanError: there is no free space, or too few samples to enter a region or reach a place.
+        BadInputError: there is no free space, or too few samples to enter a region or reach a place.
     """
     if samples < 2:
         raise BadInputError(f"a roadmap needs at least two samples, not {samples}")
@@ -208,8 +208,12 @@ def draw_roadmap(
     metres = plan.all_metres(lines)[is_edge]
     vertices, source, target, joined = _largest_component(len(drawn), source[is_edge], target[is_edge])
     if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
-        raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
-    _check_regions(plan, inside[vertices])
+        raise BadInputError("a place cannot be reached on this roadmap: draw more samples, or move it")
+    for name, is_in in zip(plan.regions, inside[vertices].T, strict=True):
+        if not is_in.any():
+            raise BadInputError(
+                f"the region {name!r} cannot be entered on this roadmap: draw more samples, or open a path to it"
+            )
     table = _to_table(source, target, metres[joined], drawn[vertices], plan.feature_names)
     return Roadmap(plan, drawn[vertices], table)
 
@@ -234,7 +238,7 @@ def _draw_in(plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], na
         samples.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(shapely.points(drawn))])
         if sum(map(len, samples)) >= wanted:
             return np.concatenate(samples)[:wanted]
-    raise BrokenFloorPlanError(f"there is hardly any free space in {name}")
+    raise BadInputError(f"there is hardly any free space in {name}")
 
 
 def _neighbours(places: Points) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -256,18 +260,10 @@ def _largest_component(
     _, component = connected_components(graph, directed=True, connection="strong")
     is_in = component == np.bincount(component).argmax()
     if is_in.sum() < 2:
-        raise BrokenFloorPlanError("no two samples can be joined: draw more samples, or grow the passages")
+        raise BadInputError("no two samples can be joined: draw more samples, or grow the passages")
     number = np.cumsum(is_in) - 1
     joined = is_in[source] & is_in[target]
     return np.flatnonzero(is_in), number[source[joined]], number[target[joined]], joined
-
-
-def _check_regions(plan: FloorPlan, inside: NDArray[np.bool_]) -> None:
-    closed = [name for name, count in zip(plan.regions, inside.sum(axis=0), strict=True) if not count]
-    if closed:
-        raise BrokenFloorPlanError(
-            f"the region {closed[0]!r} cannot be entered on this roadmap: draw more samples, or open a path to it"
-        )
 
 
 def _to_table(

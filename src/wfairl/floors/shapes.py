@@ -35,21 +35,17 @@ _GEOS = threading.Lock()
 """Two threads at once in a prepared geometry crash the process: GEOS keeps a search's state in it."""
 
 
-class BrokenShapeError(BadInputError):
-    """Points that do not define a polygon."""
-
-
 def polygon(*corners: tuple[float, float]) -> Shape:
     """The polygon of some corners, in order.
 
     Raises:
-        BrokenShapeError: the corners are fewer than three, not finite, or their outline crosses itself.
+        BadInputError: the corners are fewer than three, not finite, or their outline crosses itself.
     """
     if len(corners) < 3 or not np.isfinite(corners).all():
-        raise BrokenShapeError("a polygon has three or more corners (x, y), all of them finite numbers")
+        raise BadInputError("a polygon has three or more corners (x, y), all of them finite numbers")
     shape = shapely.Polygon(corners)
     if not shape.is_valid or not shape.area:
-        raise BrokenShapeError("a polygon must have an area above zero, and an outline that does not cross itself")
+        raise BadInputError("a polygon must have an area above zero, and an outline that does not cross itself")
     return shape
 
 
