@@ -62,8 +62,8 @@ def match_path(
         match = _match_within(roadmap, points, start, marks, word, width)
         if match is not None:
             return match
-    seen = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
-    raise BadInputError(f"no path over the roadmap resembles the recorded one and shows {seen}; is it of another scene?")
+    text = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
+    raise BadInputError(
         f"no path over the roadmap resembles the recorded one and shows {text}; is it of another scene?"
     )
 
