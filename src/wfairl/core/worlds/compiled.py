@@ -108,18 +108,16 @@ class LabelTable(LabelNumbers):
     def __init__(self, automaton: Automaton):
         super().__init__()
         self.automaton = automaton
-        self._rows = np.empty((16, automaton.states), np.int32)
+        self.columns: list[NDArray[np.int32]] = []  # of the labels; see `Automaton.column_with_acceptance`
 
     @property
     def rows(self) -> NDArray[np.int32]:
         """State after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states]."""
-        return self._rows[: len(self.labels)]
+        return np.array(self.columns, np.int32).reshape(-1, self.automaton.states)
 
     def number(self, label: Label) -> int:
         """The index of a label, which gets a row if it is new."""
-        before, number = len(self.labels), super().number(label)
-        if number == before:
-            if number == len(self._rows):
-                self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-            self._rows[number] = self.automaton.column_with_acceptance(label)
+        number = super().number(label)
+        if number == len(self.columns):
+            self.columns.append(self.automaton.column_with_acceptance(label))
         return number

@@ -33,7 +33,7 @@ from wfairl.core.worlds.compiled import (
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.core.worlds.plain import explore_plain
 from wfairl.core.worlds.rendering import Rendering, offered_rendering
-from wfairl.core.worlds.transitions import BrokenGraphError, TransitionTable, edge_ranks
+from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
 from wfairl.core.worlds.world import Outcomes, World
 from wfairl.core.worlds.world_laws import check_world
 
@@ -66,10 +66,10 @@ class GraphWorld:
         states = len(self.table.successors)
         for state in (self.initial_state, *self.marks):
             if not 0 <= state < states:
-                raise BrokenGraphError(f"dangling: {state} is none of the {states} states")
+                raise BadInputError(f"dangling: {state} is none of the {states} states")
         foreign = frozenset().union(*self.table.labels, *self.marks.values()) - set(self.propositions)
         if foreign:
-            raise BrokenGraphError(f"labels hold {', '.join(sorted(foreign))}, which is not among the propositions")
+            raise BadInputError(f"labels hold {', '.join(sorted(foreign))}, which is not among the propositions")
 
     @classmethod
     def from_edges(
@@ -97,16 +97,16 @@ class GraphWorld:
             positions: of the nodes on a map, y upwards; with them, the world can be drawn.
 
         Raises:
-            BrokenGraphError: a node has no outgoing edge or does not exist, or the arguments do not fit each other.
+            BadInputError: a node has no outgoing edge or does not exist, or the arguments do not fit each other.
         """
         number = {node: i for i, node in enumerate(dict.fromkeys(node for edge in edges for node in edge))}
         if start not in number:
-            raise BrokenGraphError(f"there is no edge at the start {start!r}")
+            raise BadInputError(f"there is no edge at the start {start!r}")
         features = np.ones((len(edges), 1)) if features is None else np.asarray(features, np.float64)
         if len(features) != len(edges) or (labels is not None and len(labels) != len(edges)):
-            raise BrokenGraphError(f"features and labels must be one for each of the {len(edges)} edges")
+            raise BadInputError(f"features and labels must be one for each of the {len(edges)} edges")
         if features.ndim != 2:
-            raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
+            raise BadInputError(f"features must have the shape [edges, features], not {features.shape}")
         distinct, row = np.unique(features, axis=0, return_inverse=True)
         source, target = np.array([(number[one], number[other]) for one, other in edges]).T
         control = edge_ranks(source)
@@ -120,15 +120,15 @@ class GraphWorld:
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
-            raise BrokenGraphError(
+            raise BadInputError(
                 f"dangling: no edge leads out of {dead_ends[0]!r}{more}; give it one to itself to stay there"
             )
-        for node in marks or {}:
-            if node not in number:
-                raise BrokenGraphError(f"dangling: the mark on {node!r} is on a node that no edge has")
+        unknown = [node for node in marks or {} if node not in number]
+        if unknown:
+            raise BadInputError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
         unplaced = [node for node in number if positions is not None and node not in positions]
         if unplaced:
-            raise BrokenGraphError(f"the node {unplaced[0]!r} has no position")
+            raise BadInputError(f"the node {unplaced[0]!r} has no position")
         places = None if positions is None else np.array([positions[node] for node in number], np.float64)
         marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
         if propositions is None:
@@ -157,7 +157,7 @@ class GraphWorld:
         edges = list(directed.edges(data=True))
         missing = [name for name in features for _, _, data in edges if name not in data]
         if missing:
-            raise BrokenGraphError(f"an edge has no attribute {missing[0]!r}")
+            raise BadInputError(f"an edge has no attribute {missing[0]!r}")
         marks = {node: as_label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
         values = np.array([[data[name] for name in features] for _, _, data in edges], np.float64)
         return cls.from_edges(
@@ -191,13 +191,13 @@ class GraphWorld:
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
-        """The number of the state of a name, or a `BrokenGraphError`."""
+        """The number of the state of a name, or a `BadInputError`."""
         if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
             return int(name)
         try:
             return self._numbers[name]
         except KeyError:
-            raise BrokenGraphError(f"dangling: {name!r} is none of the {len(self.table.successors)} states") from None
+            raise BadInputError(f"dangling: {name!r} is none of the {len(self.table.successors)} states") from None
 
     @cached_property
     def _numbers(self) -> dict[Hashable, int]:

@@ -49,7 +49,7 @@ def explore_plain(
             read = reads.get((one.label, automaton_state))
             if read is None:
                 label = labels.number(one.label)
-                read = reads[one.label, automaton_state] = label, int(labels.rows[label, automaton_state])
+                read = reads[one.label, automaton_state] = label, int(labels.columns[label][automaton_state])
             label, after = read
             if after >= 0:
                 pair = (one.next_state, after)

@@ -11,10 +11,6 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.chances import Chances
 
 
-class BrokenGraphError(BadInputError):
-    """Arrays or edges that do not define a world."""
-
-
 @dataclass(frozen=True, eq=False)
 class TransitionTable:
     """The transitions of a world, shared by all of its scenes.
@@ -37,51 +33,51 @@ class TransitionTable:
         shape = self.successors.shape
         is_wrong = self.chances is None and shape[1:] != (len(self.controls),)
         if len(shape) != 2 or is_wrong or not shape[0] or not shape[1]:
-            raise BrokenGraphError(
+            raise BadInputError(
                 f"successors have the shape {shape}, where [states, {len(self.controls)} controls] is needed"
             )
         if self.chances is not None:
             self._check_chances(self.chances)
         for name in ("label_index", "feature_index"):
             if getattr(self, name).shape != shape:
-                raise BrokenGraphError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
+                raise BadInputError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
         bad = np.argwhere((self.successors != UNAVAILABLE) & ~((self.successors >= 0) & (self.successors < shape[0])))
         if len(bad):
             state, effect = bad[0]
             name = self.controls[effect] if shape[1] == len(self.controls) else f"effect {effect}"
-            raise BrokenGraphError(
+            raise BadInputError(
                 f"dangling: from state {state} {name!r} leads to {self.successors[state, effect]},"
                 f" which is none of the {shape[0]} states"
             )
         if self.label_index.max(initial=0) >= len(self.labels):
-            raise BrokenGraphError(
+            raise BadInputError(
                 f"label_index goes up to {self.label_index.max()}, and there are {len(self.labels)} labels"
             )
         if self.features.ndim != 2 or not np.isfinite(self.features).all():
-            raise BrokenGraphError("features must be finite numbers of the shape [distinct, features]")
+            raise BadInputError("features must be finite numbers of the shape [distinct, features]")
         used = self.feature_index[self.successors != UNAVAILABLE]
         if used.size and not (used.min() >= 0 and used.max() < len(self.features)):
-            raise BrokenGraphError(f"feature_index goes beyond the {len(self.features)} rows of features")
+            raise BadInputError(f"feature_index goes beyond the {len(self.features)} rows of features")
         if self.states and len(self.states) != shape[0]:
-            raise BrokenGraphError(f"{len(self.states)} names for {shape[0]} states")
+            raise BadInputError(f"{len(self.states)} names for {shape[0]} states")
         if self.feature_names and len(self.feature_names) != self.features.shape[1]:
-            raise BrokenGraphError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
+            raise BadInputError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
         places = self.positions
         if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
-            raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
+            raise BadInputError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
 
     def _check_chances(self, chances: Chances) -> None:
         states, effects = self.successors.shape
         if chances.controls != len(self.controls) or chances.kind.shape != (states,):
-            raise BrokenGraphError("the chances are not those of these states and controls")
+            raise BadInputError("the chances are not those of these states and controls")
         p, sizes = chances.probability, np.diff(chances.first)
         sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), p, len(sizes))
         if not ((p >= 0).all() and np.allclose(sums[sizes > 0], 1.0, rtol=0, atol=1e-9)):
-            raise BrokenGraphError("the probabilities of the effects of a control must not be negative, and sum to 1")
+            raise BadInputError("the probabilities of the effects of a control must not be negative, and sum to 1")
         dense = chances.dense(max(effects, int(chances.effect.max(initial=0)) + 1))
         is_possible: NDArray[np.bool_] = np.any(dense > 0, axis=1)
         if is_possible.shape[1] > effects or (is_possible[chances.kind] & (self.successors == UNAVAILABLE)).any():
-            raise BrokenGraphError("dangling: a control has an effect that leads nowhere")
+            raise BadInputError("dangling: a control has an effect that leads nowhere")
 
 
 def edge_ranks(sources: NDArray[np.int64]) -> NDArray[np.int64]:
