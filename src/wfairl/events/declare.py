@@ -69,14 +69,11 @@ class DeclareLearner(WordLearner):
         fitting, finite = automaton_of_rule(rule, alphabet, self.max_states)
         rule = replace(rule, in_automaton=fitting)
         # Without counting constraints a repeated label changes nothing: the table is right for any word.
-        stated = rule.sentences or (NO_RULE,)
+        stated = rule.sentences or ("anything may happen: no rule was found",)
         model = TaskModel.of_automaton(finite, "declare", data.words, data.flags, stated=stated, record=rule)
         unpaired = np.delete(propositions, paired).tolist()
         notes = tuple(_notes(rule, unpaired, len(corpus), len(words)))
         return LearnedTask(model, bits, trivial=not rule.sentences, notes=notes)
-
-
-NO_RULE = "anything may happen: no rule was found"
 
 
 def _notes(rule: LearnedRule, unpaired: Sequence[str], used: int, words: int) -> Iterator[str]:

@@ -80,19 +80,13 @@ def _reasons(
             if fact not in using
         ]
         if not reduce(and_, (words for _, words in about), broken):
-            return _fewest(about, broken)
+            needed = []
+            for i, (fact, words) in enumerate(about):
+                if reduce(and_, (later for _, later in about[i + 1 :]), broken):  # those that follow are not enough
+                    needed.append(fact)
+                    broken &= words
+            return needed
     return None
-
-
-def _fewest(about: list[tuple[EventConstraint, int]], broken: int) -> list[EventConstraint]:
-    """The facts without those that are not needed to leave no broken word."""
-    needed: list[EventConstraint] = []
-    for i, (fact, words) in enumerate(about):
-        rest = reduce(and_, (other for _, other in about[i + 1 :]), broken)
-        if rest:
-            needed.append(fact)
-            broken &= words
-    return needed
 
 
 @cache

@@ -34,9 +34,6 @@ from wfairl.events.description_length import flag_bits, table_bits
 from wfairl.events.dfa import Dfa, ignores_repeats, minimal, to_finite
 from wfairl.events.flagged_corpus import FlaggedCorpus, random_part
 
-MOST_WORDS = 2_000
-"""Words that are merged; of more, a random part."""
-
 TREE_CELLS = 2**26
 """Most entries of the prefix tree, a quarter of a gigabyte. If the words need more, fewer are drawn."""
 
@@ -119,10 +116,10 @@ def merge_states(
 ) -> NDArray[np.int32]:
     """The successors of the red states when no blue state is left, shape [states, labels].
 
-    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words]; `rng` draws some if there are too many.
+    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words]; of more than 2,000, `rng` draws a part.
     """
     fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
-    part = random_part(len(corpus), min(MOST_WORDS, fitting), rng)
+    part = random_part(len(corpus), min(2_000, fitting), rng)
     corpus, succeeded = corpus.take(part), succeeded[part]
     tree = build_prefix_tree(corpus)
     children = np.full((len(tree), labels), NO_CHILD, np.int32)

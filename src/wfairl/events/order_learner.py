@@ -32,9 +32,6 @@ from wfairl.events.step_names import WEIGHTS, log_affinity
 
 ALWAYS, NEVER, SOMETIMES = range(3)
 
-MOST_WORDS = 500
-"""Of more words, a random part decides on the order."""
-
 
 @dataclass(frozen=True)
 class LearnedOrder:
@@ -82,17 +79,16 @@ class OrderLearner(WordLearner):
 
     def fit(self, words: Sequence[Word], scores: Sequence[float], reading: Reading = PLAIN_READING) -> LearnedTask:
         data = FlaggedCorpus.of(words, scores, reading)
-        successes = [word for word, success in zip(data.words, data.succeeded, strict=True) if success]
-        learned = self.find_order(successes)
+        learned = self.find_order([data.words[i] for i in np.flatnonzero(data.succeeded)])
         tables = [constraint.table(data.alphabet) for constraint in learned.constraints]
         finite = to_finite(intersect_dfas(tables, len(data.alphabet), self.max_states), data.alphabet)
         sentences = tuple(constraint.sentence for constraint in learned.constraints)
         # No constraint counts: a repeated label changes nothing.
         model = TaskModel.of_automaton(finite, "order", data.words, data.flags, stated=sentences)
-        numbers = (np.flatnonzero(data.succeeded) + 1).tolist()
-        return LearnedTask(
-            model, trivial=not learned.constraints, notes=_wrong_words(numbers, learned.broken(successes))
-        )
+        broken = learned.broken(data.words)
+        wrong = [(i + 1, broken[i][0]) for i in np.flatnonzero(data.succeeded).tolist() if broken[i]]
+        notes = _notes(wrong, int(data.succeeded.sum())) if wrong else ()
+        return LearnedTask(model, trivial=not learned.constraints, notes=notes)
 
     def find_order(
         self, words: Sequence[Word], propositions: Sequence[str] = (), weights: Sequence[float] = WEIGHTS
@@ -130,7 +126,7 @@ class OrderLearner(WordLearner):
         rng = np.random.default_rng(self.seed)
         edges = np.zeros((0, 2), np.int64)
         if len(steps) > 1 and orders:
-            used = [orders[i] for i in random_part(len(orders), MOST_WORDS, rng)]
+            used = [orders[i] for i in random_part(len(orders), 500, rng)]  # more take time, and change little
             affinity = log_affinity(steps, weights) if self.names else np.zeros((len(steps), len(steps)))
             prior = JOINED if self.joined else ERRANDS
             edges = np.argwhere(agreed_order(draw_orders(used, prior, affinity, self.draws, rng)))
@@ -141,11 +137,8 @@ class OrderLearner(WordLearner):
         )
 
 
-def _wrong_words(numbers: Sequence[int], broken: Sequence[Sequence[EventConstraint]]) -> tuple[str, ...]:
-    wrong = [(number, some) for number, some in zip(numbers, broken, strict=True) if some]
-    if not wrong:
-        return ()
-    told = [f"word {number}: {some[0].sentence}" for number, some in wrong[:10]]
+def _notes(wrong: Sequence[tuple[int, EventConstraint]], successes: int) -> tuple[str, ...]:
+    told = [f"word {number}: {constraint.sentence}" for number, constraint in wrong[:10]]
     told += [f"and {len(wrong) - 10} more"] if len(wrong) > 10 else []
-    many = f"{len(wrong)} of {len(numbers)} successful words break the rule, probably by mistake"
+    many = f"{len(wrong)} of {successes} successful words break the rule, probably by mistake"
     return (f"{many}: {'; '.join(told)}",)

@@ -42,7 +42,6 @@ from wfairl.events.relations import Relations
 Floats: TypeAlias = NDArray[np.float64]
 
 LOST, DOUBLED, MOVED = KINDS = range(3)
-"""Kinds of mistakes."""
 
 FALSE_ALARMS = 0.01
 """Largest share of unseen cases, beside those that go wrong, which may break the rule."""
@@ -64,9 +63,6 @@ MISTAKES_EXPLAIN = 0.9
 DRAWS = 4
 """How often mistakes are drawn for every case."""
 
-MOST_KEPT = 20_000
-"""Constraints whose cases are looked at one by one: those with most evidence."""
-
 
 def find_rule(
     corpus: Corpus, alphabet: Sequence[Label], candidates: Candidates, outliers: float | None, rng: np.random.Generator
@@ -79,7 +75,7 @@ def find_rule(
     occurrences = Occurrences.of(corpus, alphabet, candidates.propositions)
     counts = _Counts.of(candidates, occurrences, relations)
     firm = np.flatnonzero(counts.evidence >= math.log(max(len(candidates), 1)) + LEAST_EVIDENCE)
-    firm = firm[np.argsort(-counts.evidence[firm], kind="stable")[:MOST_KEPT]]
+    firm = firm[np.argsort(-counts.evidence[firm], kind="stable")[:20_000]]  # whose cases are looked at one by one
     constraints = [candidates.constraint(int(i)) for i in firm]
     broken, counts = ~all_held(constraints, occurrences), counts.take(firm)
     mistaken = _broken_by_mistakes(constraints, broken, corpus, alphabet, candidates.propositions, rng)

@@ -1,16 +1,17 @@
 """XES, the exchange format of process mining (IEEE 1849), read without document types and entities.
 
-So a file cannot make the reader expand or fetch anything. The file is read piece by piece, packed or not.
+So a file cannot make the reader expand or fetch anything. A packed file is unpacked piece by piece.
 """
 
 import gzip
+import io
 import zlib
 from collections.abc import Callable, Collection
 from pathlib import Path
 from xml.parsers import expat
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import check_ends
+from wfairl.core.support.files import read_bytes
 
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
@@ -54,18 +55,13 @@ def read_traces(
             add(found, events, where())
 
     parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = begin, end, refuse
+    content = io.BytesIO(read_bytes(path))
     try:
-        check_ends(path)
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            parser.ParseFile(file)
+        parser.ParseFile(gzip.GzipFile(fileobj=content) if path.suffix.lower() == ".gz" else content)
     except expat.ExpatError as error:
         raise BadInputError(f"{path}: line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
-    except FileNotFoundError:
-        raise BadInputError(f"{path}: no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadInputError(f"{path}: not packed with gzip, or cut ({error})") from None
-    except OSError as error:
-        raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
     except BadInputError:
         raise
     except (LookupError, ValueError) as error:  # of a text that Python cannot decode

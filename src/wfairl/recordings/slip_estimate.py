@@ -19,9 +19,6 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.world import slips
 from wfairl.recordings.recorded_states import Recording
 
-GRID = (np.arange(10_000) + 0.5) / 10_000
-"""Probabilities of a slip that are compared."""
-
 
 @dataclass(frozen=True)
 class SlipEstimate:
@@ -43,13 +40,12 @@ def estimate_slip(recordings: Iterable[Recording]) -> SlipEstimate:
         raise BadInputError("the model slips already: --estimate-slip estimates that of a model that does not")
     if not telling:
         raise BadInputError("no step tells how often controls slip: the log must give states and controls")
-    log_likelihood = np.zeros(len(GRID))
-    for (own, share), count in telling.items():
-        log_likelihood += count * np.log((1 - GRID) * own + GRID * share)
-    posterior = np.exp(log_likelihood - log_likelihood.max())
+    p = (np.arange(10_000) + 0.5) / 10_000  # probabilities that are compared
+    log_likelihood = sum(count * np.log((1 - p) * own + p * share) for (own, share), count in telling.items())
+    posterior = np.exp(log_likelihood - np.max(log_likelihood))
     posterior /= posterior.sum()
-    low, high = GRID[np.searchsorted(posterior.cumsum(), (0.025, 0.975))]
-    return SlipEstimate(float(posterior @ GRID), float(low), float(high), sum(telling.values()))
+    low, high = p[np.searchsorted(posterior.cumsum(), (0.025, 0.975))]
+    return SlipEstimate(float(posterior @ p), float(low), float(high), sum(telling.values()))
 
 
 def _check_replaced(recordings: Sequence[Recording], kinds: Counter[tuple[bool, float]]) -> None:
