@@ -21,7 +21,7 @@ def studio(tmp_path_factory):
     directory = tmp_path_factory.mktemp("studio")
     announced, address = threading.Event(), []
 
-    def announce(text, _):
+    def announce(text):
         address.append(text)
         announced.set()
 

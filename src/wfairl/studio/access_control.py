@@ -16,7 +16,6 @@ Every response forbids the browser to load anything from another host.
 import hmac
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.responses import HTMLResponse
@@ -43,20 +42,12 @@ BARE = {
 """Headers of a page that loads nothing."""
 
 
-@dataclass(frozen=True)
-class RunSecrets:
-    """The secrets of one run: what enters, what a browser keeps, and the folder in which it keeps it."""
-
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    folder: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(12)}")
-
-
 class AccessControl:
-    """ASGI middleware that refuses requests from anywhere but the studio's own pages."""
+    """ASGI middleware that refuses requests from anywhere but the studio's own pages; `token` enters."""
 
-    def __init__(self, application: ASGIApp, run: RunSecrets, port: int) -> None:
-        self._application, self._run = application, run
+    def __init__(self, application: ASGIApp, port: int) -> None:
+        self._application, self._folder = application, f"/{secrets.token_urlsafe(12)}"
+        self.token, self._secret = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self._cookie = f"wfairl-{port}"
 
@@ -69,7 +60,7 @@ class AccessControl:
         if not self._is_for_this_host(headers):
             await _refuse(scope, receive, send)
         elif self._is_own_request(scope, headers) and self._has_cookie(scope, headers):
-            scope["root_path"] = self._run.folder
+            scope["root_path"] = self._folder
             await self._application(scope, receive, _with_headers(send, headers["host"]))
         elif scope.get("method") == "GET" and (query := self._query_without_token(scope)) is not None:
             await self._admission(scope["path"], query)(scope, receive, send)
@@ -86,11 +77,11 @@ class AccessControl:
         if scope["type"] == "websocket":
             return "origin" in headers  # every browser sends it, also with a POST
         if scope["method"] == "POST":
-            return "origin" in headers and scope["path"].removeprefix(self._run.folder).startswith(POSTED)
+            return "origin" in headers and scope["path"].removeprefix(self._folder).startswith(POSTED)
         return scope["method"] in ("GET", "HEAD")
 
     def _has_cookie(self, scope: Scope, headers: Mapping[str, str]) -> bool:
-        known, folder = f"{self._cookie}={self._run.cookie}".encode(), f"{self._run.folder}/".encode()
+        known, folder = f"{self._cookie}={self._secret}".encode(), f"{self._folder}/".encode()
         given = headers.get("cookie", "").split(";")  # other programs may have set cookies of any name and text
         is_here = hmac.compare_digest(scope["path"].encode()[: len(folder)], folder)
         return is_here and any(hmac.compare_digest(one.strip().encode(), known) for one in given)
@@ -99,7 +90,7 @@ class AccessControl:
         """The rest of the query if it has the right token; else None."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop("token", [""])[0]
-        if not hmac.compare_digest(given.encode(), self._run.token.encode()):
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
             return None
         return urlencode(query, doseq=True)
 
@@ -109,8 +100,8 @@ class AccessControl:
         A page goes on, not a redirect: after a redirect the browser would still take the request for one of the page
         that had the link, and withhold the cookie.
         """
-        path = self._run.folder + quote("/" + path.lstrip("/")) + (f"?{query}" if query else "")
-        cookie = f"{self._cookie}={self._run.cookie}; Path={self._run.folder}/; HttpOnly; SameSite=Strict"
+        path = self._folder + quote("/" + path.lstrip("/")) + (f"?{query}" if query else "")
+        cookie = f"{self._cookie}={self._secret}; Path={self._folder}/; HttpOnly; SameSite=Strict"
         return HTMLResponse(going_on(path), headers={**BARE, "set-cookie": cookie})
 
 

@@ -48,15 +48,14 @@ def studio(
     if task is not None:
         find_task_spec(task)  # refuses an unknown task before anything starts
 
-    def announce(address: str, entrance: Path) -> None:
-        out.print(f"The studio is open at {address}\nSessions are saved in {directory}. Ctrl-C ends it.")
+    def announce(text: str) -> None:
+        out.print(text)
         if browser:
-            webbrowser.open(entrance.resolve().as_uri())  # not the address: others may read command lines
+            webbrowser.open((directory / ENTRANCE).resolve().as_uri())  # not the address: others may read command lines
 
     running = running_address(directory)
     if running is not None:
-        out.print(f"A studio already runs in {directory}. It is open at {running}")
-        if browser:
-            webbrowser.open((directory / ENTRANCE).resolve().as_uri())
+        announce(f"A studio already runs in {directory}. It is open at {running}")
         return
-    serve(directory, open_socket(port), announce, task, new, workers)
+    saved, listening = f"Sessions are saved in {directory}. Ctrl-C ends it.", open_socket(port)
+    serve(directory, listening, lambda at: announce(f"The studio is open at {at}\n{saved}"), task, new, workers)

@@ -4,7 +4,6 @@ import fcntl
 import os
 import re
 import stat
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape, unescape
 from pathlib import Path
@@ -26,16 +25,6 @@ ENTRANCE = "open.html"
 """The page that sends a browser to the running studio; it holds the token, which no command line should."""
 
 
-@dataclass(frozen=True)
-class StoredSession:
-    """A session on disk: its name, when it changed, and what its journal says it is about."""
-
-    name: str
-    changed: str
-    title: str
-    task: str
-
-
 class SessionRegistry:
     """The sessions of a directory."""
 
@@ -44,23 +33,23 @@ class SessionRegistry:
         self._worlds = WorldCache()
         self._controllers: dict[str, SessionController] = {}
 
-    def sessions(self) -> list[StoredSession]:
-        """The sessions on disk, the latest first; one whose journal is broken has its name as title."""
-        return [self._stored(one) for one in _latest_journals(self.directory)]
+    def sessions(self) -> list[dict[str, str]]:
+        """Name, change, title and task of the sessions on disk, the latest first; one that is broken has no task."""
+        return [self._describe(one) for one in _latest_journals(self.directory)]
 
-    def _stored(self, journal: Path) -> StoredSession:
+    def _describe(self, journal: Path) -> dict[str, str]:
         name, time = journal.parent.name, datetime.fromtimestamp(journal.stat().st_mtime, UTC)
-        changed = f"{time:%d %b %Y, %H:%M} UTC"
+        shown = {"name": name, "changed": f"{time:%d %b %Y, %H:%M} UTC"}
         try:
             session = self.open(name).session
         except WfairlError:
-            return StoredSession(name, changed, name, "")
-        return StoredSession(name, changed, session.state.title, session.history.begun_as)
+            return {**shown, "title": name, "task": ""}
+        return {**shown, "title": session.state.title, "task": session.history.begun_as}
 
     def begin_or_continue(self, text: str) -> SessionController:
         """The latest session of a task or environment; a new one if there is none. Raises as `create` does."""
         find_task_spec(text)
-        latest = next((one.name for one in self.sessions() if one.task == text), None)
+        latest = next((one["name"] for one in self.sessions() if one["task"] == text), None)
         return self.create(text) if latest is None else self.open(latest)
 
     def create(self, text: str) -> SessionController:
@@ -149,12 +138,11 @@ def _keep_others_out(directory: Path) -> None:
         journal.parent.chmod(stat.S_IRWXU)
 
 
-def write_entrance(directory: Path, address: str) -> Path:
+def write_entrance(directory: Path, address: str) -> None:
     """Write the page that sends a browser to an address with its token; only its owner reads it."""
     path = directory / ENTRANCE
     write_atomically(path, going_on(address))
     path.chmod(0o600)
-    return path
 
 
 def going_on(address: str) -> str:

@@ -18,7 +18,7 @@ from websockets import http11
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.pages.page import asset
 from wfairl.runs.task_registry import all_tasks
-from wfairl.studio.access_control import AccessControl, RunSecrets
+from wfairl.studio.access_control import AccessControl
 from wfairl.studio.controller import SessionController
 from wfairl.studio.jobs import warm_up_worker
 from wfairl.studio.registry import ENTRANCE, SessionRegistry, lock_directory, write_entrance
@@ -65,7 +65,7 @@ def open_socket(wanted: int | None) -> socket.socket:
 def serve(
     directory: Path,
     listening: socket.socket,
-    announce: Callable[[str, Path], None],
+    announce: Callable[[str], None],
     task: str | None = None,
     is_new: bool = False,
     processes: int = 1,
@@ -74,7 +74,7 @@ def serve(
 
     Args:
         listening: the socket, from `open_socket`.
-        announce: called once pages can be opened, with the address and the file that sends a browser there.
+        announce: called with the address once pages can be opened.
         task: whose latest session the address opens; None for the list of tasks and sessions.
         is_new: whether it opens a new session instead.
         processes: the number of workers that learn and plan.
@@ -82,15 +82,16 @@ def serve(
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
     # Browsers send the cookies of all ports. Without this, a websocket takes 8 kB.
     http11.MAX_LINE_LENGTH = LARGEST_MESSAGE
-    lock, run, port = lock_directory(directory), RunSecrets(), int(listening.getsockname()[1])
+    lock, port = lock_directory(directory), int(listening.getsockname()[1])
     workers = JobRunner(processes, warm_up_worker)
     registry = SessionRegistry(directory, workers)
     path = "/"
     if task is not None:
         opened = registry.create(task) if is_new else registry.begin_or_continue(task)
         path = f"/session/{opened.session.name}"
+    application = make_application(registry, port)
     config = uvicorn.Config(
-        make_application(registry, run, port),
+        application,
         log_level="warning",
         http="h11",  # the other one takes headers without end, from everybody on this machine
         h11_max_incomplete_event_size=LARGEST_MESSAGE,
@@ -105,8 +106,9 @@ def serve(
         while not server.started and not serving.done():
             await asyncio.sleep(0.02)
         if server.started:
-            address = f"http://{ADDRESS}:{port}{path}?token={run.token}"
-            announce(address, write_entrance(directory, address))
+            address = f"http://{ADDRESS}:{port}{path}?token={application.token}"
+            write_entrance(directory, address)
+            announce(address)
         await serving
 
     if threading.current_thread() is threading.main_thread():
@@ -122,7 +124,7 @@ def serve(
         lock.close()
 
 
-def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> Any:
+def make_application(registry: SessionRegistry, port: int) -> AccessControl:
     """The application behind its access control."""
     from nicegui import ui
 
@@ -142,7 +144,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
             "tasks": [{"name": task.name, "summary": task.summary} for task in all_tasks()],
             "environments": INVENTED_IN,
             "others": [name for name in environments() if name not in INVENTED_IN],
-            "sessions": [vars(one) for one in registry.sessions()],
+            "sessions": registry.sessions(),
             "deleted": registry.deleted(),
         }
         parts["home"](view)
@@ -190,7 +192,7 @@ def make_application(registry: SessionRegistry, run: RunSecrets, port: int) -> A
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
-    return AccessControl(application, run, port)
+    return AccessControl(application, port)
 
 
 def _part_type(ui: Any, name: str) -> Any:
