@@ -79,14 +79,14 @@ def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
     view = controller.view("understanding")["model"]
     assert 0 < view["weight"] <= view["weight_or_stricter"] < 1
     for edge in edge_evidence(session.model, session.dataset):
-        source, guard, target = edge.key
+        source, guard, target = edge["source"], edge["text"], edge["target_name"]
         found = (
             one.weight
             for one in hypotheses_of(posterior, posterior.labels)
             if (int(source), guard, str(target)) in edges.get(one.text.split(", and ")[0], ())
         )
-        assert edge.certainty == pytest.approx(sum(found))
-        assert edge.certainty >= view["weight_or_stricter"]
+        assert edge["certainty"] == pytest.approx(sum(found))
+        assert edge["certainty"] >= view["weight_or_stricter"]
 
 
 def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controller):

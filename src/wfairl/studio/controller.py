@@ -16,9 +16,9 @@ from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.pages.text import capitalised, counted
 from wfairl.questions.corrections import Correction, correction_of_document, without_edge
-from wfairl.studio import jobs, views
+from wfairl.studio import events, jobs, views
 from wfairl.studio.downloads import ARCHIVE, MINARI, PRISM, REPORT, archive, download, minari_archive, report_page
-from wfairl.studio.events import PERSON, HistoryMoved
+from wfairl.studio.events import PERSON
 from wfairl.studio.frames import encode_film
 from wfairl.studio.history import SessionState
 from wfairl.studio.journal import GONE
@@ -93,7 +93,7 @@ class SessionController:
             "undo": lambda: self._act(lambda: _go_to(self.session.history.undone)),
             "redo": lambda: self._act(lambda: _go_to(self.session.history.redone)),
             "next": lambda: self._act(lambda: {"do": "scene", "seed": self.session.state.next_seed}),
-            "point": lambda: self._point(message),
+            "point": lambda: self._act(lambda: {"do": "control", "control": self._pointed(message)}),
             "propose": self._propose_scene,
             "keep": lambda: self._act({"do": "keep", "right": message["right"], "by": PERSON}),
             "learn": self._learn,
@@ -131,10 +131,11 @@ class SessionController:
             before, event = session.state, session.parse(document)
             await self._make_worlds(*session.required_worlds(event))
             session.do(document)
-            if isinstance(event, HistoryMoved):
+            if isinstance(event, events.HistoryMoved):
                 self.notice = ""
             elif not await self._save_if_judged():
-                self.notice = views.notice_of(before, event)
+                is_seen = isinstance(event, events.ControlChosen | events.SceneChanged | events.SceneRestarted)
+                self.notice = "" if is_seen else f"{capitalised(before.describe(event))}. U undoes it."
         await self._follow(before)
 
     async def _save_if_judged(self) -> bool:
@@ -168,7 +169,6 @@ class SessionController:
             self.changed(UNDERSTANDING, ANSWER)
 
     async def _make_worlds(self, spec: TaskSpec, seeds: Iterable[int]) -> None:
-        """Fill the cache with worlds."""
         missing = self.session.worlds.missing(spec, seeds)
         if missing:
             await self._wait(f"making {counted(len(missing), 'scene')}", self.session.worlds.make(spec, missing))
@@ -180,12 +180,8 @@ class SessionController:
         if missing and not worlds.missing(state.spec, [state.seed]):
             worlds.make(state.spec, missing)
 
-    async def _point(self, message: Mapping[str, Any]) -> None:
-        """Go towards a point of the image, or in the direction of an arrow key."""
-        await self._make_worlds(self.session.state.spec, [self.session.state.seed])
-        await self._act(lambda: {"do": "control", "control": self._pointed(message)})
-
     def _pointed(self, message: Mapping[str, Any]) -> int:
+        """The control that leads towards a point of the image, or in the direction of an arrow key."""
         world, state, key = self.session.world, self.session.walk.states[-1], message.get("key")
         if not can_point(world):
             raise BadInputError("choose a control: this world cannot be pointed in")
@@ -286,7 +282,6 @@ class SessionController:
         self.changed(WATCH)
 
     async def _add_cell(self, message: Mapping[str, Any]) -> None:
-        """Add the proposition that the agent is on a cell of the image."""
         world = self.session.world
         if not isinstance(world, Inventive):
             raise BadInputError("this world has no cells to choose")

@@ -153,9 +153,9 @@ def report_page(snapshot: SessionSnapshot) -> str:
     model, task = snapshot.model, snapshot.spec.task_with(snapshot.model)
     edges, demonstrations = [], []
     for edge in edge_evidence(model, snapshot.dataset):
-        certainty = "?" if edge.certainty is None else f"{edge.certainty:.0%} certain"
-        shown = counted(len(edge.demonstrations), "demonstration")
-        edges.append((f"{edge.arrow.source} on {edge.arrow.text}", f"{certainty}, in {shown}"))
+        certainty = "?" if edge["certainty"] is None else f"{edge['certainty']:.0%} certain"
+        shown = counted(len(edge["demonstrations"]), "demonstration")
+        edges.append((f"{edge['source']} on {edge['text']}", f"{certainty}, in {shown}"))
     for number, one in enumerate(snapshot.dataset, start=1):
         verdict = "right" if one.is_success else "wrong"
         demonstrations.append((f"#{number}", f"scene {one.seed}, {counted(len(one.controls), 'step')}, {verdict}"))

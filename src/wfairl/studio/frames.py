@@ -18,13 +18,11 @@ class FrameEncoder:
 
     def __init__(self) -> None:
         self._tiles = TileSet()
-        self._uris: list[str] = []
 
     @property
     def tiles(self) -> list[str]:
         """The different tiles so far, as data URIs."""
-        self._uris += [_tile_uri(tile.tobytes()) for tile in self._tiles.tiles[len(self._uris) :]]
-        return self._uris
+        return [_tile_uri(tile.tobytes()) for tile in self._tiles.tiles]
 
     def encode(self, world: Any, state: Any) -> dict[str, Any]:
         """The tiles of all cells, the agent's cell and its place in cells; text if the world has no renderer."""
@@ -40,11 +38,11 @@ class FrameEncoder:
         return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent, "place": place}
 
 
-def encode_film(world: Any, states: Sequence[Any]) -> dict[str, Any]:
-    """The states of a path as plain JSON: a frame for each, their tiles, and what is said of the world."""
-    encoder = FrameEncoder()
-    frames = [encoder.encode(world, state) for state in states]
-    return {"frames": frames, "tiles": encoder.tiles, "corner": corner_of(world), "instruction": instruction_of(world)}
+def encode_film(world: Any, states: Sequence[Any], encoder: FrameEncoder | None = None) -> dict[str, Any]:
+    """The states of a path as plain JSON: a frame for each, their tiles, and what the scene asks for, if anything."""
+    encoder = encoder or FrameEncoder()
+    frames, instruction = [encoder.encode(world, state) for state in states], getattr(world, "instruction", None)
+    return {"frames": frames, "tiles": encoder.tiles, "corner": corner_of(world), "instruction": instruction}
 
 
 def corner_of(world: Any) -> tuple[int, int] | None:
@@ -63,11 +61,6 @@ def describe_scene(world: Any, state: Any) -> str:
     if rendering is not None and rendering.describe is not None:
         return rendering.describe(state)
     return state_text(world, state)
-
-
-def instruction_of(world: Any) -> str | None:
-    """What a scene asks for, where the scenes of a task differ in that."""
-    return getattr(world, "instruction", None)
 
 
 @lru_cache(CACHED_TILES)

@@ -1,7 +1,6 @@
 """The learned task for people: its automaton, the certainty and the evidence of each edge, and what changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,41 +22,43 @@ EdgeKey = tuple[int, str, str]
 """Source, guard and target of an edge, as text: equal for the same edge of two automata."""
 
 
-@dataclass(frozen=True)
-class EdgeEvidence:
-    """An edge of the learned automaton with its evidence."""
-
-    arrow: Arrow
-    key: EdgeKey
-    certainty: float | None  # probability of the automata that have the edge; None if a learner keeps no alternatives
-    demonstrations: tuple[int, ...]  # indices of those that took it
-
-
 def belief_of(model: TaskModel) -> tuple[Hypothesis, ...]:
     """How probable each task is, as all of the page says; empty if the learner keeps no alternatives."""
     posterior = posterior_of(model)
     return () if posterior is None else hypotheses_of(posterior, posterior.labels)
 
 
-def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
+def edge_evidence(model: TaskModel, dataset: Dataset, before: TaskModel | None = None) -> list[dict[str, Any]]:
     """The edges of a model with their evidence, ordered by source; none is less certain than the task itself."""
     posterior, belief = posterior_of(model), belief_of(model)
     known = {} if posterior is None else {one.text: _edge_keys(one.automaton) for one in posterior.alternatives}
     chosen = set() if posterior is None else known[posterior.chosen.text]  # also of what is asked beside it
+    old = None if before is None else _edge_keys(before.finite)
     edges = []
     for arrow in sorted(model.finite.arrows(), key=lambda arrow: arrow.source):
         key = _edge_key(arrow, model.finite.accepting)
-        certainty = sum(one.weight for one in belief if key in known.get(one.text, chosen)) if belief else None
-        edges.append(EdgeEvidence(arrow, key, certainty, _demonstrations_of(arrow, model.finite, dataset)))
+        edge = {
+            "source": arrow.source,
+            "target": arrow.target if arrow.target != DEAD else model.finite.states,
+            "text": arrow.text,
+            "target_name": key[2],
+            # probability of the automata that have the edge; None if a learner keeps no alternatives
+            "certainty": sum(one.weight for one in belief if key in known.get(one.text, chosen)) if belief else None,
+            "demonstrations": _demonstrations_of(arrow, model.finite, dataset),  # those that took it
+            "is_new": old is not None and key not in old,
+        }
+        edges.append(edge)
     return edges
 
 
-def _demonstrations_of(arrow: Arrow, automaton: Automaton, dataset: Dataset) -> tuple[int, ...]:
+def _demonstrations_of(arrow: Arrow, automaton: Automaton, dataset: Dataset) -> list[int]:
+    """The numbers, from 1, of the demonstrations that take an edge."""
+
     def is_taken(demonstration: Demonstration) -> bool:
         steps = zip(automaton.run(demonstration.labels), demonstration.labels, strict=False)
         return any(state == arrow.source and arrow.takes(label) for state, label in steps)
 
-    return tuple(index for index, one in enumerate(dataset) if one.is_success and is_taken(one))
+    return [number for number, one in enumerate(dataset, start=1) if one.is_success and is_taken(one)]
 
 
 def _edge_keys(automaton: Automaton) -> set[EdgeKey]:
@@ -84,18 +85,7 @@ def describe_understanding(model: TaskModel, dataset: Dataset, before: TaskModel
         "weight": sum(one.weight for one in exactly) if belief else None,
         "weight_or_stricter": sum(one.weight for one in (*exactly, *stricter)) if belief else None,
         "unforeseen": 0.0 if posterior is None else posterior.unforeseen,
-        "edges": [
-            {
-                "source": edge.arrow.source,
-                "target": edge.arrow.target if edge.arrow.target != DEAD else model.finite.states,
-                "text": edge.arrow.text,
-                "target_name": edge.key[2],
-                "certainty": edge.certainty,
-                "demonstrations": [index + 1 for index in edge.demonstrations],
-                "is_new": before is not None and edge.key not in old,
-            }
-            for edge in edge_evidence(model, dataset)
-        ],
+        "edges": edge_evidence(model, dataset, before),
         "differing_words": [] if before is None or old == new else _differing_words(before, model),
         "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
         "alternatives": [

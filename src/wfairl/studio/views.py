@@ -8,12 +8,10 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.world import available_controls
-from wfairl.pages.text import capitalised
 from wfairl.questions.scene_proposal import SceneProposal
 from wfairl.runs.collection import FIRST_TEST_SEED
-from wfairl.studio.events import JUDGES, RULE, ControlChosen, Event, JudgedPath, SceneChanged, SceneRestarted
-from wfairl.studio.frames import FrameEncoder, corner_of, describe_scene, instruction_of
-from wfairl.studio.history import SessionState
+from wfairl.studio.events import JUDGES, RULE, JudgedPath
+from wfairl.studio.frames import FrameEncoder, describe_scene, encode_film
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import Inventive
@@ -61,19 +59,6 @@ class Findings:
         self.outdate()
         self.watched = {}
 
-    def encoder_of(self, seed: int) -> FrameEncoder:
-        """The encoder of the frames of the scene that is demonstrated in."""
-        if self.encoder_seed != seed:
-            self.encoder, self.encoder_seed = FrameEncoder(), seed
-        return self.encoder
-
-
-def notice_of(before: SessionState, event: Event) -> str:
-    """What a page says about an act; nothing about steps, which it shows."""
-    if isinstance(event, ControlChosen | SceneChanged | SceneRestarted):
-        return ""
-    return f"{capitalised(before.describe(event))}. U undoes it."
-
 
 def header_view(session: Session) -> dict[str, Any]:
     """The task and the name of the session."""
@@ -113,16 +98,15 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
 def _demonstration_view(session: Session, findings: Findings) -> dict[str, Any]:
     """The unfinished demonstration."""
     state, world, walk = session.state, session.world, session.walk
-    encoder, proposal = findings.encoder_of(state.seed), findings.proposal
-    now, path = walk.states[-1], [] if session.model is None else session.model.finite.run(walk.labels)
+    if findings.encoder_seed != state.seed:
+        findings.encoder, findings.encoder_seed = FrameEncoder(), state.seed
+    proposal, now = findings.proposal, walk.states[-1]
+    path = [] if session.model is None else session.model.finite.run(walk.labels)
     # what the probable automata would do in the proposed scene
     plans = () if proposal is None else proposal.plans[:SHOWN_PLANS]
     told = [{"text": one.text, "word": _word(one.labels, False), "steps": len(one.labels)} for one in plans]
     return {
-        "frames": [encoder.encode(world, now)],
-        "tiles": encoder.tiles,
-        "corner": corner_of(world),
-        "instruction": instruction_of(world),
+        **encode_film(world, [now], findings.encoder),
         "description": describe_scene(world, now),
         "steps": len(state.controls),
         "word": _word(walk.labels),
@@ -153,9 +137,14 @@ def answer_view(findings: Findings) -> dict[str, Any]:
 
 def understanding_view(session: Session, findings: Findings, model: dict[str, Any] | None) -> dict[str, Any]:
     """The learned task, with demonstrations, answers, corrections and propositions."""
-    state = session.state
-    posterior = None if session.model is None else posterior_of(session.model)
-    is_current = session.is_current
+    state, is_current, known = session.state, session.is_current, session.model
+    posterior = None if known is None else posterior_of(known)
+
+    def is_rejected(path: JudgedPath) -> bool:
+        """Whether the learned task does not accept a path that is right, as a law may have it."""
+        has_world = not session.worlds.missing(state.spec, [path.seed])
+        return known is not None and has_world and known.finite.fulfilled_at(session.labels_of(path)) is None
+
     outliers = posterior.outlier_probabilities.tolist() if posterior is not None and is_current else []
     return {
         "model": model,
@@ -171,18 +160,13 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
                 "right": one.right,
                 "judge": one.judge,
                 "outlier": outliers[number] if number < len(outliers) else 0.0,
-                "is_rejected": is_current and one.right and _is_rejected(session, one),
+                "is_rejected": is_current and one.right and is_rejected(one),
             }
             for number, one in enumerate(state.demonstrations)
         ],
         "corrections": [{"sentence": one.parsed.sentence, "law": one.law} for one in state.corrections],
         "answers": [
-            {
-                "number": number,
-                "seed": one.seed,
-                "right": one.right,
-                "word": _word(session.labels_of(one), False),
-            }
+            {"number": number, "seed": one.seed, "right": one.right, "word": _word(session.labels_of(one), False)}
             for number, one in enumerate(state.answers)
             if not session.worlds.missing(state.spec, [one.seed])
         ],
@@ -190,13 +174,6 @@ def understanding_view(session: Session, findings: Findings, model: dict[str, An
         "judge": state.judge,
         "judges": [one for one in JUDGES if one != RULE or state.spec.has_rule],
     }
-
-
-def _is_rejected(session: Session, path: JudgedPath) -> bool:
-    """Whether the learned task does not accept a path, as a law may have it."""
-    if session.model is None or session.worlds.missing(session.state.spec, [path.seed]):
-        return False
-    return session.model.finite.fulfilled_at(session.labels_of(path)) is None
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
