@@ -88,7 +88,6 @@ class Correction(ABC):
         """The automaton that obeys; several of its states may be accepting."""
 
     def to_document(self) -> dict[str, Any]:
-        """The correction as a JSON object."""
         return {"kind": self.kind, **plain_fields(self)}
 
 
@@ -311,10 +310,8 @@ def weigh_correction(
     """The answers that a correction counts for as evidence, each with its weight.
 
     `model` was learned from the data set by a rational learner; `rng` chooses among equally good plans in the scenes of
-    the seeds.
-
-    Raises:
-        BadCorrectionError: the model obeys already, or no automaton that obeys explains the demonstrations.
+    the seeds. Raises `BadCorrectionError` if the model obeys already, or if no automaton that obeys explains the
+    demonstrations.
     """
     scenes = explore_scenes(seeds, dataset, task, n_jobs=1)
     answers = counterexamples(correction, model, scenes, rng)

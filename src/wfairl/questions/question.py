@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.minimisation import Table, to_table
+from wfairl.core.automata.minimisation import to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations.answers import Answer
@@ -82,7 +82,6 @@ class Question:
         return Answer(self.seed, self.controls, self.labels, is_right)
 
     def to_document(self) -> dict[str, Any]:
-        """The question as a JSON object."""
         return {
             "seed": self.seed,
             "controls": self.controls,
@@ -105,7 +104,6 @@ class CostQuestion:
     worth: float  # how much less a plan is expected to cost with the answer, in plain steps a scene
 
     def to_document(self) -> dict[str, Any]:
-        """The question as a JSON object."""
         return {name: value for name, value in vars(self).items() if name != "labels"}
 
     def answers(self, chosen: int) -> tuple[Answer, ...]:
@@ -160,10 +158,12 @@ def _all_questions(posterior: TaskPosterior, scenes: ExploredScenes, rng: np.ran
     """A question for each plan in each scene: for a probable automaton, or breaking a doubtful constraint."""
     hypotheses = hypotheses_of(posterior, scenes.labels)
     texts, weights = [one.text for one in hypotheses], np.array([one.weight for one in hypotheses])
-    broken = _breaking(posterior, scenes.labels)
+    table = to_table(posterior.chosen.automaton, scenes.labels)
+    constraints = [one.constraint for one in posterior.open_doubts[:MAX_BROKEN]]
+    broken = [difference(table, conjoin(table, one, scenes.labels, table)) for one in constraints]
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-        for table in (*(one.table for one in hypotheses[:MAX_PLANNED]), *broken):
-            path = plan_table(world, table).act(0.0, scenes.horizon, rng)
+        for planned in (*(one.table for one in hypotheses[:MAX_PLANNED]), *broken):
+            path = plan_table(world, planned).act(0.0, scenes.horizon, rng)
             if path is not None:
                 accepts = np.array([one.accepts(path.word) for one in hypotheses])
                 information = expected_information(float(weights @ accepts), RationalSettings.answer_error)
@@ -188,11 +188,3 @@ def expected_information(probability: float, answer_error: float) -> float:
 def entropy(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entropy of chances in nats, of each column if there are several; 0 log 0 is 0."""
     return -(chances * np.log(np.maximum(chances, 1e-300))).sum(axis=0)
-
-
-def _breaking(posterior: TaskPosterior, labels: tuple[Label, ...]) -> list[Table]:
-    """Tables of the chosen automaton that break a constraint which the task may have, the most probable first."""
-    table = to_table(posterior.chosen.automaton, labels)
-    return [
-        difference(table, conjoin(table, one.constraint, labels, table)) for one in posterior.open_doubts[:MAX_BROKEN]
-    ]

@@ -53,7 +53,6 @@ class SceneProposal:
     plans: tuple[PredictedPlan, ...]  # those for the probable automata, one for each word, the most probable first
 
     def to_document(self) -> dict[str, Any]:
-        """The proposal as a JSON object."""
         plans = [
             {"rule": one.text, "weight": one.weight, "labels": [sorted(label) for label in one.labels]}
             for one in self.plans

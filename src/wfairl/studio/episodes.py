@@ -29,13 +29,8 @@ def explain_episode(
 ) -> dict[str, Any]:
     """Run the agent in a scene; its episode with explanations, and its film, as plain JSON.
 
-    Args:
-        imposed: controls that a person chooses before the agent acts.
-        waypoints: points of the image that a person leads the agent through after that.
-
-    Raises:
-        BadInputError: the person's path is impossible.
-        UnsatisfiableTaskError: no path fulfils the task there.
+    A person first chooses the `imposed` controls, and then leads the agent through `waypoints` of the image. Raises
+    `BadInputError` if that is impossible, and `UnsatisfiableTaskError` if no path fulfils the task from there.
     """
     world = task.make_world(seed)
     imposed = controls_through(world, imposed, waypoints)

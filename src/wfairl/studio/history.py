@@ -36,7 +36,6 @@ class History:
 
     @property
     def state(self) -> "SessionState":
-        """The state of the session now."""
         return self.states[self.at - 1]
 
     def check(self, event: Event) -> None:
@@ -95,7 +94,6 @@ class SessionState:
 
     @property
     def laws(self) -> tuple[Correction, ...]:
-        """The corrections that are laws."""
         return tuple(one.parsed for one in self.corrections if one.law)
 
     @property

@@ -88,11 +88,7 @@ def learn(
 
 
 def _learn_without_outliers(spec: TaskSpec, dataset: Dataset) -> TaskModel:
-    """The model of the demonstrations that follow a task.
-
-    A demonstration that the page says does not fit must not shape what is learned from the others, unless none of
-    them is left.
-    """
+    """The model of the demonstrations that follow a task: outliers shape nothing, unless nothing else is left."""
     model = RationalLearner().learn(dataset, spec.task, n_jobs=1)
     posterior = posterior_of(model)
     outliers = () if posterior is None else posterior.outliers
@@ -128,11 +124,8 @@ def enforced(spec: TaskSpec) -> str:
 def ask_plainly(snapshot: SessionSnapshot, asked: Sequence[Sequence[Label]]) -> dict[str, Any]:
     """The most informative question with its film; if nothing is in doubt, the agent's own plan in a new scene.
 
-    Args:
-        asked: labels of the paths that were asked about, answered or not; none is asked about again.
-
-    Raises:
-        NothingToAskError: the agent's plans were all asked about, too.
+    No path is asked about again, answered or not: `asked` has the labels of each. Raises `NothingToAskError` if the
+    agent's plans were all asked about, too.
     """
     task, model = snapshot.spec.task, snapshot.model
     seeds = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES)
@@ -188,9 +181,7 @@ def check_law(snapshot: SessionSnapshot, law: Correction) -> tuple[Answer, ...]:
     seeds = tuple(dict.fromkeys(one.seed for one in snapshot.dataset if one.is_success))[:QUESTION_SCENES]
     scenes = explore_scenes(seeds, snapshot.dataset, snapshot.spec.task, n_jobs=1)
     table = to_table(model.finite, scenes.labels)
-    plans = [plan_table(world, table) for world in scenes.worlds]
-    impossible = [seed for seed, plan in zip(seeds, plans, strict=True) if not np.isfinite(plan.start_cost)]
-    if len(impossible) == len(seeds):
+    if not any(np.isfinite(plan_table(world, table).start_cost) for world in scenes.worlds):
         raise BadCorrectionError(
             f"in no scene that you demonstrated can the task be completed under {law.sentence}: the world itself does"
             " not let it happen, perhaps because an episode ends first"
@@ -225,12 +216,9 @@ def run_agent(
 def map_scene(snapshot: SessionSnapshot, seed: int, automaton_state: int) -> dict[str, Any]:
     """Costs over the places of a scene in one state of the automaton, as far as they are known.
 
-    Returns:
-        `places` of the agent and their `size`, in tiles; by place `step`, the mean known cost of a step there, and
-        `to_go`, the least cost-to-go from there, None where there is none; and the `unit` of costs.
-
-    Raises:
-        NoRendererError: the world does not tell where the agent is.
+    These are the `places` of the agent and their `size`, in tiles; by place `step`, the mean known cost of a step
+    there, and `to_go`, the least cost-to-go from there, None where there is none; and the `unit` of costs. Raises
+    `NoRendererError` if the world does not tell where the agent is.
     """
     world, cost = snapshot.spec.task.make_world(seed), snapshot.cost
     agent, is_known = need_places(world), getattr(cost, "is_known", None)

@@ -36,9 +36,10 @@ class Journal:
         try:
             if not self._is_begun:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                self.path.touch()
+            # A deleted session must not begin anew in the middle.
+            create = 0 if self._is_begun else os.O_CREAT
+            with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_APPEND | create, 0o666), "ab", buffering=0) as stream:
                 self._is_begun = True
-            with open(self.path, "ab", buffering=0, opener=_open_existing) as stream:
                 self._write(stream, line, durable)
         except FileNotFoundError:
             raise BadInputError(GONE) from None
@@ -84,8 +85,3 @@ class Journal:
         else:
             with self.path.open("ab") as stream:
                 stream.write(b"\n")
-
-
-def _open_existing(path: str, flags: int) -> int:
-    """Open a file, but never make one: a deleted session must not begin anew in the middle."""
-    return os.open(path, flags & ~os.O_CREAT)

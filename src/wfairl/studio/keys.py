@@ -98,10 +98,8 @@ def controls_through(world: World[Any], controls: Sequence[int], waypoints: Sequ
     """Controls, followed by the fewest that lead through waypoints, one after the other.
 
     Unreachable waypoints, such as the walls that a line crosses, are skipped. Where the world slips, there are no
-    waypoints: nobody can choose a path.
-
-    Raises:
-        BadInputError: a control is not available where it is chosen, or no waypoint is reachable.
+    waypoints: nobody can choose a path. Raises `BadInputError` if a control is not available where it is chosen, or if
+    no waypoint is reachable.
     """
     if len(waypoints) > MOST_WAYPOINTS:
         raise BadInputError(f"a path leads through at most {MOST_WAYPOINTS} points")

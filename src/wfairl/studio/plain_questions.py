@@ -14,11 +14,9 @@ from wfairl.questions.hypotheses import hypotheses_of
 
 
 def question_text(asked: Sequence[Label], usual: Sequence[Label]) -> str:
-    """All differences between two paths as a question: whoever answers says yes or no to each of them.
+    """All differences between a path and that of the agent as a question: yes or no to each of them.
 
-    Args:
-        asked: what holds after each step of the path in question.
-        usual: the same for the path that the agent would take.
+    Both are given by what holds after each step.
     """
     here, there = _times(asked), _times(usual)
     extra = [name for name in here if name not in there]

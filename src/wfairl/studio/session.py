@@ -90,7 +90,6 @@ class Session:
 
     @property
     def state(self) -> SessionState:
-        """What the session is about now."""
         return self.history.state
 
     @property
@@ -100,7 +99,6 @@ class Session:
 
     @property
     def world(self) -> World[Any]:
-        """The world of the current scene."""
         return self.worlds.world(self.state.spec, self.state.seed)
 
     @property
@@ -270,8 +268,8 @@ class Session:
             score = SUCCESS_SCORE if path.right else FAILURE_SCORE
             world = self.worlds.world(spec, path.seed)
             if slips(world) and not path.effects:
-                walk = _go_on(_walk(world, path.seed), path.controls)
-                self._replays[key] = Demonstration.of(walk.path, score, path.seed)
+                walked = _go_on(_walk(world, path.seed), path.controls).path
+                self._replays[key] = Demonstration.of(walked, score, path.seed)
             else:
                 self._replays[key] = replay(world, path.controls, score, path.seed, path.effects)
         return self._replays[key]

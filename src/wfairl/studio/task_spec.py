@@ -26,10 +26,8 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.runs.task_registry import KINDS, all_tasks, find_task, task_of_document
 
-NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
-"""Names of sessions and invented tasks; no name is a path."""
-
-LONGEST_PROPOSITION = 40
+NAME, LONGEST_PROPOSITION = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}"), 40
+"""Names of sessions and invented tasks, none of which is a path, and the longest name of a proposition."""
 
 
 @runtime_checkable
@@ -58,9 +56,8 @@ def environments() -> dict[str, str]:
 def check_name(name: str) -> str:
     """Return a valid name. Raises `BadInputError` if it is not valid, a path for example."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise BadInputError(
-            "a name has at most 60 lower-case letters, digits, dots and hyphens, such as corner-before-goal"
-        )
+        example = "such as corner-before-goal"
+        raise BadInputError(f"a name has at most 60 lower-case letters, digits, dots and hyphens, {example}")
     return name
 
 
@@ -70,8 +67,7 @@ class TaskSpec:
 
     name: str  # of the task
     environment: str | None = None  # the Gymnasium id for an invented task; None for a registered one
-    # of an invented task, each as in `minigrid.documents`
-    propositions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    propositions: dict[str, dict[str, Any]] = field(default_factory=dict)  # invented, as in `minigrid.documents`
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -89,9 +85,7 @@ class TaskSpec:
     @property
     def task(self) -> Task:
         """The task; the same object for equal specs. Raises `BadInputError` if there is no such task."""
-        if not self.is_invented:
-            return find_task(self.name)
-        return _invented_task(json.dumps(self.to_document(None)))
+        return _invented_task(json.dumps(self.to_document(None))) if self.is_invented else find_task(self.name)
 
     @property
     def world_key(self) -> str:
@@ -100,9 +94,7 @@ class TaskSpec:
 
     def task_with(self, model: TaskModel | None) -> Task:
         """The task; an invented one has the learned automaton as its rule."""
-        if model is None or not self.is_invented:
-            return self.task
-        return task_of_document(self.to_document(model))
+        return task_of_document(self.to_document(model)) if model is not None and self.is_invented else self.task
 
     def to_document(self, model: TaskModel | None) -> dict[str, Any]:
         """An invented task and its rule, for `wfairl --tasks`. Raises `BadInputError` if its environment is unknown."""

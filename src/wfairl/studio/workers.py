@@ -94,36 +94,29 @@ class Progress:
         return {"activity": activity, "seconds": int(time.monotonic() - job.submitted)}
 
     def cancel(self) -> None:
-        """Cancel all jobs."""
         self._stopped |= set(self._activities)
         for job in list(self._activities):
             job.cancel()
 
     async def run(self, activity: str, job: QueuedJob) -> Any:
-        """The result of a job.
+        """The result of a job, or a `FailedRunError` if its worker died.
 
-        Raises:
-            StoppedError: it was cancelled; without a message if not by `cancel`.
-            FailedRunError: its worker died.
+        If it was cancelled, a `StoppedError`; without a message if not by `cancel`.
         """
         self._activities[job] = activity
         self._changed()
-        refreshing = asyncio.ensure_future(self._refresh(job))
+        result = asyncio.wrap_future(job.future)
         try:
-            return await asyncio.wrap_future(job.future)
+            while not (await asyncio.wait([result], timeout=REFRESH_SECONDS))[0]:
+                self._changed()
+            return result.result()
         except (CancelledJobError, asyncio.CancelledError, CancelledError):
             raise StoppedError(f"Stopped {activity}." if job in self._stopped else "") from None
         except WorkerDiedError:
             raise FailedRunError(f"The worker process died while {activity}; try again.") from None
         finally:
-            refreshing.cancel()
             del self._activities[job]
             self._stopped.discard(job)
-            self._changed()
-
-    async def _refresh(self, job: QueuedJob) -> None:
-        while job in self._activities:
-            await asyncio.sleep(REFRESH_SECONDS)
             self._changed()
 
 
