@@ -226,7 +226,7 @@ def test_the_interval_of_a_price_holds_it_whatever_temperature_is_stated(stated)
 def test_without_demonstrations_the_chain_samples_the_prior():
     """Sizes of sets, costs and temperatures of a chain whose decisions were never taken, against the stated prior."""
     terms, steps = 3, 60_000
-    decisions = np.zeros((1, 2)), np.array([0, 1]), np.array([0, 1, 2]), np.ones((1 + terms, 2))
+    decisions = np.zeros((2, 1)), np.array([0, 1]), np.array([0, 1, 2]), np.ones((1 + terms, 2))
     log_odds = np.log([1.0, 1.0, ALONE_ODDS])
     weights = {size: ANOTHER_TERM**size for size in range(terms + 1)}
     sets = [1.0, 2 + ALONE_ODDS, 1 + 2 * ALONE_ODDS, ALONE_ODDS]
@@ -234,10 +234,10 @@ def test_without_demonstrations_the_chain_samples_the_prior():
     rng, before = np.random.default_rng(0), np.zeros((1, terms + 1))
     for _ in range(2):
         states = np.empty((steps, terms + 1))
-        prior, room = (np.zeros((terms, 1)), log_odds, log_prior, 0.5, 0.3), np.full((4, 1, 2), np.inf)
+        prior, Q = (np.zeros((terms, 1)), log_odds, log_prior, 0.5, 0.3), np.full((2, 2, 1), np.inf)
         now, after = before[-1].copy(), before[-1].copy()
-        is_used = np.zeros(2, np.bool_)
-        _walk(*decisions, *prior, before, rng, *room[:2], now, after, *room[2:, 0], is_used, states, np.empty(steps))
+        room = np.empty(2), np.empty((5, 1)), np.zeros(2, np.bool_)
+        _walk(*decisions, *prior, before, rng, *Q, now, after, *room, states, np.empty(steps))
         before = states
     inside = states[:, :-1] != 0
     for size, weight in weights.items():

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from wfairl.core.costs.cost_model import FLOOR
 from wfairl.core.costs.scene import Comparison, TrainingScene
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE
-from wfairl.core.costs.terms import Decisions, KnownPaths, Terms
+from wfairl.core.costs.terms import Decisions, Ints, KnownPaths, Terms
+from wfairl.core.planning.shortest_path import Floats
 from wfairl.core.support.compiling import inner, njit
 
 MEAN, SPREAD = 0.7, 1.5
@@ -71,6 +72,9 @@ NEARLY = 5.0
 NEGLIGIBLE = 30.0
 """Temperatures that a control costs more than the best one, above which it counts as never chosen: one in 10^13."""
 
+NEVER = 1e100
+"""The same of a control that leads nowhere: infinity times a count of 0 is no number."""
+
 THIRD = 1 / 3
 
 KEPT = 200
@@ -83,7 +87,7 @@ def sample_costs(
     rng: np.random.Generator,
     n_jobs: int = 2,
     comparisons: Sequence[Comparison] = (),
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """Samples of the cost of the demonstrators: the arrays of a `SampledCost` but for `unit`.
 
     Args:
@@ -129,7 +133,7 @@ class _Chain:
         self.temperature = DEFAULT_TRAINING_TEMPERATURE if temperature is None else max(temperature, OPTIMAL)
         self.spread = UNKNOWN if temperature is None else STATED
         self.states, self.log_likelihoods = np.zeros((1, len(terms) + 1)), np.zeros(1)
-        self.parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self.parts: list[tuple[Floats, Floats]] = []
         self.log_odds = np.where(terms.is_alone, math.log(ALONE_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
         sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
@@ -145,13 +149,13 @@ class _Chain:
         prior = self.log_odds, self.log_prior, self.temperature, self.spread
         Q, now = np.full((2, *decisions.counts.shape), np.inf), np.stack([before[-1], before[-1]])
         paths = decisions.sums.shape[1]
-        room, self.is_used = (np.empty(max(paths, kinds.shape[1])), np.empty(Q[0].size)), np.zeros(paths, np.bool_)
+        room, self.is_used = (np.empty(max(paths, kinds.shape[1])), _room_for(Q[0])), np.zeros(paths, np.bool_)
         filled = self.is_used, self.states, self.log_likelihoods
         _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, *room, *filled)
         if len(before) > 1:
             self.parts.append((self.states, self.log_likelihoods))
 
-    def settle(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def settle(self) -> tuple[Floats, Floats]:
         """Go on until the mean costs are known well, at most for a whole chain; both arrays but for a first share."""
         while len(self.parts) < PARTS and not _are_settled([states for states, _ in self.parts]):
             self.run()
@@ -174,9 +178,7 @@ class _Chain:
             self.parts.clear()
         return change
 
-    def bounds(
-        self, states: NDArray[np.float64], log_likelihoods: NDArray[np.float64], kept: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def bounds(self, states: Floats, log_likelihoods: Floats, kept: Ints) -> Floats:
         """The least cost of terms that may as well cost any amount more, minus the greatest for next to nothing, or 0.
 
         Both are the ends of states that are about as likely as the likeliest, by the likelihood alone: a quantile would
@@ -203,13 +205,13 @@ class _Chain:
                 bounds[term] = end * math.exp(end * (end * about_as_likely[:, term]).min())
         return bounds
 
-    def _log_likelihoods(self, decisions: Decisions, states: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_likelihoods(self, decisions: Decisions, states: Floats) -> Floats:
         """Of the decisions, under each state."""
         temperatures = self.temperature * np.exp(states[:, -1])
         return np.array([log_likelihood_of(decisions, *one) for one in zip(states[:, :-1], temperatures, strict=True)])
 
 
-def _are_settled(parts: Sequence[NDArray[np.float64]]) -> bool:
+def _are_settled(parts: Sequence[Floats]) -> bool:
     """Whether the standard errors of mean costs are small, by the states of parts of a chain."""
     if len(parts) < 3:
         return False
@@ -218,36 +220,25 @@ def _are_settled(parts: Sequence[NDArray[np.float64]]) -> bool:
     return bool((errors < SETTLED * means.mean(axis=0)).all())
 
 
-def log_likelihood_of(decisions: Decisions, log_costs: NDArray[np.float64], temperature: float) -> float:
+def log_likelihood_of(decisions: Decisions, log_costs: Floats, temperature: float) -> float:
     """Of demonstrated steps and comparisons, under costs of terms."""
     Q, costs = np.full(decisions.counts.shape, np.inf), np.empty(decisions.sums.shape[1])
     _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, costs, Q)
-    return float(_log_likelihood(Q, decisions.counts, temperature, np.empty(Q.size)))
+    return float(_log_likelihood(Q, decisions.counts, temperature, _room_for(Q)))
+
+
+def _room_for(Q: Floats) -> Floats:
+    """See `_log_likelihood`."""
+    return np.empty((len(Q) + 3, Q.shape[1]))
 
 
 @njit(cache=True, nogil=True)
 def _walk(
-    counts: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    first: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    kinds: NDArray[np.float64],
-    log_odds: NDArray[np.float64],
-    log_prior: NDArray[np.float64],
-    temperature: float,
-    spread: float,
-    before: NDArray[np.float64],
-    rng: np.random.Generator,
-    Q: NDArray[np.float64],
-    after_Q: NDArray[np.float64],
-    now: NDArray[np.float64],
-    after: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    chances: NDArray[np.float64],
-    is_used: NDArray[np.bool_],
-    states: NDArray[np.float64],
-    log_likelihoods: NDArray[np.float64],
-) -> None:
+    counts: Floats, pairs: Ints, first: Ints, sums: Floats, kinds: Floats, log_odds: Floats, log_prior: Floats,
+    temperature: float, spread: float, before: Floats, rng: np.random.Generator, Q: Floats, after_Q: Floats,
+    now: Floats, after: Floats, costs: Floats, room: Floats, is_used: NDArray[np.bool_], states: Floats,
+    log_likelihoods: Floats,
+) -> None:  # fmt: skip
     """Fill the last three arrays with a chain that goes on from the last of the states before.
 
     Arrays are made in Python, and rows are copied number by number: to compile either takes a second.
@@ -261,7 +252,7 @@ def _walk(
         spread: scale of the logarithm of the temperature.
         before: states of an earlier chain, whose differences are proposed; shape [states, terms + 1].
         Q, after_Q: inf where no path is known, shape [steps, controls].
-        costs, chances: room for the costs of paths, or of kinds, and for the chances of steps and controls.
+        costs, room: room for the costs of paths, or of kinds, and for a likelihood.
         now, after: the last of the states before.
         is_used: whether a path was the best one of its pair at a state of the second half, or at one that was nearly
             taken; False before, shape [paths].
@@ -280,7 +271,7 @@ def _walk(
             else:
                 density = -np.inf
         if density > -np.inf:
-            likelihood = _log_likelihood(after_Q if is_new else Q, counts, temperature * np.exp(after[-1]), chances)
+            likelihood = _log_likelihood(after_Q if is_new else Q, counts, temperature * np.exp(after[-1]), room)
             gain = likelihood + density - now_likelihood - now_density
             if is_new and gain > -NEARLY and 2 * step >= len(states):
                 _mark_best(costs, first, pairs, after_Q, is_used)
@@ -298,13 +289,7 @@ def _walk(
 
 
 @inner
-def _mark_best(
-    costs: NDArray[np.float64],
-    first: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    Q: NDArray[np.float64],
-    is_used: NDArray[np.bool_],
-) -> None:
+def _mark_best(costs: Floats, first: Ints, pairs: Ints, Q: Floats, is_used: NDArray[np.bool_]) -> None:
     """Mark the path of each pair that Q is the cost of."""
     of_pairs = Q.reshape(-1)
     for i in range(len(pairs)):
@@ -315,13 +300,7 @@ def _mark_best(
 
 
 @inner
-def _log_prior(
-    state: NDArray[np.float64],
-    log_odds: NDArray[np.float64],
-    log_prior: NDArray[np.float64],
-    temperature: float,
-    spread: float,
-) -> float:
+def _log_prior(state: Floats, log_odds: Floats, log_prior: Floats, temperature: float, spread: float) -> float:
     """The logarithm of the prior of a state, up to a constant."""
     if temperature * math.exp(state[-1]) < LEAST_TEMPERATURE:
         return -np.inf
@@ -342,7 +321,7 @@ def _density(log_cost: float) -> float:
 
 
 @inner
-def _propose(state: NDArray[np.float64], before: NDArray[np.float64], rng: np.random.Generator) -> float:
+def _propose(state: Floats, before: Floats, rng: np.random.Generator) -> float:
     """Change the state; the logarithm of the chance of the way back over that of the way there."""
     count = len(state) - 1
     size = 0
@@ -378,7 +357,7 @@ def _propose(state: NDArray[np.float64], before: NDArray[np.float64], rng: np.ra
 
 
 @inner
-def _rescale(state: NDArray[np.float64], change: float) -> float:
+def _rescale(state: Floats, change: float) -> float:
     """Change the temperature and what costs differ from 1 by the same factor: see `_propose`."""
     ratio = 0.0
     state[-1] += change
@@ -393,7 +372,7 @@ def _rescale(state: NDArray[np.float64], change: float) -> float:
 
 
 @inner
-def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.random.Generator) -> int:
+def _draw(state: Floats, is_inside: bool, count: int, rng: np.random.Generator) -> int:
     """One of the terms inside the set, or outside, of which there are so many."""
     left = int(rng.random() * count)
     for term in range(len(state) - 1):
@@ -405,7 +384,7 @@ def _draw(state: NDArray[np.float64], is_inside: bool, count: int, rng: np.rando
 
 
 @inner
-def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64], costs: NDArray[np.float64]) -> bool:
+def _is_positive(kinds: Floats, log_costs: Floats, costs: Floats) -> bool:
     """Whether all transitions cost at least the floor; `costs` has room for those of the kinds."""
     number = kinds.shape[1]
     for kind in range(number):
@@ -422,14 +401,7 @@ def _is_positive(kinds: NDArray[np.float64], log_costs: NDArray[np.float64], cos
 
 
 @njit(cache=True, nogil=True)
-def _cost_to_go(
-    sums: NDArray[np.float64],
-    first: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    log_costs: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    Q: NDArray[np.float64],
-) -> None:
+def _cost_to_go(sums: Floats, first: Ints, pairs: Ints, log_costs: Floats, costs: Floats, Q: Floats) -> None:
     """Set Q of each pair to the least cost of its paths, for which `costs` has room."""
     for path in range(sums.shape[1]):
         costs[path] = sums[0, path]
@@ -447,30 +419,34 @@ def _cost_to_go(
 
 
 @njit(cache=True, nogil=True)
-def _log_likelihood(
-    Q: NDArray[np.float64], counts: NDArray[np.float64], temperature: float, chances: NDArray[np.float64]
-) -> float:
-    """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature), for which `chances` has room."""
-    controls, total, coldness = Q.shape[1], 0.0, 1 / temperature  # to divide takes several times as long
-    for one in range(len(Q)):
-        least = np.inf
-        for control in range(controls):
-            least = min(least, Q[one, control])
-        for control in range(controls):
-            gain = (least - Q[one, control]) * coldness
-            if counts[one, control] > 0:
-                total += counts[one, control] * gain
-            chances[one * controls + control] = max(gain, -NEGLIGIBLE)
-    for i in range(len(chances)):  # exp(x) = exp(x / 1024)^1024, many at once; it is wrong by less than 10^-11
+def _log_likelihood(Q: Floats, counts: Floats, temperature: float, room: Floats) -> float:
+    """The sum of log pi(u_t | s_t), pi proportional to exp(-Q / temperature).
+
+    `room` has a row for each control, whose chances it gets, and three more. All but the last loop work on vectors.
+    """
+    controls, number = Q.shape
+    least, chosen, times, total, coldness = controls, controls + 1, controls + 2, 0.0, 1 / temperature
+    for i in range(number):
+        room[least, i], room[chosen, i], room[times, i] = Q[0, i], 0.0, counts[0, i]
+    for control in range(1, controls):
+        for i in range(number):
+            room[least, i] = min(room[least, i], Q[control, i])
+            room[times, i] += counts[control, i]
+    for control in range(controls):
+        for i in range(number):
+            gain = max((room[least, i] - Q[control, i]) * coldness, -NEVER)
+            room[chosen, i] += counts[control, i] * gain
+            room[control, i] = max(gain, -NEGLIGIBLE)
+    chances = room.reshape(-1)
+    for i in range(controls * number):  # exp(x) = exp(x / 1024)^1024; it is wrong by less than 10^-11
         x = chances[i] / 1024
         power = 1 + x * (1 + x / 2 * (1 + x * THIRD * (1 + x / 4)))
         for _ in range(10):
             power *= power
         chances[i] = power
-    for one in range(len(Q)):
-        mass, number = 0.0, 0.0
-        for control in range(controls):
-            mass += chances[one * controls + control]
-            number += counts[one, control]
-        total -= number * np.log(mass)
+    for control in range(1, controls):
+        for i in range(number):
+            room[0, i] += room[control, i]
+    for i in range(number):
+        total += room[chosen, i] - room[times, i] * np.log(room[0, i])
     return total

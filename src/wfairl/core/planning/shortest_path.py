@@ -107,7 +107,7 @@ def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
     """V of costs that were checked, and its greatest finite value."""
     # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
     ranked_V, V = np.empty(len(graph.order)), np.full(len(costs) + 1, np.inf)
-    _search(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)
+    search_ranks(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)
     V[graph.order] = ranked_V
     return V[:-1], float(ranked_V.max())  # every rank reaches acceptance, so that it is finite
 
@@ -115,7 +115,7 @@ def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
 def find_cost_to_go(first: Ranks, source: Ranks, costs: Floats, width: float) -> Floats:
     """V by rank, for a graph that is sorted as a `ReversedGraph` is, with costs in the order of transitions."""
     V = np.empty(len(first) - 1)
-    _search(first, source, np.arange(len(costs), dtype=np.uint32), costs, width, V)
+    search_ranks(first, source, np.arange(len(costs), dtype=np.uint32), costs, width, V)
     return V
 
 
@@ -204,7 +204,7 @@ def _typical(costs: Floats, graph: ReversedGraph) -> float:
 
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
 @njit(cache=True, nogil=True, exact=True)
-def _search(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, width: float, V: Floats) -> None:
+def search_ranks(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, width: float, V: Floats) -> None:
     """Fill in V by rank, with two piles."""
     V[:] = np.inf
     V[0] = 0.0
