@@ -24,9 +24,6 @@ SWEEPS_PER_POLICY = 20
 FINER = 0.2
 """A policy is followed until no cost-to-go changes by more than this part of the last change under all controls."""
 
-FEW = 1e-3
-"""A policy in which so small a part of the controls has changed is followed to the end: it is nearly the best."""
-
 LEAST_LEAVING = 1e-9
 """The probability to stay is divided out as if a node were left at least with this one: a policy that is not yet the
 best may stay for ever."""
@@ -89,16 +86,13 @@ def sweep_costs(
     Q, rows = np.empty((len(target), lotteries.controls)), _room_for_policy(target)
     sweeps = 0
     while sweeps < MOST_SWEEPS:
-        largest, changes = _improve(target, costs, kind, lotteries, V, Q, rows)
+        largest = _improve(target, costs, kind, lotteries, V, Q, rows)
         sweeps += 1
         if largest <= residual:
             return True, Q
-        enough = 0.1 * residual
-        if changes > FEW * len(target):
-            enough = max(FINER * largest, enough)
         for _ in range(SWEEPS_PER_POLICY):
             sweeps += 1
-            if _follow_rows(rows, V) <= enough:
+            if _follow_rows(rows, V) <= max(FINER * largest, 0.1 * residual):
                 break
     return False, Q
 
@@ -120,16 +114,12 @@ def follow_policy(
 @inner
 def _improve(
     target: Nodes, costs: Floats, kind: Nodes, lotteries: Lotteries, V: Floats, Q: Floats, rows: PolicyRows
-) -> tuple[float, int]:
-    """One sweep over all controls, which fills in Q. The rows become those of the best controls.
-
-    Returns:
-        The largest change of V, and the number of nodes whose control has changed.
-    """
+) -> float:
+    """One sweep over all controls, which fills in Q; the largest change of V. The rows become those of the best."""
     nodes, effects = target.shape
     controls, first, effect, probability = lotteries
     ahead, failure, one, lottery = np.empty(effects), V[-1], np.uint64(1), rows.lottery
-    largest, changes = 0.0, 0
+    largest = 0.0
     for node in range(nodes):
         may_fail = False
         for e in range(effects):
@@ -153,8 +143,7 @@ def _improve(
         before = lottery[node]
         if best != before and (before < 0 or Q[node, before - np.int64(row)] > least + ROUNDING * least):
             _write_row(target, costs, lotteries, failure, node, best, rows)
-            changes += 1
-    return largest, changes
+    return largest
 
 
 @inner
