@@ -219,6 +219,8 @@ def test_each_learner_reads_the_same_log(log, tmp_path, learner):
     document = json.loads(run("learn-task", log, "-o", tmp_path / "t.json", *COLUMNS, "--learner", learner, "--json"))
     assert (document["learner"], document["words"], document["successes"]) == (learner, 60, 24)
     assert document["memorised"] == (learner == "spectral")
+    told = run("learn-task", log, "-o", tmp_path / "t.json", *COLUMNS, "--learner", learner)
+    assert "predicted correctly when held out" in " ".join(told.split())
 
 
 def test_a_log_without_outcomes_is_one_of_successes(wfairl, tmp_path):

@@ -69,7 +69,7 @@ def _facts_of_words(task: LearnedTask, held_out: HeldOut | None) -> Iterator[tup
     yield "states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored")
     if model.weighted is not None:
         yield "deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one"
-    yield "held out", _held_out_sentence(held_out, is_told_apart=summary.accepted is not None)
+    yield "held out", _held_out_sentence(held_out)
     yield from (("note", note) for note in ((MEMORISED,) if task.memorised else ()) + task.notes)
 
 
@@ -81,11 +81,11 @@ def _alphabet(model: TaskModel) -> str:
     return f"{len(labels)} labels of {len(names)} propositions, {list_names(names, MOST_NAMED)}"
 
 
-def _held_out_sentence(held_out: HeldOut | None, is_told_apart: bool) -> str:
-    """How well the rule does on words that it was not learned from; `is_told_apart` if there were bad words too."""
+def _held_out_sentence(held_out: HeldOut | None) -> str:
+    """How well the rule does on words that it was not learned from."""
     if held_out is None:
         return "too few words to hold any out"
-    if not is_told_apart:
+    if held_out.precision is not None:  # all words are good
         return (
             f"{held_out.accuracy:.1%} of {held_out.words} good words keep the rule of the others;"
             f" {held_out.precision:.1%} of them do not when two of their labels are lost, doubled or moved"
