@@ -17,7 +17,7 @@ from wfairl.core.automata.words import Word, compress, format_label, format_word
 from wfairl.core.planning.cost import Cost, nominal_cost, path_cost
 from wfairl.core.planning.path import Path as WorldPath
 from wfairl.core.planning.path import effects_along, follow
-from wfairl.core.planning.plan import Detour, Plan
+from wfairl.core.planning.plan import Plan
 from wfairl.core.planning.planner import PLANNERS, Planner, Solution
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.graph import state_name
@@ -178,6 +178,9 @@ def _drawn_episode(world: Any, found: _SupportedPlan, cost: Cost, horizon: int, 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") -> dict[str, Any]:
     plan, path = found.plan, found.plan.path
+    otherwise = [
+        {**vars(one), "state": _place(world, one.state), "control": _name(world, one.control)} for one in plan.detours
+    ]
     document = {
         "controls": [world.controls[control] for control in path.controls],
         "labels": [sorted(label) for label in path.labels],
@@ -186,7 +189,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
-        **({"success": plan.success, "otherwise": _detours(world, plan.detours)} if slips(world) else {}),
+        **({"success": plan.success, "otherwise": otherwise} if slips(world) else {}),
         **found.plan.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
@@ -231,10 +234,6 @@ def _detour_lines(world: Any, plan: Plan) -> Iterator[RenderableType]:
         yield table
     if len(worst) > MOST_DETOURS:
         yield f"and {len(worst) - MOST_DETOURS} more; --json lists them all"
-
-
-def _detours(world: Any, detours: Sequence[Detour]) -> list[dict[str, Any]]:
-    return [{**vars(one), "state": _place(world, one.state), "control": _name(world, one.control)} for one in detours]
 
 
 def _name(world: Any, control: int | None) -> str | None:

@@ -1,14 +1,15 @@
 """Commands that show, exchange, compare and weigh task models: draw, export, import, diff, explain, evidence."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 
-from wfairl.cli.console import out, print_json, tell
+from wfairl.cli.console import tell
 from wfairl.cli.options import AsJson, Jobs, TaskModelFile
 from wfairl.cli.plan import model_and_cost
 from wfairl.core.automata.automaton import Automaton
@@ -220,30 +221,24 @@ def diff(
 
         drawn = draw_side_by_side(found.names, found.automata, next(iter(found.words), ()), found.texts)
         write_atomically(output, print_figure(drawn, output.suffix[1:].lower(), dots_per_inch=144))
-    if as_json:
-        words = [{"word": [sorted(label) for label in word], "verdicts": found.verdicts(word)} for word in found.words]
-        print_json(
-            {"same": not words, "same_plans": found.same_plans, "words": words, "known_labels": found.known_labels}
-        )
-    elif not found.words:
-        out.print("they accept the same words")
-    else:
-        _print_difference(found, bool(known))
-        if output is not None:
-            out.print(f"wrote {output}")
-    if found.words:
+    words = [{"word": [sorted(label) for label in word], "verdicts": found.verdicts(word)} for word in found.words]
+    document = {"same": not words, "same_plans": found.same_plans, "words": words, "known_labels": found.known_labels}
+    tell(document, _difference(found, bool(known), output) if words else ["they accept the same words"], as_json)
+    if words:
         raise typer.Exit(1)
 
 
-def _print_difference(found: AutomataComparison, has_known: bool) -> None:
+def _difference(found: AutomataComparison, has_known: bool, output: Path | None) -> Iterator[RenderableType]:
     table = Table("word", *found.names)
     for word in found.words:
         table.add_row(format_word(word), *found.verdicts(word))
-    out.print(table)
+    yield table
     if has_known and not found.known_labels:
-        out.print("the models agree on all words of labels that they were learned from; these labels may never occur")
+        yield "the models agree on all words of labels that they were learned from; these labels may never occur"
     if found.same_plans:
-        out.print("a planner, which stops when the task is fulfilled, sees no difference")
+        yield "a planner, which stops when the task is fulfilled, sees no difference"
+    if output is not None:
+        yield f"wrote {output}"
 
 
 def explain(
@@ -304,17 +299,14 @@ def evidence(
     weighed = weigh_rules({**automata, LEARNED: learned.finite}, dataset, task, n_jobs=jobs)
     ranked = sorted(weighed.items(), key=lambda item: -item[1].log_evidence)
     best = ranked[0][1]
-    if as_json:
-        rows = [{"rule": name, **one._asdict(), "behind": best.log_evidence - one.log_evidence} for name, one in ranked]
-        print_json({"task": task.name, "learned": list(learned.sentences), "rules": rows})
-        return
+    rows = [{"rule": name, **one._asdict(), "behind": best.log_evidence - one.log_evidence} for name, one in ranked]
     table = Table("rule", "nats behind", "demonstrations that do not fit", "failures that fit")
     for name, one in ranked:
         shown = f"learned: {learned.sentence}" if name == LEARNED else name
         behind = best.log_evidence - one.log_evidence
         table.add_row(shown, f"{behind:.1f}" if behind else "best", _listed(one.unlike), _listed(one.accepted_failures))
     table.add_row("chance", f"{best.log_evidence - best.chance:.1f}", "", "")
-    out.print(table)
+    tell({"task": task.name, "learned": list(learned.sentences), "rules": rows}, [table], as_json)
 
 
 def _rule(source: str) -> Automaton:
