@@ -28,8 +28,6 @@ HIDDEN = (64, 32)
 ROWS_AT_A_TIME = 4096
 """Rows whose hidden layer fits in a core's cache; measured in benchmarks/training.py."""
 
-GRIDS_AT_A_TIME = 256
-
 
 class OtherMapError(BadInputError):
     """A network is given a kind or size of map that it was not made for."""
@@ -54,7 +52,7 @@ class GridConvolution(nn.Sequential):
     def forward(self, grids: Tensor) -> Tensor:
         """A few grids at a time: a one-hot grid is large."""
         dtype = next(self.parameters()).dtype
-        chunks = grids.split(GRIDS_AT_A_TIME)
+        chunks = grids.split(256)
         one_hot = (functional.one_hot(chunk.long(), len(CELL_TYPES)).to(dtype).movedim(-1, 1) for chunk in chunks)
         return torch.cat([super(GridConvolution, self).forward(chunk) for chunk in one_hot])
 

@@ -35,16 +35,6 @@ MAPS_PER_ROW = 3
 SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6
 """Inches: width of the scene, gap between maps, titles, colour scale, and maximum height of a map."""
 
-FADING = 0.72
-SMALLEST_PLACE = 0.015
-"""Size of a place, as a fraction of the image's width."""
-
-NARROWEST_SCALE = 0.02
-"""Least range of the colour scale: smaller differences are not spread over all colours."""
-
-MOST_NODES = 20_000
-"""Product states in a map; of more, a regular sample."""
-
 ARRIVING_MAP = "arriving"
 
 
@@ -86,7 +76,7 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, is_known:
     automaton_state = max(dict.fromkeys(visited), key=visited.count)
     step = visited.index(automaton_state)
     inside = np.flatnonzero(product.automaton_states == automaton_state)
-    inside = inside[:: -(-len(inside) // MOST_NODES)]
+    inside = inside[:: -(-len(inside) // 20_000)]  # of more nodes, a regular sample
     is_oriented = agent.heading is not None
     poses = _poses(agent, product, inside)
     known = np.ones(table.shape, bool) if is_known is None else is_known(product)
@@ -162,14 +152,14 @@ def draw_cost_maps(
     scene = style.place(figure, 0, TITLE, SCENE, scene_height)
     style.show_image(scene, maps.image)
     scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=style.VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
-    margin = max(NARROWEST_SCALE - (high - low), 0.0) / 2
+    margin = max(0.02 - (high - low), 0.0) / 2  # smaller differences are not spread over all colours
     colours = ScalarMappable(Normalize(low - margin, high + margin), style.COST_COLOURS)
     for number, title in enumerate(maps.names):
         row, column = divmod(number, MAPS_PER_ROW)
         x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
         style.write_at(figure, x, y + 0.02, title, style.TEXT, va="top")
         axes = style.place(figure, x, y + TITLE, inches * width, inches * height)
-        style.show_image(axes, maps.image, FADING)
+        style.show_image(axes, maps.image, fading=0.72)
         axes.set_xlim(left, left + width)
         axes.set_ylim(top + height, top)
         _colour_places(axes, maps, number, side, colours)
@@ -178,10 +168,10 @@ def draw_cost_maps(
 
 
 def _side(maps: CostMaps) -> float:
-    """Pixels of the side of a place: the least distance between two places in a row or column."""
+    """Pixels of the side of a place: the least distance between two places in a row or column, unless tiny."""
     gaps = [np.diff(np.unique(axis)) for axis in maps.places.T]
     least = min((float(gap.min()) for gap in gaps if len(gap)), default=float(maps.image.shape[1]))
-    return max(least, SMALLEST_PLACE * maps.image.shape[1])
+    return max(least, 0.015 * maps.image.shape[1])
 
 
 def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:

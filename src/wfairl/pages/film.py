@@ -34,11 +34,6 @@ SMALLEST_SCENE, LARGEST_SCENE = 2.8, 4.4
 COLUMNS, CAPTION, GAP = 4, 0.2, 0.12
 """Frames in a row of a PNG, and inches: of the text below a frame, and between frames."""
 
-FADING = 0.4
-"""Of the scene below a path."""
-
-DOTS_PER_INCH = 200
-
 FRAME = 280  # pixels of the longer side of a frame of a GIF
 STRIP = 68  # pixels of the text below it
 MILLISECONDS = 350
@@ -83,7 +78,7 @@ def write_image(film: Film, output: FilePath) -> None:
     """Write a PNG or a GIF, by the file's name."""
     check_format(output)
     if output.suffix.lower() == ".png":
-        write_atomically(output, style.print_figure(draw_film(film), "png", DOTS_PER_INCH))
+        write_atomically(output, style.print_figure(draw_film(film), "png", dots_per_inch=200))
         return
     stream = io.BytesIO()
     first, *rest = [_tile(film, step) for step in range(len(film.frames))]
@@ -109,7 +104,7 @@ def draw_film(film: Film) -> Figure:
     figure = style.new_figure(width + 2 * GAP, upper + rows * (frame_height + CAPTION + GAP) + 2 * GAP)
     if film.traces is not None:
         scene = style.place(figure, GAP, GAP + (upper - scene_height) / 2, scene_width, scene_height)
-        style.show_image(scene, film.frames[0], FADING)
+        style.show_image(scene, film.frames[0], fading=0.4)
         draw_over(scene, parts, film.traces)
     draw_list(style.place_in_units(figure, GAP + scene_width, GAP, list_width, upper), parts)
     for number, (step, title) in enumerate(zip(steps, titles, strict=True)):

@@ -30,9 +30,6 @@ from wfairl.pages.tiles import TILE, TileSet, data_uri
 from wfairl.pages.world_drawing import rendering_of, state_text
 from wfairl.runs.evaluation import Episode
 
-DIGITS = 6
-"""Of a probability; more than a bar can show."""
-
 
 @dataclass(frozen=True, eq=False)
 class RecordedEpisode:
@@ -117,7 +114,7 @@ def _episode(recording: RecordedEpisode, frames: NDArray[np.int64] | None, autom
     moments = [
         {
             "control": trajectory.controls[moment] if moment < last else None,
-            "probabilities": [round(float(p), DIGITS) for p in probabilities[moment]] if moment < last else None,
+            "probabilities": [round(float(p), 6) for p in probabilities[moment]] if moment < last else None,
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
             "read": len(compress(trajectory.labels[:moment])),
             "state": None if states is None else states[moment],

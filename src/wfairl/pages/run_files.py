@@ -25,9 +25,6 @@ from wfairl.runs.pipeline import DEMONSTRATIONS, EXPERIMENT, PipelineConfig, rea
 from wfairl.runs.run_directory import CONFIG, COST, TASK_MODEL, BrokenRunError, RunConfig, read_config, unfinished
 from wfairl.runs.task_registry import find_task, loaded_sources
 
-SEARCHED_SCENES = 2
-"""Scenes that are searched for what the world enforces."""
-
 
 @dataclass(frozen=True, eq=False)
 class RunFiles:
@@ -67,7 +64,7 @@ class RunFiles:
         """Pairs of propositions that the worlds put into this order, where the rule is an automaton of sets."""
         if self.task_model is None or not self.task_model.summary.closed:
             return []
-        return enforced_orders(map(self.task.make_world, self.scenes(SEARCHED_SCENES)), self.task.propositions)
+        return enforced_orders(map(self.task.make_world, self.scenes(2)), self.task.propositions)
 
     def scenes(self, count: int) -> list[int]:
         """Scenes of the evaluation, failed ones first; none that the run was trained on."""

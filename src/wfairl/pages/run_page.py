@@ -51,9 +51,6 @@ DEFAULT_SCENES = 3
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
 
-LONGEST_RULE = 160
-"""Characters of another rule that the top of the page spells out."""
-
 WAYS = {
     SPECTRAL: "This is the paper's own way: a weighted automaton gives every word the score that it was shown with, and"
     " 0 to all others. So it accepts what was shown and nothing else, and needs failures. The default learner"
@@ -145,7 +142,7 @@ def _doubts(model: TaskModel, orders: Sequence[tuple[str, str]] = ()) -> Iterato
     shown += _misfits(len(posterior.outliers))
     shown += f" and {counted(failures, 'failure')}" if failures else ", no failures"
     longer = "a longer rule, which is listed below"
-    rivals = ((rule if len(rule) <= LONGEST_RULE else longer, weight) for rule, weight in posterior.other_rules(1))
+    rivals = ((rule if len(rule) <= 160 else longer, weight) for rule, weight in posterior.other_rules(1))
     others = "".join(f"; or, with {weight:.0%}: {rule}" for rule, weight in rivals)
     probable = (one for one in posterior.open_doubts if one.probability >= LEAST_WEIGHT)
     doubt = next((one for one in probable if _matters(one.constraint, posterior, orders)), None)

@@ -47,20 +47,14 @@ LEAST_PREFERENCE = 0.03
 step costs 1, the largest preference is 1.2 %. The terrain with a hidden cost has 9.8 % from four demonstrations and
 32 % from 32. See docs/learning-the-cost.md."""
 
-SCENES = 8
-"""In which the preference is measured."""
-
 WIDTH, PLOT = 9.6, 2.6
 """Inches: the width of a chart, and the height of its curves."""
 
 TEXT = 11.5
 """Points; as large as the text around a chart on a screen."""
 
-GAP = 0.36
-"""Inches between names of curves."""
-
-COLOURS, GRID_COLOUR = ("#14735a", "#b4552d"), "#eeece7"
-"""The colours of the page: of the first and the second curve, and of the grid."""
+COLOURS = ("#14735a", "#b4552d")
+"""The colours of the page, of the first and the second curve."""
 
 
 def cost_section(run: RunFiles, cost: CostModel) -> Section:
@@ -101,7 +95,7 @@ def draw_losses(curves: Mapping[str, Mapping[int, float]], selected: int | None 
     figure = style.new_figure(WIDTH, PLOT + 0.85)
     axes = style.place(figure, 0.8, 0.32, WIDTH - 0.85, PLOT)
     style.plain_axes(axes, "epoch", "loss per step", size=TEXT - 1)
-    axes.grid(axis="y", color=GRID_COLOUR, lw=0.8)
+    axes.grid(axis="y", color="#eeece7", lw=0.8)
     axes.ticklabel_format(useOffset=False)
     axes.margins(x=0.01, y=0.12)
     axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
@@ -110,7 +104,7 @@ def draw_losses(curves: Mapping[str, Mapping[int, float]], selected: int | None 
     for (name, losses), colour in zip(curves.items(), COLOURS, strict=False):
         axes.plot(list(losses), list(losses.values()), color=colour, lw=1.7, label=name, solid_capstyle="round")
         style.write_at(figure, left, 0.14, name, TEXT, colour=colour, va="center")
-        left += style.text_width(name, TEXT) + GAP
+        left += style.text_width(name, TEXT) + 0.36
         told.append(f"{name} goes from {losses[min(losses)]:.4g} to {losses[max(losses)]:.4g}")
     if selected is not None:
         first = next(iter(curves.values()))
@@ -129,7 +123,7 @@ def draw_losses(curves: Mapping[str, Mapping[int, float]], selected: int | None 
 def cost_maps(run: RunFiles, cost: CostModel) -> tuple[Block, ...]:
     """Maps of each control's cost over the first scene of the page, or a sentence why there are none."""
     assert run.task_model is not None
-    scenes, is_known = run.scenes(SCENES), None
+    scenes, is_known = run.scenes(8), None
     try:
         if isinstance(cost, SampledCost):
             if float(cost.unit[0]) >= CLAIMED:

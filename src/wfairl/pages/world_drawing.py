@@ -41,9 +41,6 @@ CELL = 32
 
 FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#c3c9d0", "#1b1f24", "#d55e00"
 
-LONGEST_TEXT = 200
-"""Characters of a state as text."""
-
 LONGEST_SIDE = 640
 """Pixels of the longer side of a drawn graph."""
 
@@ -87,7 +84,7 @@ def need_places(world: Any) -> Places:
 def state_text(world: Any, state: Any) -> str:
     """A state as text, for worlds without renderer."""
     text = str(state_name(world, state))
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _class_to_extend(world: Any) -> str:

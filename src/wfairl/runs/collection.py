@@ -32,9 +32,6 @@ SCENES_PER_COLLECTION = 1_000_000
 LARGEST_COLLECTION_SEED = 10**9
 MAX_TRIES_PER_DEMONSTRATION = 50
 
-DEMONSTRATOR = 1
-"""Separates the demonstrator's random numbers from those of the scene, which have the same seed."""
-
 
 Attempted = Demonstration | str | None
 """A demonstration, or why the rule cannot be satisfied in a scene, or None for one that did not end as required."""
@@ -91,7 +88,8 @@ def _attempt(task: Task, policy: Policy, score: float, scene: int) -> Attempted:
     else:
         simulator = ModelSimulator(task.make_world(scene), simulator_rng(scene))
     try:
-        actor = policy.actor(simulator.world, np.random.default_rng([DEMONSTRATOR, scene]))
+        # 1 separates the demonstrator's random numbers from those of the scene, which have the same seed.
+        actor = policy.actor(simulator.world, np.random.default_rng([1, scene]))
     except UnsatisfiableTaskError as error:
         return f"In the scene of seed {scene}: {error}"
     episode = act(actor, simulator, rule_of(task), task.horizon, scene)

@@ -28,9 +28,6 @@ MOST_PROPOSITIONS = 6
 MOST_STATES, MOST_RARE, MOST_LABELS = 40, 12, 128
 """A larger automaton is not compared with guesses, or not with rare ones."""
 
-MOST_JOINTS = 4
-"""Guards of several literals that an automaton asks for."""
-
 MOST_GOALS, MOST_ORDERED = 40, 4
 """Goals for which conditions are searched; needed propositions of which all orders are tried."""
 
@@ -53,7 +50,8 @@ def _describe(automaton: Automaton, labels: frozenset[Label] | None) -> Clauses:
     if labels is None:
         most = 2 if listed_as_it_is else len(names)
         labels = frozenset(frozenset(some) for size in range(most + 1) for some in combinations(names, size))
-    table = _Table.of(automaton, sorted(labels, key=lambda label: (len(label), sorted(label))))
+    ordered = tuple(sorted(labels, key=lambda label: (len(label), sorted(label))))
+    table = _Table(ordered, _minimal(to_table(automaton, ordered)))
     if not table.rows:
         return ("nothing fulfils it",)
     if len(table.rows) > MOST_STATES or len(labels) > MOST_LABELS:
@@ -74,10 +72,6 @@ class _Table(NamedTuple):
     labels: tuple[Label, ...]
     rows: tuple[Row, ...]
 
-    @classmethod
-    def of(cls, automaton: Automaton, labels: Sequence[Label]) -> "_Table":
-        return cls(tuple(labels), _minimal(to_table(automaton, labels)))
-
     @property
     def names(self) -> list[str]:
         """The propositions of the labels."""
@@ -94,9 +88,9 @@ class _Table(NamedTuple):
 
 
 def _with_joints(table: _Table, guards: Iterable[Guard]) -> _Table:
-    """The table with names for guards of several literals; without rows if there is none."""
+    """The table with names for guards of several literals; without rows if there is none, or more than four."""
     joints = {Joint.of(guard) for guard in guards if len(guard.literals) > 1}
-    if not joints or len(joints) > MOST_JOINTS:
+    if not joints or len(joints) > 4:
         return _Table((), ())
     labels = tuple(label | {one for one in joints if one.guard.holds(label)} for label in table.labels)
     return table._replace(labels=labels)

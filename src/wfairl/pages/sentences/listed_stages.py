@@ -11,13 +11,10 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.sentences import Clauses, listed, quote
 from wfairl.pages.sentences.goals import Joint
 
-MOST_LISTED = 9
-"""States of an automaton that is listed in words."""
-
 
 def list_stages(automaton: Automaton) -> Clauses:
     """The stages of an automaton, a clause each; how many there are if that is too long."""
-    if automaton.states > MOST_LISTED + 1:
+    if automaton.states > 10:
         names = sorted(automaton.propositions)
         return (f"a rule in {automaton.states} stages about {listed([quote(name) for name in names], 'and')}",)
     states = [q for q in range(automaton.states) if not automaton.accepting[q]]

@@ -24,8 +24,6 @@ from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic
 PROPOSITION_NAME = r"[^\s&|!'\"\\(),]+"
 """Names that the format can hold: it knows no quotes around them."""
 
-MOST_MACHINE_STATES = 10_000
-
 
 def to_reward_machine(automaton: Automaton) -> str:
     """The automaton as a reward machine, with the states that it has."""
@@ -73,8 +71,8 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
             f"state {mixed[0]} is entered with a reward and without: that rewards a transition, not a word"
         )
     order = sorted({start, *final, *(q for edge in edges for q in edge[:2])}, key=lambda q: (q != start, q))
-    if len(order) > MOST_MACHINE_STATES:
-        raise BadInputError(f"the reward machine has more than {MOST_MACHINE_STATES:,} states")
+    if len(order) > 10_000:
+        raise BadInputError("the reward machine has more than 10,000 states")
     number = {state: i for i, state in enumerate(order)}
     diagrams = Diagrams(sorted(frozenset().union(*(condition.propositions for _, _, condition, _ in edges))))
     conditions = [diagrams.of_condition(condition, diagrams.literal) for _, _, condition, _ in edges]
