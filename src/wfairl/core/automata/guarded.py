@@ -5,9 +5,10 @@ whose guard holds is taken; a label that fulfils no guard leaves the state as it
 many propositions is that of its guards.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -133,31 +134,20 @@ def intersect(one: GuardedAutomaton, other: GuardedAutomaton, waits: bool = Fals
     queue = [(0, 0)]
     rows: list[tuple[Edge, ...]] = []
     for pair in queue:  # which grows meanwhile
-        row = []
-        for guard, targets in _pairs(one, other, pair):
+        row, stay = [], [Edge(Guard(), state) for state in pair]
+        for first, second in product((*one.edges[pair[0]], stay[0]), (*other.edges[pair[1]], stay[1])):
+            guard, targets = first.guard.both(second.guard), (first.target, second.target)
+            if guard is None:
+                continue
             if waits and DEAD not in targets and one.accepting[targets[0]] and not other.accepting[targets[1]]:
                 targets = (pair[0], targets[1])
-            if DEAD in targets:
-                row.append(Edge(guard, DEAD))
-                continue
-            if targets not in numbers:
+            if DEAD not in targets and targets not in numbers:
                 numbers[targets] = len(queue)
                 queue.append(targets)
-            row.append(Edge(guard, numbers[targets]))
+            row.append(Edge(guard, numbers.get(targets, DEAD)))
         rows.append(_needed_edges(row, numbers[pair]))
     accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
     return GuardedAutomaton(tuple(rows), np.array(accepting, bool))
-
-
-def _pairs(
-    one: GuardedAutomaton, other: GuardedAutomaton, pair: tuple[int, int]
-) -> Iterable[tuple[Guard, tuple[int, int]]]:
-    stay = [Edge(Guard(), state) for state in pair]
-    for first in (*one.edges[pair[0]], stay[0]):
-        for second in (*other.edges[pair[1]], stay[1]):
-            guard = first.guard.both(second.guard)
-            if guard is not None:
-                yield guard, (first.target, second.target)
 
 
 def _needed_edges(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
