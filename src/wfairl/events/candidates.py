@@ -53,7 +53,6 @@ class Candidates:
         return len(self.bits)
 
     def constraint(self, index: int) -> EventConstraint:
-        """The candidate with a number."""
         for template, choices in self.blocks:
             if index < len(choices):
                 return EventConstraint(template, tuple(self.propositions[i] for i in choices[index]))

@@ -72,10 +72,7 @@ class Conformance:
 
 
 def conform(
-    model: TaskModel,
-    words: Sequence[Word],
-    cases: Sequence[str] = (),
-    costs: Mapping[Label | str, float] | None = None,
+    model: TaskModel, words: Sequence[Word], cases: Sequence[str] = (), costs: Mapping[Label | str, float] | None = None
 ) -> Conformance:
     """Compare words with a model; `costs` are those of extra and missing events, 1 where it names none."""
     read = as_read(words, model.keep_repeats)
@@ -84,18 +81,15 @@ def conform(
     aligner = Aligner.of(model, costs)
     cost, fitness = aligner.measure(distinct)
     conforming = np.array(model.values(distinct)) >= model.threshold
-    violated: Sequence[tuple[str, ...]] = [()] * len(distinct)
     rule = learned_rule_of(model)
-    if rule is not None:
-        broken = rule.violations(distinct)
-        violated = [tuple(one.sentence for one in some) for some in broken]
-        if rule.relations is not None:
-            cost = cost + rule.relations.deviations(distinct)
-        evidence = np.array([sum(max(one.evidence, 0.0) for one in some) for some in broken])
-        cost = cost + evidence / (1 + evidence)
-    of_each = tuple(violated[i] for i in which)
+    broken = [[] for _ in distinct] if rule is None else rule.violations(distinct)
+    if rule is not None and rule.relations is not None:
+        cost = cost + rule.relations.deviations(distinct)
+    evidence = np.array([sum(max(one.evidence, 0.0) for one in some) for some in broken])
+    cost, sentences = cost + evidence / (1 + evidence), [tuple(one.sentence for one in some) for some in broken]
+    violated = tuple(sentences[i] for i in which)
     return Conformance(
-        model, aligner, tuple(read), tuple(cases), cost[which], fitness[which], of_each, conforming[which]
+        model, aligner, tuple(read), tuple(cases), cost[which], fitness[which], violated, conforming[which]
     )
 
 

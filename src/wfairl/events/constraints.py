@@ -202,7 +202,6 @@ class EventConstraint:
 
     @property
     def sentence(self) -> str:
-        """The constraint, for people."""
         return self._fill(self.template.sentence)
 
     @property

@@ -231,7 +231,6 @@ class _Cases:
 
     @property
     def events(self) -> list[_Event]:
-        """The events of all cases."""
         return [event for case in self.cases.values() for event in case.events]
 
     def add_row(self, row: dict[str, str], where: str) -> None:
@@ -248,7 +247,6 @@ class _Cases:
             current.set_outcome(row["outcome"], self.columns.asked_of_outcome, where)
 
     def assemble(self) -> EventLog:
-        """The words of the cases."""
         if not self.cases:
             raise BadInputError(f"{self.source}: no cases; a log has at least one event")
         self._filter_lifecycle()

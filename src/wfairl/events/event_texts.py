@@ -38,7 +38,6 @@ class Attributes:
         self.chosen = [(match["name"], match["sign"], match["value"]) for match in parts.values() if match is not None]
 
     def of(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Their values in a row or an event; empty where it has none."""
         return {name: given.get(name, "") for name in self.names}
 
     def choose(self, events: Sequence[Mapping[str, str]]) -> None:

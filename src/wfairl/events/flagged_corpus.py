@@ -23,7 +23,6 @@ class FlaggedCorpus:
 
     @classmethod
     def of(cls, words: Sequence[Word], scores: Sequence[float], reading: Reading) -> "FlaggedCorpus":
-        """The words with a flag for each score."""
         read = as_read(words, reading.keep_repeats)
         if not read:
             raise BadWordsError("there are no words to learn from")

@@ -29,7 +29,6 @@ class HeldOut:
 
     @property
     def beats_constant(self) -> bool:
-        """Whether it is more often right than a constant answer."""
         return self.accuracy > self.base_rate
 
 

@@ -54,7 +54,6 @@ def without_implied(constraints: Iterable[EventConstraint]) -> list[EventConstra
 
 
 def _using(one: EventConstraint, uses: Mapping[EventConstraint, list[EventConstraint]]) -> set[EventConstraint]:
-    """A constraint, and those that follow from it and others."""
     found, open_ = {one}, [one]
     while open_:
         new = [other for other in uses.get(open_.pop(), ()) if other not in found]

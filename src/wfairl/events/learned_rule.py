@@ -42,7 +42,6 @@ class SupportedConstraint:
     def of(
         cls, constraint: EventConstraint, support: int, broken: int, evidence: float, kept: bool = True
     ) -> "SupportedConstraint":
-        """A constraint with its cases."""
         return cls(constraint.template.name, constraint.propositions, support, broken, evidence, kept)
 
     @property
@@ -79,7 +78,6 @@ class LearnedRule:
 
     @property
     def constraints(self) -> tuple[SupportedConstraint, ...]:
-        """Those of all terms."""
         return tuple(one for term in self.terms for one in term)
 
     @property
@@ -89,7 +87,6 @@ class LearnedRule:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The rule, for people; empty if every case keeps it."""
         if self.is_conjunction:
             return tuple(one.sentence for one in self.terms[0])
         first, then = ("it fails if ", "or if ") if self.of_failures else ("either ", "or ")
@@ -128,12 +125,10 @@ class LearnedRule:
         return np.split(held, np.cumsum([*map(len, self.terms)])[:-1])
 
     def to_document(self) -> dict[str, Any]:
-        """The record as a JSON object."""
         return {"kind": self.kind, **plain_fields(self)}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":  # noqa: ARG003
-        """Read what `to_document` gave."""
         return parse_fields(cls, document)
 
 

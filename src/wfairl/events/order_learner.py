@@ -43,7 +43,6 @@ class LearnedOrder:
 
     @property
     def constraints(self) -> tuple[EventConstraint, ...]:
-        """The rule as a conjunction."""
         return (
             *(EventConstraint.of("existence", one) for one in self.always),
             *(EventConstraint.of("absence", one) for one in self.never),
@@ -51,7 +50,6 @@ class LearnedOrder:
         )
 
     def broken(self, words: Sequence[Word]) -> list[tuple[EventConstraint, ...]]:
-        """The constraints that each word breaks."""
         held = kept_by(self.constraints, words)
         return [tuple(one for one, kept in zip(self.constraints, row, strict=True) if not kept) for row in held.T]
 

@@ -62,7 +62,6 @@ class Cases:
         return cls(rows, pack_flags(np.ones((1, len(succeeded)), bool))[0], pack_flags(succeeded[None])[0], bits)
 
     def take(self, mask: Bits) -> "Cases":
-        """Some of the cases."""
         return replace(self, all=self.all & mask, flags=self.flags & mask)
 
     def complement(self) -> "Cases":
@@ -71,7 +70,6 @@ class Cases:
 
     @cached_property
     def number(self) -> int:
-        """How many cases there are."""
         return self.among(self.all)
 
     @cached_property
@@ -80,18 +78,15 @@ class Cases:
         return self.among(self.flags)
 
     def among(self, mask: Bits) -> int:
-        """How many cases a mask has."""
         return int(np.bitwise_count(mask).sum())
 
     def satisfying(self, term: Term, among: Bits | None = None) -> Bits:
-        """The cases that satisfy a conjunction."""
         mask = (self.all if among is None else among).copy()
         for literal in term:
             mask &= self.rows[literal] if literal >= 0 else ~self.rows[~literal]
         return mask
 
     def covered(self, terms: Iterable[Term], among: Bits | None = None) -> Bits:
-        """The cases that satisfy one of the conjunctions."""
         return np.bitwise_or.reduce([np.zeros_like(self.all), *(self.satisfying(term, among) for term in terms)])
 
     def predicted(self, rule: Description, among: Bits) -> Bits:
@@ -106,7 +101,6 @@ class Cases:
         return self.among(self.predicted(rule, self.all)) not in (0, self.number)
 
     def bits_of(self, terms: Sequence[Term]) -> float:
-        """Bits of the literals of some conjunctions."""
         half = len(self.rows)
         return sum(float(self.literal_bits[one if one >= 0 else half + ~one]) for term in terms for one in term)
 

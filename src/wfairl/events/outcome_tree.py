@@ -62,8 +62,6 @@ class _Tree:
 
 
 class _Grower:
-    """Grows the tree over some cases."""
-
     def __init__(self, cases: Cases) -> None:
         self.cases, self.bits = cases, cases.literal_bits[: len(cases.rows)]
 

@@ -27,7 +27,7 @@ def read_traces(
     An attribute counts if it stands directly in a trace or an event, and is the event itself or one of `keys`.
     """
     parser, events = expat.ParserCreate(), list[dict[str, str]]()
-    stack: list[tuple[str, dict[str, str]]] = []  # the open tags and their attributes
+    stack, wanted = list[tuple[str, dict[str, str]]](), {event_key, *keys}  # the open tags and their attributes
 
     def where() -> str:
         return f"{path}: line {parser.CurrentLineNumber}"
@@ -41,7 +41,7 @@ def read_traces(
             raise BadInputError(f"{where()}: the file begins with <{tag}> where XES begins with <log>")
         if tag == "trace":
             events.clear()
-        elif stack and stack[-1][0] in ("trace", "event") and attributes.get("key") in (event_key, *keys):
+        elif stack and stack[-1][0] in ("trace", "event") and attributes.get("key") in wanted:
             stack[-1][1][attributes["key"]] = attributes.get("value", "")
         stack.append((tag, {}))
 

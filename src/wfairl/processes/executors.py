@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from functools import partial
 from multiprocessing import resource_tracker
-from multiprocessing.connection import wait as wait_for_any
 from typing import Any
 
 SECONDS_TO_END = 0.02
@@ -48,14 +48,11 @@ class LocalProcesses(ThreadPoolExecutor):
             process.shutdown()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_over = False
-        try:
+        with ExitStack() as stack:
+            stack.callback(self.terminate)  # after Ctrl-C, also in the shutdown: do not wait for running jobs
             if kind is None:
                 self.shutdown()
-                is_over = True
-        finally:
-            if not is_over:  # such as Ctrl-C, also in the shutdown: do not wait for running jobs
-                self.terminate()
+                stack.pop_all()
 
     def terminate(self) -> None:
         """End all child processes of this process at once, whatever they do."""
@@ -101,5 +98,5 @@ def _begin(prepare: Callable[[], None] | None) -> None:
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    wait_for_any([parent.sentinel])
+    parent.join()
     os._exit(1)

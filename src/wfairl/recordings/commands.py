@@ -163,7 +163,6 @@ def _surprises(log: Log, slip: SlipEstimate | None) -> Iterator[RenderableType]:
 
 
 def _way_to_model(recordings: Iterable[Recording]) -> str:
-    """How to plan for what the model does not foresee."""
     try:
         estimate = estimate_slip(recordings)
     except BadInputError:

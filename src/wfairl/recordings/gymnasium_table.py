@@ -55,7 +55,6 @@ class GymnasiumWorld:
         }
 
     def outcomes(self, state: int, control: int) -> Outcomes:
-        """See `World`."""
         if state in self._ended:
             return ((1.0, state),)
         answer = ((probability, int(after)) for probability, after, *_ in self._table[state][control])

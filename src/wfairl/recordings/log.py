@@ -115,7 +115,6 @@ def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
 def _read_episode(
     entry: Any, task: Task, make_world: Callable[[int], World[Any]]
 ) -> tuple[Demonstration, PathMatch | Recording | None]:
-    """A demonstration, and how it was read."""
     _check_entry(entry, task)
     seed = entry.get("seed", 0)
     world, controls = make_world(seed), entry.get("controls")

@@ -85,10 +85,8 @@ def read_states(
     waiting: int | None = None  # the control that led to a state that the model does not have
     for step, wanted in enumerate(recorded[1:]):
         given = None if controls is None else control_number(world, controls[step], step)
-        if waiting is None:
-            control, after, is_expected = read.next(states[-1], given, wanted, rng, step)
-        else:
-            control, after, is_expected = waiting, read.find(wanted), False
+        found = None if waiting is None else (waiting, read.find(wanted), False)
+        control, after, is_expected = found or read.next(states[-1], given, wanted, rng, step)
         if after is None:
             unknown.append(wanted)
             waiting = control
@@ -126,7 +124,8 @@ class _Reader:
 
     def __init__(self, world: World[Any]):
         self.world = world
-        self._equal = lru_cache(None)(lambda value, state: _equals(json.loads(value), state_name(world, state)))
+        equal = lru_cache(None)(lambda value, state: _equals(json.loads(value), state_name(world, state)))
+        self.means = lambda value, state: equal(json.dumps(value), state)
 
     def available(self, state: Any) -> list[int]:
         return np.flatnonzero(available_controls(self.world, state)).tolist()
@@ -142,7 +141,7 @@ class _Reader:
             (self.world.label(state, one, after), one, after)
             for one in (available if control is None else [control])
             for _, after in outcomes_of(self.world, state, one)
-            if self._is(wanted, after)
+            if self.means(wanted, after)
         ]
         if fitting:
             alike = [one for one in fitting if one[0] == fitting[0][0]]
@@ -158,7 +157,7 @@ class _Reader:
     def find(self, wanted: Any) -> int | None:
         """The state that a value means, None if the model has none."""
         assert isinstance(self.world, GraphWorld)
-        return next((one for one in range(len(self.world.table.successors)) if self._is(wanted, one)), None)
+        return next((one for one in range(len(self.world.table.successors)) if self.means(wanted, one)), None)
 
     def like(self, state: int, after: int) -> str:
         """The control that leads there, `STAYED`, or `ELSEWHERE`."""
@@ -172,9 +171,6 @@ class _Reader:
         others = [u for u in self.available(state) if u != control]
         leading = sum(self.world.step(state, u) == after for u in others)
         return self.world.step(state, control) == after, leading / max(len(others), 1)
-
-    def _is(self, wanted: Any, state: Any) -> bool:
-        return self._equal(json.dumps(wanted), state)
 
 
 def _equals(value: Any, state: Any) -> bool:
