@@ -115,11 +115,8 @@ def explore_scenes(seeds: Sequence[int], dataset: Dataset, task: Task, n_jobs: i
 
 def difference(one: Table, other: Table) -> Table:
     """The minimal table of an automaton that accepts what one accepts, unless the other has accepted by then."""
-    states, dead = len(one), len(other)  # state q + states * r; r is `dead` once the other one is
-    rows = []
-    for r in range(dead + 1):
-        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
-        ahead = np.where(after == DEAD, dead, after)
-        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
-        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
-    return canonical_table(np.ascontiguousarray(np.vstack(rows).astype(np.int32)))
+    dead, labels = len(other), one.shape[1]
+    ahead = np.vstack([np.where(other == DEAD, dead, other), np.full(labels, dead)])[:, None]  # dead stays dead
+    pairs = np.where(one >= 0, one + len(one) * np.maximum(ahead, 0), one)
+    pairs = np.where(ahead == ACCEPTED, DEAD, pairs)  # the other has accepted: no word from here on differs
+    return canonical_table(np.ascontiguousarray(pairs.reshape(-1, labels), np.int32))
