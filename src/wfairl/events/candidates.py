@@ -16,11 +16,7 @@ Bits = NDArray[np.uint64]
 
 def templates_for(keep_repeats: bool, finite: bool = True) -> list[Template]:
     """Templates that count only if repeats mean something; with `finite`, only those that an automaton can say."""
-    return [
-        template
-        for template in TEMPLATES
-        if (keep_repeats or not template.counting) and (template.transitions or not finite)
-    ]
+    return [one for one in TEMPLATES if (keep_repeats or not one.counting) and (one.transitions or not finite)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,9 +94,7 @@ def _notes(rule: LearnedRule, unpaired: Sequence[str], used: int, words: int) ->
 
 def _most_paired(words: int, keep_repeats: bool) -> int:
     """How many propositions may be paired so that the rows of that many words fit into memory."""
-    ordered = sum(
-        0.5 if template.symmetric else 1.0 for template in templates_for(keep_repeats) if template.arguments == 2
-    )
+    ordered = sum(0.5 if one.symmetric else 1.0 for one in templates_for(keep_repeats) if one.arguments == 2)
     return math.isqrt(int(MEMORY / ordered / max(words, 1)))
 
 
@@ -107,13 +105,12 @@ def automaton_of_rule(rule: LearnedRule, alphabet: Sequence[Label], max_states: 
     """
     if rule.is_conjunction:
         return _fit_into(rule.terms[0], alphabet, max_states)
+    labels = len(alphabet)
     try:
-        tables = [
-            intersect_dfas([_table(one, alphabet) for one in term], len(alphabet), max_states) for term in rule.terms
-        ]
-        none = intersect_dfas([*map(complement, tables)], len(alphabet), max_states)
+        terms = [intersect_dfas([_table(one, alphabet) for one in term], labels, max_states) for term in rule.terms]
+        none = intersect_dfas([*map(complement, terms)], labels, max_states)
     except TooManyStatesError:
-        return 0, to_finite(all_words(len(alphabet)), tuple(alphabet))
+        return 0, to_finite(all_words(labels), tuple(alphabet))
     whole = none if rule.of_failures else complement(none)
     return len(rule.constraints), to_finite(whole, tuple(alphabet))
 

@@ -18,6 +18,7 @@ MOST_VALUES = 20
 MISSING = ("", "?", "nan", "none", "na", "n/a", "unknown")
 """Texts, in small letters, where a number or an outcome is not known."""
 
+ADVICE = "write it as 2026-03-01T09:00:00 (ISO 8601)"
 YEAR_LAST = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})(.*)")
 YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)")
 
@@ -92,8 +93,7 @@ def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
         if match := YEAR_LAST.match(text):
             if match[2] == "/" and day_first == month_first:
                 raise BadInputError(
-                    f"{where}: the time is {text!r}, in which day and month cannot be told apart; write it as"
-                    " 2026-03-01T09:00:00 (ISO 8601)"
+                    f"{where}: the time is {text!r}, in which day and month cannot be told apart; {ADVICE}"
                 )
             day, month = (match[1], match[3]) if match[2] == "." or day_first else (match[3], match[1])
             text = f"{match[4]}-{month:0>2}-{day:0>2}{match[5]}"
@@ -102,9 +102,7 @@ def time_parser(times: Iterable[str]) -> Callable[[str, str], datetime | float]:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
-            raise BadInputError(
-                f"{where}: the time is {given!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
-            ) from None
+            raise BadInputError(f"{where}: the time is {given!r}; {ADVICE} or as a number") from None
 
     return parse
 

@@ -41,7 +41,8 @@ def find_outcome_rule(
     right, by_tree, constant = _right_in_folds(cases, len(succeeded), rng, searches)
     if is_better(by_tree, right, 0.5):
         found, right = tree_terms(cases), by_tree
-    if cases.predicts(found) and not is_better(right, constant, 1.0):
+    is_constant = cases.among(cases.predicted(found, cases.all)) in (0, cases.number)
+    if not is_constant and not is_better(right, constant, 1.0):
         found = NO_TERMS
     return _learned(found, candidates, cases), found.bits + _side_bits(found.terms, cases)
 

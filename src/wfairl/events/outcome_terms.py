@@ -96,10 +96,6 @@ class Cases:
         most = [there for here, there in sides if 2 * self.among(here & self.flags) > self.among(here)]
         return np.bitwise_or.reduce([np.zeros_like(among), *most])
 
-    def predicts(self, rule: Description) -> bool:
-        """Whether the majorities on the two sides of a rule differ."""
-        return self.among(self.predicted(rule, self.all)) not in (0, self.number)
-
     def bits_of(self, terms: Sequence[Term]) -> float:
         half = len(self.rows)
         return sum(float(self.literal_bits[one if one >= 0 else half + ~one]) for term in terms for one in term)

@@ -27,7 +27,8 @@ PRICE = 0.5
 def tree_terms(cases: Cases) -> Description:
     """The rule of the tree; the bits are those of the tree."""
     tree = _Grower(cases).grow(cases.all)
-    terms, others = ([leaf.term for leaf in tree.leaves if leaf.is_good == good] for good in (True, False))
+    terms = [leaf.term for leaf in tree.leaves if 2 * leaf.flagged > leaf.total]
+    others = [leaf.term for leaf in tree.leaves if 2 * leaf.flagged <= leaf.total]
     if not (terms and others):
         return NO_TERMS
     terms, others = simplified(terms, cases), simplified(others, cases)
@@ -42,10 +43,6 @@ class _Leaf(NamedTuple):
     cases: Bits
     total: int
     flagged: int
-
-    @property
-    def is_good(self) -> bool:
-        return 2 * self.flagged > self.total
 
 
 @dataclass(frozen=True)

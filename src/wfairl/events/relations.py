@@ -103,12 +103,8 @@ class Relations:
         places = np.stack([_surprise(active - held, active), _surprise(held, active)], axis=1)
         places *= 1 - np.eye(len(self.propositions))
         equal = np.stack([_surprise(self.cases - self.equal, self.cases), _surprise(self.equal, self.cases)])
-        return (
-            places,
-            equal,
-            _surprise(self.often, self.cases),
-            _surprise(self.follows, self.follows.sum(axis=1, keepdims=True)),
-        )
+        follows = _surprise(self.follows, self.follows.sum(axis=1, keepdims=True))
+        return places, equal, _surprise(self.often, self.cases), follows
 
     def deviations(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """How far off each word is, shape [words]; 0 where nothing is rare. Unknown events have no relations."""

@@ -167,10 +167,8 @@ def _way_to_model(recordings: Iterable[Recording]) -> str:
         estimate = estimate_slip(recordings)
     except BadInputError:
         return "To plan for them, say in the world how likely they are: `outcomes` instead of `step`."
-    return (
-        f"To plan for them, use --estimate-slip: a control is replaced by another one in {estimate.probability:.1%} of"
-        " the steps."
-    )
+    often = f"a control is replaced by another one in {estimate.probability:.1%} of the steps"
+    return f"To plan for them, use --estimate-slip: {often}."
 
 
 def _way_to_right_chances(task: str, slip: SlipEstimate | None) -> str:
