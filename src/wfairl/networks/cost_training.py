@@ -73,8 +73,8 @@ class NetworkLoss:
         self.inputs: dict[Product, NodeInputs] = {}
         self.needed = {product: _needed(scenes) for product, scenes in by_product(training.scenes).items()}
         for product, (numbers, *parts) in training.inputs.items():
-            parts = tuple(map(torch.from_numpy, parts))
-            self.inputs[product] = NodeInputs(numbers, product.successors.shape[1], parts)
+            tensors = tuple(map(torch.from_numpy, parts))
+            self.inputs[product] = NodeInputs(numbers, product.successors.shape[1], tensors)
 
     def mean(self, scenes: Sequence[TrainingScene]) -> float:
         """The loss per step."""

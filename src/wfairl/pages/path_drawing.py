@@ -137,8 +137,9 @@ def _draw_mark(axes: Any, part: PathPart, fill: str, centre: Any, radius: float)
     axes.add_patch(Circle(tuple(centre), radius, fc=fill, ec=rim, lw=0.7, zorder=4))
     if part.is_accepted:
         axes.add_patch(Circle(tuple(centre), 0.82 * radius, fc="none", ec=rim, lw=0.5, zorder=4))
-    text, middle = str(part.first), {"ha": "center", "va": "center_baseline"}
-    style.write(axes, *centre, text, {1: 6.0, 2: 5.0}.get(len(text), 3.8), style.ink_on(fill), **middle, zorder=4)
+    text, (x, y) = str(part.first), centre
+    size = {1: 6.0, 2: 5.0}.get(len(text), 3.8)
+    style.write(axes, x, y, text, size, style.ink_on(fill), ha="center", va="center_baseline", zorder=4)
 
 
 def step_length(traces: Sequence[Trace]) -> float:
