@@ -35,22 +35,11 @@ from wfairl.questions.scene_proposal import SceneProposal, propose_scene
 from wfairl.runs.data_sets import load
 from wfairl.runs.task_registry import find_task
 
-CANDIDATE_SCENES = 24
-"""Scenes to choose from, unless they are given."""
+CANDIDATE_SCENES, PRINTED_OPINIONS = 24, 3
+"""Scenes to choose from, unless they are given, and automata that are printed on each side."""
 
-PRINTED_OPINIONS = 3
-
-
-class Reply(StrEnum):
-    """An answer to a question."""
-
-    YES = "yes"
-    NO = "no"
-    FIRST = "first"
-    SECOND = "second"
-    THIRD = "third"
-    FOURTH = "fourth"
-
+Reply = StrEnum("Reply", "YES NO FIRST SECOND THIRD FOURTH")
+"""An answer to a question; its value is in small letters."""
 
 WAYS = (Reply.FIRST, Reply.SECOND, Reply.THIRD, Reply.FOURTH)
 

@@ -41,11 +41,8 @@ LEAST_INFORMATION = 0.002
 TIE_NATS = 0.02
 """Nats within which a shorter path, which is easier to judge, is preferred."""
 
-MAX_PLANNED = 24
-"""The most probable automata whose plans are asked about."""
-
-MAX_BROKEN = 24
-"""The most probable constraints that plans break on purpose."""
+MAX_PLANNED, MAX_BROKEN = 24, 24
+"""The most probable automata whose plans are asked about, and the most probable constraints that plans break."""
 
 
 class NothingToAskError(FailedRunError):

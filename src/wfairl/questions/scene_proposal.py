@@ -11,12 +11,13 @@ task. The expectation over t is a mean over draws.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.automata.automaton import ACCEPTED, Label
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.core.automata.minimisation import Table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -28,11 +29,8 @@ from wfairl.core.worlds.task import Task
 from wfairl.questions.hypotheses import ExploredScenes, Hypothesis, explore_scenes, hypotheses_of, required_posterior
 from wfairl.questions.question import LEAST_INFORMATION, NothingToAskError
 
-MAX_COMPARED = 16
-"""Number of most probable automata that are compared."""
-
-DRAWS = 3
-"""Demonstrations drawn for each probable automaton."""
+MAX_COMPARED, DRAWS = 16, 3
+"""The most probable automata that are compared, and demonstrations drawn for each."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +112,7 @@ def scene_log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature:
 
 def _automaton_states(table: Table, word: NDArray[np.int32]) -> list[int]:
     """The automaton state before each label; none at all for a word that is not accepted exactly at its end."""
-    after, states = table.tolist(), [0]
-    for label in word.tolist():
-        if states[-1] < 0:
-            return []
-        states.append(after[states[-1]][label])
+    states = list(accumulate(word, lambda state, label: int(table[state, label]) if state >= 0 else DEAD, initial=0))
     return states[:-1] if states[-1] == ACCEPTED else []
 
 
