@@ -62,8 +62,8 @@ class AccessControl:
         elif self._is_own_request(scope, headers) and self._has_cookie(scope, headers):
             scope["root_path"] = self._folder
             await self._application(scope, receive, _with_headers(send, headers["host"]))
-        elif scope.get("method") == "GET" and (query := self._query_without_token(scope)) is not None:
-            await self._admission(scope["path"], query)(scope, receive, send)
+        elif scope.get("method") == "GET" and (admission := self._admission(scope)) is not None:
+            await admission(scope, receive, send)
         else:
             await _refuse(scope, receive, send)
 
@@ -86,21 +86,18 @@ class AccessControl:
         is_here = hmac.compare_digest(scope["path"].encode()[: len(folder)], folder)
         return is_here and any(hmac.compare_digest(one.strip().encode(), known) for one in given)
 
-    def _query_without_token(self, scope: Scope) -> str | None:
-        """The rest of the query if it has the right token; else None."""
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = query.pop("token", [""])[0]
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
-            return None
-        return urlencode(query, doseq=True)
-
-    def _admission(self, path: str, query: str) -> HTMLResponse:
-        """Set the cookie, and go on to the same page in the folder of this run.
+    def _admission(self, scope: Scope) -> HTMLResponse | None:
+        """With the right token: set the cookie, and go on to the same page in the folder of this run.
 
         A page goes on, not a redirect: after a redirect the browser would still take the request for one of the page
         that had the link, and withhold the cookie.
         """
-        path = self._folder + quote("/" + path.lstrip("/")) + (f"?{query}" if query else "")
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.pop("token", [""])[0]
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return None
+        rest = f"?{urlencode(query, doseq=True)}" if query else ""
+        path = self._folder + quote("/" + scope["path"].lstrip("/")) + rest
         cookie = f"{self._cookie}={self._secret}; Path={self._folder}/; HttpOnly; SameSite=Strict"
         return HTMLResponse(going_on(path), headers={**BARE, "set-cookie": cookie})
 

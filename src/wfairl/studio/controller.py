@@ -28,10 +28,8 @@ from wfairl.studio.task_spec import Inventive, TaskSpec
 from wfairl.studio.views import ANSWER, HEADER, HISTORY, PROGRESS, SCENE, UNDERSTANDING, WATCH, Findings
 from wfairl.studio.workers import JobRunner, Progress, QueuedJob, StoppedError
 
-TRIAL_SCENES = 10
-
-REMEMBERED_MODELS = 16
-"""Models of earlier evidence that undo and redo show again at once."""
+TRIAL_SCENES, REMEMBERED_MODELS = 10, 16
+"""Scenes that are tried at once, and models of earlier evidence that undo and redo show again at once."""
 
 
 class SessionController:
@@ -236,7 +234,8 @@ class SessionController:
             world = self.session.worlds.world(self.session.state.spec, seed)
             refusal = capitalised(str(error).split(". ")[0].removesuffix(".") + ".")
             watched = {"seed": seed, **encode_film(world, [world.initial_state]), "refusal": refusal}
-        self.findings.show_watched(watched)
+        found = self.findings
+        found.watched, found.watched_seed, found.map, found.is_outdated = watched, seed, None, False
         self.changed(WATCH)
 
     async def _try_scenes(self) -> None:
@@ -319,7 +318,7 @@ class SessionController:
             PROGRESS: lambda: {"job": job},
             SCENE: lambda: {**common, **views.scene_view(session, findings)},
             WATCH: lambda: views.watch_view(findings),
-            ANSWER: lambda: views.answer_view(findings),
+            ANSWER: lambda: {"question": None, "frames": [], "tiles": [], **findings.asked},
             UNDERSTANDING: lambda: {**views.understanding_view(session, findings, self._model_view), **busy},
             HISTORY: lambda: views.history_view(session),
         }

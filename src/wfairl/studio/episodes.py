@@ -46,7 +46,7 @@ def explain_episode(
             "is_untested": t in untested,  # whether no demonstration tests the label in its state
             "control": controls[t] if t < len(controls) else None,  # the next one
             "costs": [float(q) if np.isfinite(q) else None for q in Qs[t]] if t < len(Qs) else (),  # of each control
-            "reasons": _reasons(world, model, path.states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
+            "reasons": [_reason(path, model, t, u, Qs[t]) for u in range(len(Qs[t]))] if t < len(Qs) else (),
         }
         for t in range(len(path.states))
     ]
@@ -120,25 +120,16 @@ def policy_of(model: TaskModel, cost: Cost, task: Task) -> CautiousPolicy:
     return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
 
 
-def _reasons(
-    world: World[Any], model: TaskModel, state: Any, automaton_state: int, Q: NDArray[np.float64]
-) -> tuple[str, ...]:
-    """Why each control would be worse."""
+def _reason(path: Path, model: TaskModel, t: int, control: int, Q: NDArray[np.float64]) -> str:
+    """Why a control would be worse at a moment."""
+    world, state = path.world, path.states[t]
     if np.isinf(Q).all():
-        return ("The task is already lost: no path from here completes it.",) * len(Q)
-    available = available_controls(world, state)
-    return tuple(
-        _reason(world, model, state, automaton_state, control, float(Q[control] - Q.min()))
-        if available[control]
-        else "It is not available here."
-        for control in range(len(Q))
-    )
-
-
-def _reason(world: World[Any], model: TaskModel, state: Any, automaton_state: int, control: int, excess: float) -> str:
-    outcomes = outcomes_of(world, state, control)
+        return "The task is already lost: no path from here completes it."
+    if not available_controls(world, state)[control]:
+        return "It is not available here."
+    outcomes, excess = outcomes_of(world, state, control), float(Q[control] - Q.min())
     labels = [(probability, world.label(state, control, after)) for probability, after in outcomes]
-    deadly = [one for one in labels if model.finite.read(automaton_state, one[1]) == DEAD]
+    deadly = [one for one in labels if model.finite.read(path.automaton_states[t], one[1]) == DEAD]
     risk = sum(probability for probability, _ in deadly)
     if len(deadly) == len(labels):
         return f"It breaks a rule: {format_label(deadly[0][1])} must not hold here, or the task is lost."

@@ -218,7 +218,6 @@ def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionContro
         parts = {name: part_types[name](controller.view(name)) for name in PARTS}
     outdated: set[str] = set()
     client = ui.context.client
-    loop = asyncio.get_running_loop()
 
     def flush() -> None:
         names = sorted(outdated)
@@ -232,7 +231,7 @@ def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionContro
 
     def listen(name: str) -> None:
         if not outdated:
-            loop.call_soon(flush)
+            asyncio.get_running_loop().call_soon(flush)
         outdated.add(name)
 
     for one in parts.values():

@@ -110,8 +110,9 @@ class Session:
         """
         walk, controls = self._walk, self.state.controls
         if walk is None or walk.world is not self.world or tuple(walk.controls) != controls[: len(walk)]:
-            walk = self._walk = _walk(self.world, self.state.seed)
-        return _go_on(walk, controls)
+            walk = None
+        self._walk = _go_on(self.world, self.state.seed, controls, walk)
+        return self._walk
 
     @property
     def dataset(self) -> Dataset:
@@ -268,7 +269,7 @@ class Session:
             score = SUCCESS_SCORE if path.right else FAILURE_SCORE
             world = self.worlds.world(spec, path.seed)
             if slips(world) and not path.effects:
-                walked = _go_on(_walk(world, path.seed), path.controls).path
+                walked = _go_on(world, path.seed, path.controls).path
                 self._replays[key] = Demonstration.of(walked, score, path.seed)
             else:
                 self._replays[key] = replay(world, path.controls, score, path.seed, path.effects)
@@ -291,14 +292,11 @@ def check_control(world: World[Any], control: int, state: Any) -> None:
         raise BadInputError(f"{world.controls[control]} is not available here")
 
 
-def _walk(world: World[Any], seed: int) -> Walk:
-    return Walk(ModelSimulator(world, simulator_rng(seed)))
-
-
-def _go_on(walk: Walk, controls: Sequence[int]) -> Walk:
-    """Take those controls that a walk has not taken yet."""
+def _go_on(world: World[Any], seed: int, controls: Sequence[int], walk: Walk | None = None) -> Walk:
+    """A walk along controls, from its start or from where another one has come to."""
+    walk = Walk(ModelSimulator(world, simulator_rng(seed))) if walk is None else walk
     for control in controls[len(walk) :]:
-        check_control(walk.world, control, walk.states[-1])
+        check_control(world, control, walk.states[-1])
         walk.take(control)
     return walk
 

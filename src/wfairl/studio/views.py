@@ -39,10 +39,6 @@ class Findings:
     is_outdated: bool = False  # whether the episode was planned with an earlier model or cost
     revision: int = 0  # how often something was dropped; a page asks for what it shows once for each
 
-    def show_watched(self, watched: dict[str, Any]) -> None:
-        """Keep an episode of the agent, or why there is none."""
-        self.watched_seed, self.watched, self.map, self.is_outdated = watched["seed"], watched, None, False
-
     def drop_question(self) -> None:
         """Drop the question: it was answered, perhaps with "I don't know"."""
         self.asked = {}
@@ -79,9 +75,9 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
     state = session.state
     has_world = not session.worlds.missing(state.spec, [state.seed])
     marked = [(name, one) for name, one in state.spec.propositions.items() if one["is"] == "at"]
-    common = {
+    common: dict[str, Any] = {
         "seed": state.seed,
-        "controls": keys_of(session.world.controls) if has_world else [],
+        "controls": [],
         "has_model": session.model is not None,
         "is_current": session.model is not None and session.is_current,
         "revision": findings.revision,
@@ -92,21 +88,19 @@ def scene_view(session: Session, findings: Findings) -> dict[str, Any]:
         "has_world": has_world,
         "marked_cells": [{"name": name, "x": one["x"], "y": one["y"]} for name, one in marked],
     }
-    return {**common, **(_demonstration_view(session, findings) if has_world else {})}
-
-
-def _demonstration_view(session: Session, findings: Findings) -> dict[str, Any]:
-    """The unfinished demonstration."""
-    state, world, walk = session.state, session.world, session.walk
+    if not has_world:
+        return common
+    world, walk, proposal = session.world, session.walk, findings.proposal
     if findings.encoder_seed != state.seed:
         findings.encoder, findings.encoder_seed = FrameEncoder(), state.seed
-    proposal, now = findings.proposal, walk.states[-1]
-    path = [] if session.model is None else session.model.finite.run(walk.labels)
+    now, path = walk.states[-1], [] if session.model is None else session.model.finite.run(walk.labels)
     # what the probable automata would do in the proposed scene
     plans = () if proposal is None else proposal.plans[:SHOWN_PLANS]
     told = [{"text": one.text, "word": _word(one.labels, False), "steps": len(one.labels)} for one in plans]
     return {
+        **common,
         **encode_film(world, [now], findings.encoder),
+        "controls": keys_of(world.controls),
         "description": describe_scene(world, now),
         "steps": len(state.controls),
         "word": _word(walk.labels),
@@ -128,11 +122,6 @@ def watch_view(findings: Findings) -> dict[str, Any]:
     """An episode of the agent, with explanations."""
     nothing: dict[str, Any] = {"episode": None, "refusal": "", "frames": [], "tiles": []}
     return {**nothing, **findings.watched, "map": findings.map, "is_outdated": findings.is_outdated}
-
-
-def answer_view(findings: Findings) -> dict[str, Any]:
-    """A path, and the question whether it would be right."""
-    return {"question": None, "frames": [], "tiles": [], **findings.asked}
 
 
 def understanding_view(session: Session, findings: Findings, model: dict[str, Any] | None) -> dict[str, Any]:
