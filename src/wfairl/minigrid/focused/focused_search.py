@@ -79,7 +79,6 @@ class FocusedSearch:
         self._is_segment = False
         self.expansions = self.unproven = 0
         self._nodes, self._open_list = NodeTable.with_room(0), OpenList.with_room(1024)
-        self._wanted = np.empty(EXPAND_AT_ONCE, np.int64)
         self._search_number = 0
         self._situations: Product | None = None
 
@@ -244,10 +243,11 @@ class FocusedSearch:
         progress = kernel.SearchProgress(kernel.NEEDS_SUCCESSORS, least, 1, 0, 0)
         outcome = progress.outcome
         while outcome in (kernel.NEEDS_SUCCESSORS, kernel.NO_ROOM):
-            progress = kernel.continue_search(self._graph, self._nodes, self._open_list, search, progress, self._wanted)
+            progress = kernel.continue_search(self._graph, self._nodes, self._open_list, search, progress)
             outcome = progress.outcome
             if outcome == kernel.NEEDS_SUCCESSORS:
-                self._expand(self._wanted[: progress.detail])
+                ahead = self._open_list.entries[: min(progress.size, EXPAND_AT_ONCE, 1 + progress.expansions // 8)]
+                self._expand(ahead[ahead >= 0])
                 if len(self.product) > max_nodes:
                     outcome = kernel.STOPPED
             elif outcome == kernel.NO_ROOM:
@@ -255,7 +255,7 @@ class FocusedSearch:
         self.expansions += progress.expansions
         nodes = self._nodes
         if outcome == kernel.PATH_FOUND:
-            kernel.lower_upper_bounds(self._graph, nodes, start, progress.detail)
+            kernel.lower_upper_bounds(self._graph, nodes, start, progress.transition)
         if weight == 1.0 or outcome == kernel.NO_PATH:
             reached = np.flatnonzero(nodes.search_number[: len(self.product)] == self._search_number)
             bounds = np.maximum(nodes.lower_bounds[reached], progress.least_priority - nodes.cost_so_far[reached])

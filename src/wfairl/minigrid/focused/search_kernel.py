@@ -25,8 +25,8 @@ from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid.product_nodes import NOT_EXPANDED
 
 PATH_FOUND, NEEDS_SUCCESSORS, NO_PATH, NO_ROOM, STOPPED = range(5)
-"""Why a search pauses or ends. `NEEDS_SUCCESSORS` asks for the successors of some nodes, `NO_ROOM` for a larger open
-list. `STOPPED` means that the expansion limit is reached."""
+"""Why a search pauses or ends. `NEEDS_SUCCESSORS` asks for those of the first entry of the open list, `NO_ROOM` for a
+larger open list. `STOPPED` means that the expansion limit is reached."""
 
 
 class Graph(NamedTuple):
@@ -102,9 +102,7 @@ class SearchProgress(NamedTuple):
     least_priority: float  # the least priority in the open list; with w = 1, the optimum is at least this
     size: int  # the number of entries in the open list
     expansions: int  # the number of nodes that were expanded
-    # with `PATH_FOUND`, the transition that ends in acceptance or in a node with a known path; with `NEEDS_SUCCESSORS`,
-    # the number of nodes that need them
-    detail: int
+    transition: int  # with `PATH_FOUND`, the one that ends in acceptance or in a node with a known path
 
 
 @njit(cache=True, nogil=True)
@@ -114,9 +112,8 @@ def continue_search(
     open_list: OpenList,
     search: SearchSettings,
     progress: SearchProgress,
-    wanted: NDArray[np.int64],
 ) -> SearchProgress:
-    """Search on from where it has paused; `wanted` becomes the nodes that need successors, the best ones first."""
+    """Search on from where it has paused."""
     successors, situations, costs = graph
     controls = successors.shape[1]
     heuristic = nodes.lower_bounds if search.weight == 1.0 else nodes.estimates
@@ -134,12 +131,7 @@ def continue_search(
         if expansions >= search.expansion_limit:
             return SearchProgress(STOPPED, least, size, expansions, 0)
         if successors[node, 0] == NOT_EXPANDED:
-            most = min(wanted.size, 1 + expansions // 8)
-            size, count = _pop_unexpanded(graph, nodes, open_list, size, search.number, wanted[:most])
-            for node in wanted[:count]:
-                g = nodes.cost_so_far[node]
-                size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
-            return SearchProgress(NEEDS_SUCCESSORS, least, size, expansions, count)
+            return SearchProgress(NEEDS_SUCCESSORS, least, size, expansions, 0)
         size = _pop(open_list, size)
         expansions += 1
         for control in range(controls):
@@ -160,25 +152,6 @@ def continue_search(
                 if nodes.lower_bounds[after] < nodes.upper_bounds[after]:
                     size = _push(open_list, size, total + search.weight * heuristic[after], total, after)
     return SearchProgress(NO_PATH, search.cost_limit, 0, expansions, 0)
-
-
-@inner
-def _pop_unexpanded(
-    graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
-) -> tuple[int, int]:
-    """Pop nodes without successors into `wanted` until another entry comes first; the new size, and their number."""
-    count = 0
-    while size > 0 and count < wanted.size:
-        node = open_list.entries[0]
-        if node < 0:
-            break
-        if nodes.search_number[node] == number and open_list.cost_so_far[0] <= nodes.cost_so_far[node]:
-            if graph.successors[node, 0] != NOT_EXPANDED:
-                break
-            wanted[count] = node
-            count += 1
-        size = _pop(open_list, size)
-    return size, count
 
 
 @inner
