@@ -75,7 +75,7 @@ class OpenList(NamedTuple):
     @classmethod
     def with_room(cls, capacity: int) -> "OpenList":
         """An open list for at most `capacity` entries."""
-        return cls(*np.empty((2, capacity)), np.empty(capacity, np.int64))
+        return cls(np.empty(capacity), np.empty(capacity), np.empty(capacity, np.int64))
 
 
 GrowingArrays = TypeVar("GrowingArrays", NodeTable, OpenList)
