@@ -33,7 +33,7 @@ from wfairl.runs.run_directory import RunConfig, read_config, write_config
 from wfairl.runs.task_registry import find_task
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import TaskSpec
-from wfairl.studio.world_cache import WorldCache
+from wfairl.studio.workers import WorldCache
 
 MINARI = "doorkey/expert-v0"
 

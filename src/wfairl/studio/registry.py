@@ -16,8 +16,7 @@ from wfairl.studio.controller import SessionController
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import check_name, find_task_spec
 from wfairl.studio.views import HEADER
-from wfairl.studio.workers import JobRunner
-from wfairl.studio.world_cache import WorldCache
+from wfairl.studio.workers import JobRunner, WorldCache
 
 LOCK, DELETED = ".lock", ".deleted"
 

@@ -32,7 +32,7 @@ from wfairl.studio.events import ENVIRONMENT, RULE, Event, JudgedPath, SessionSt
 from wfairl.studio.history import History, SessionState
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.task_spec import TaskSpec, check_name
-from wfairl.studio.world_cache import WorldCache
+from wfairl.studio.workers import WorldCache
 
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
 

@@ -1,4 +1,4 @@
-"""Worker processes for jobs that can be cancelled.
+"""Worker processes for jobs that can be cancelled, and a thread that makes worlds.
 
 A small shared array has a slot for each waiting or running job: whether it was cancelled. A worker that dies fails its
 own job only. A worker whose job is cancelled is interrupted wherever it is, as by Ctrl-C, and stays warm for the next
@@ -10,17 +10,20 @@ import multiprocessing
 import signal
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from wfairl.core.support.errors import FailedRunError
+from wfairl.core.worlds.world import World
 from wfairl.processes.executors import LocalProcesses, WorkerDiedError
 from wfairl.runs.task_registry import load_tasks, loaded_sources
+from wfairl.studio.task_spec import TaskSpec
 
-SLOTS = 256
-"""Jobs that may wait or run at once."""
+SLOTS, CAPACITY = 256, 256
+"""Jobs that may wait or run at once; and worlds in the cache, of which the least recently used goes first."""
 
 POLL_SECONDS, REFRESH_SECONDS = 0.2, 0.25
 """Between two checks whether the running job was cancelled, and between two updates of the progress on the page."""
@@ -52,7 +55,7 @@ class JobRunner:
 
     def __init__(self, processes: int = 1, warm_up: Callable[[], None] | None = None) -> None:
         self._cancelled: Any = multiprocessing.get_context("spawn").Array("b", SLOTS, lock=False)
-        self._used_slots: set[int] = set()
+        self._free_slots = set(range(SLOTS))
         prepare = partial(_prepare, self._cancelled, loaded_sources(), warm_up)
         self._processes = LocalProcesses(processes, prepare, attempts=1)
         for _ in range(processes):
@@ -60,18 +63,55 @@ class JobRunner:
 
     def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
         """Run a module-level function. Raises `FailedRunError` if too many jobs are waiting."""
-        slot = next((slot for slot in range(SLOTS) if slot not in self._used_slots), None)
-        if slot is None:
+        if not self._free_slots:
             raise FailedRunError("too many jobs are waiting; try again in a moment")
+        slot = self._free_slots.pop()
         self._cancelled[slot] = 0
-        self._used_slots.add(slot)
         future = self._processes.submit(_run, slot, job, arguments)
-        future.add_done_callback(lambda _: self._used_slots.discard(slot))
+        future.add_done_callback(lambda _: self._free_slots.add(slot))
         return QueuedJob(future, lambda: self._cancelled.__setitem__(slot, 1))
 
     def close(self) -> None:
         """Cancel all jobs, and end the processes."""
         self._processes.terminate()
+
+
+class WorldCache:
+    """Worlds by task spec and seed. A thread makes those that pages need: some, such as a roadmap, take seconds."""
+
+    def __init__(self) -> None:
+        self._worlds: OrderedDict[tuple[str, int], World[Any]] = OrderedDict()
+        self._thread = ThreadPoolExecutor(1)
+
+    def world(self, spec: TaskSpec, seed: int) -> World[Any]:
+        """A world; one that is missing is made here and now."""
+        key = spec.world_key, seed
+        if key not in self._worlds:
+            self._worlds[key] = spec.task.make_world(seed)
+        self._worlds.move_to_end(key)
+        while len(self._worlds) > CAPACITY:
+            self._worlds.popitem(last=False)
+        return self._worlds[key]
+
+    def missing(self, spec: TaskSpec, seeds: Iterable[int]) -> list[int]:
+        """The seeds of worlds that are not in the cache."""
+        return sorted(seed for seed in seeds if (spec.world_key, seed) not in self._worlds)
+
+    def make(self, spec: TaskSpec, seeds: Sequence[int]) -> QueuedJob:
+        """Make worlds in the thread; they are in the cache when the job is done.
+
+        It fails with a `BadInputError` if a scene lacks an object of a proposition.
+        """
+        cancelled = threading.Event()
+
+        def work() -> None:
+            for seed in seeds:
+                if cancelled.is_set():
+                    raise CancelledJobError("cancelled")
+                if self.missing(spec, [seed]):  # an earlier job may have made it
+                    self._worlds[spec.world_key, seed] = spec.task.make_world(seed)
+
+        return QueuedJob(self._thread.submit(work), cancelled.set)
 
 
 class StoppedError(FailedRunError):
