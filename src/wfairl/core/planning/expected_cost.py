@@ -97,8 +97,7 @@ def success_probability(successors: Nodes, chances: Chances, solution: CostToGo)
     target, gains, kind = _arrange(successors, (successors == ACCEPTED).astype(float), chances.kind, order)
     taken = kind.astype(np.int64) * chances.controls + solution.best_control[order]
     p = np.zeros(len(order) + 2)  # what is gained until acceptance, which is worth nothing more
-    lotteries = Lotteries.of(chances)
-    follow_policy(target, gains, lotteries, p, TOLERANCE, taken)
+    follow_policy(target, gains, Lotteries.of(chances), p, TOLERANCE, taken)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full
