@@ -212,35 +212,50 @@ def search_ranks(first: Ranks, source: Ranks, transition: Ranks, costs: Floats, 
     # the rank has a better entry and this one is stale.
     near_rank, near_cost = np.zeros(1024, np.uint32), np.zeros(1024)
     far_rank, far_cost = np.empty(1024, np.uint32), np.empty(1024)
-    scanned, near, far, one = np.uint64(0), np.uint64(1), np.uint64(0), np.uint64(1)
+    scanned, near, far = np.uint64(0), np.uint64(1), np.uint64(0)
     threshold = width
     while near > 0:
-        while scanned < near:
-            target, target_cost = near_rank[scanned], near_cost[scanned]
-            if target_cost == V[target]:
-                i, end = np.uint64(first[target]), np.uint64(first[target + np.uint32(1)])
-                if max(near, far) + (end - i) > len(near_rank):
-                    near_rank, near_cost = doubled(near_rank), doubled(near_cost)
-                    far_rank, far_cost = doubled(far_rank), doubled(far_cost)
-                    continue
-                while i < end:
-                    rank = source[i]
-                    through = costs[transition[i]] + target_cost  # c(s, u) + V(T(s, u))
-                    i += one
-                    if through < V[rank]:
-                        V[rank] = through
-                        if through <= threshold:
-                            near_rank[near], near_cost[near] = rank, through
-                            near += one
-                        else:
-                            far_rank[far], far_cost[far] = rank, through
-                            far += one
-            scanned += one
+        scanned, near, far = _scan(
+            first, source, transition, costs, V, near_rank, near_cost, far_rank, far_cost, scanned, near, far, threshold
+        )
+        if scanned < near:
+            near_rank, near_cost = doubled(near_rank), doubled(near_cost)
+            far_rank, far_cost = doubled(far_rank), doubled(far_cost)
+            continue
         # A far pile that is scanned again and again for few nodes needs a wider step.
         if far > 8 * near:
             width *= 2
         near, far, threshold = _split(near_rank, near_cost, far_rank, far_cost, far, width)
         scanned = np.uint64(0)
+
+
+@inner
+def _scan(
+    first: Ranks, source: Ranks, transition: Ranks, costs: Floats, V: Floats, near_rank: Ranks, near_cost: Floats,
+    far_rank: Ranks, far_cost: Floats, scanned: np.uint64, near: np.uint64, far: np.uint64, threshold: float,
+) -> tuple[np.uint64, np.uint64, np.uint64]:  # fmt: skip
+    """Scan the near pile to its end, or until a pile might have no room for what the next node adds."""
+    one, room = np.uint64(1), np.uint64(len(near_rank))
+    while scanned < near:
+        target, target_cost = near_rank[scanned], near_cost[scanned]
+        if target_cost == V[target]:
+            i, end = np.uint64(first[target]), np.uint64(first[target + np.uint32(1)])
+            if max(near, far) + (end - i) > room:
+                break
+            while i < end:
+                rank = source[i]
+                through = costs[transition[i]] + target_cost  # c(s, u) + V(T(s, u))
+                i += one
+                if through < V[rank]:
+                    V[rank] = through
+                    if through <= threshold:
+                        near_rank[near], near_cost[near] = rank, through
+                        near += one
+                    else:
+                        far_rank[far], far_cost[far] = rank, through
+                        far += one
+        scanned += one
+    return scanned, near, far
 
 
 @inner
