@@ -148,8 +148,9 @@ class _Chain:
         before, self.states, self.log_likelihoods = self.states, np.empty((steps, len(kinds) + 1)), np.empty(steps)
         prior = self.log_odds, self.log_prior, self.temperature, self.spread
         Q, now = np.full((2, *decisions.counts.shape), np.inf), np.stack([before[-1], before[-1]])
-        paths = decisions.sums.shape[1]
-        room, self.is_used = (np.empty(max(paths, kinds.shape[1])), _room_for(Q[0])), np.zeros(paths, np.bool_)
+        paths, (controls, number) = decisions.sums.shape[1], decisions.counts.shape
+        room = np.empty(max(paths, kinds.shape[1])), np.empty((controls + 3, number))
+        self.is_used = np.zeros(paths, np.bool_)
         filled = self.is_used, self.states, self.log_likelihoods
         _walk(*decisions, kinds, *prior, before, self.rng, *Q, *now, *room, *filled)
         if len(before) > 1:
@@ -223,13 +224,9 @@ def _are_settled(parts: Sequence[Floats]) -> bool:
 def log_likelihood_of(decisions: Decisions, log_costs: Floats, temperature: float) -> float:
     """Of demonstrated steps and comparisons, under costs of terms."""
     Q, costs = np.full(decisions.counts.shape, np.inf), np.empty(decisions.sums.shape[1])
+    room = np.empty((len(Q) + 3, len(Q[0])))
     _cost_to_go(decisions.sums, decisions.first, decisions.pairs, log_costs, costs, Q)
-    return float(_log_likelihood(Q, decisions.counts, temperature, _room_for(Q)))
-
-
-def _room_for(Q: Floats) -> Floats:
-    """See `_log_likelihood`."""
-    return np.empty((len(Q) + 3, Q.shape[1]))
+    return float(_log_likelihood(Q, decisions.counts, temperature, room))
 
 
 @njit(cache=True, nogil=True)
