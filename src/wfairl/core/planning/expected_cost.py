@@ -71,7 +71,7 @@ def expected_cost_to_go(
     costs, least = check_costs(costs, graph.successors.shape)
     failure = price * float(costs.ravel()[graph.transition].mean() if len(graph.transition) else 1.0)
     optimistic, highest = least_costs(graph, costs)
-    order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances)
+    order, lotteries = sweep_order(optimistic, highest, least), Lotteries.of(chances, costs.shape[1])
     sweeps = _arrange(graph.successors, costs, chances.kind, order)
     V = np.append(np.full(len(order), failure + 2 * highest), [0.0, failure])
     is_solved, swept = sweep_costs(*sweeps, lotteries, V, tolerance * least / (1 + tolerance))
@@ -97,7 +97,7 @@ def success_probability(successors: Nodes, chances: Chances, solution: CostToGo)
     target, gains, kind = _arrange(successors, (successors == ACCEPTED).astype(float), chances.kind, order)
     taken = kind.astype(np.int64) * chances.controls + solution.best_control[order]
     p = np.zeros(len(order) + 2)  # what is gained until acceptance, which is worth nothing more
-    follow_policy(target, gains, Lotteries.of(chances), p, TOLERANCE, taken)
+    follow_policy(target, gains, Lotteries.of(chances, successors.shape[1]), p, TOLERANCE, taken)
     full = np.zeros(len(successors))
     full[order] = p[:-2]
     return full

@@ -3,8 +3,9 @@
 One sweep finds the best control of every node, a few more follow these controls, and so on. All are Gauss-Seidel
 sweeps: a node uses what the nodes before it have become.
 
-To follow a policy is cheap, because its lotteries are written as short rows: a node that stays where it is with
-probability p has V = (cost and V of all else) / (1 - p).
+Two things make sweeps cheap. What all controls of a state have in common is added up once (`Lotteries`). A policy's
+lotteries are written as short rows: a node that stays where it is with probability p has V = (cost and V of all else) /
+(1 - p).
 """
 
 from typing import NamedTuple
@@ -34,16 +35,41 @@ this part counts as no change: sweeps over all controls and sweeps over a policy
 
 
 class Lotteries(NamedTuple):
-    """The lotteries of `Chances`, for the loops below."""
+    """The lotteries of `Chances`, for the loops below; and the same split into what is common and what is left.
+
+    All controls of a kind that are available have each effect at least with its common probability. So a sum over
+    effects is one over the common part, once, and one over the few entries that a control has left.
+    """
 
     controls: int
     first: NDArray[np.int64]  # shape [kinds * controls + 1], as in `Chances`
     effect: Nodes
     probability: Floats
+    common: Floats  # shape [kinds, effects]
+    left_first: Ranks  # shape [kinds * controls + 1]
+    left_effect: Ranks
+    left_probability: Floats
 
     @classmethod
-    def of(cls, chances: Chances) -> "Lotteries":
-        return cls(chances.controls, chances.first, chances.effect, chances.probability)
+    def of(cls, chances: Chances, effects: int) -> "Lotteries":
+        return cls.split(chances.controls, chances.first, chances.effect, chances.probability, effects)
+
+    @classmethod
+    def split(
+        cls, controls: int, first: NDArray[np.int64], effect: Nodes, probability: Floats, effects: int
+    ) -> "Lotteries":
+        """The lotteries of kinds and controls over so many effects."""
+        entries = np.diff(first)
+        is_available = (entries > 0).reshape(-1, controls, 1)
+        table = np.zeros((len(entries), effects))
+        table[np.repeat(np.arange(len(entries)), entries), effect] = probability
+        of_kinds = table.reshape(-1, controls, effects)
+        common = of_kinds.min(axis=1, where=is_available, initial=1.0)
+        common[is_available.sum(axis=(1, 2)) < 2] = 0.0
+        left = np.where(is_available, of_kinds - common[:, None], 0.0).reshape(-1, effects)
+        row, own = (left > 0).nonzero()
+        left_first = np.searchsorted(row, np.arange(len(left) + 1)).astype(np.uint32)
+        return cls(controls, first, effect, probability, common, left_first, own.astype(np.uint32), left[row, own])
 
 
 class PolicyRows(NamedTuple):
@@ -117,23 +143,28 @@ def _improve(
 ) -> float:
     """One sweep over all controls, which fills in Q; the largest change of V. The rows become those of the best."""
     nodes, effects = target.shape
-    controls, first, effect, probability = lotteries
+    controls, common, begins = lotteries.controls, lotteries.common, lotteries.first
+    first, effect, probability = lotteries.left_first, lotteries.left_effect, lotteries.left_probability
     ahead, failure, one, lottery = np.empty(effects), V[-1], np.uint64(1), rows.lottery
     largest = 0.0
     for node in range(nodes):
-        may_fail = False
+        may_fail, shared, k = False, 0.0, np.uint32(kind[node])
         for e in range(effects):
             ahead[e] = costs[node, e] + V[np.uint32(target[node, e])]
+            shared += common[k, e] * ahead[e]
             may_fail |= target[node, e] > nodes
         least, best = np.inf, np.int64(-1)
-        row = np.uint64(kind[node]) * np.uint64(controls)
+        row = np.uint64(k) * np.uint64(controls)
         i = np.uint64(first[row])
         for u in range(controls):
-            q, begin, end = 0.0, i, np.uint64(first[row + np.uint64(u) + one])
+            after = row + np.uint64(u) + one
+            q, end = shared, np.uint64(first[after])
             while i < end:
-                q += probability[i] * ahead[np.uint32(effect[i])]
+                q += probability[i] * ahead[effect[i]]
                 i += one
-            if begin == end or (may_fail and _only_fails(target, node, lotteries, np.int64(row) + u)):
+            if begins[after - one] == begins[after] or (
+                may_fail and _only_fails(target, node, lotteries, np.int64(row) + u)
+            ):
                 q = np.inf
             Q[node, u] = q
             best = np.int64(row) + u if q < least else best  # no branch: it would be mispredicted half of the time

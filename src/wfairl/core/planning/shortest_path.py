@@ -106,10 +106,9 @@ def cost_to_go(graph: ReversedGraph, costs: Floats) -> CostToGo:
 def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
     """V of costs that were checked, and its greatest finite value."""
     # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
-    ranked_V, V = np.empty(len(graph.order)), np.full(len(costs) + 1, np.inf)
+    ranked_V, V = np.empty(len(graph.order)), np.empty(len(costs))
     search_ranks(graph.first, graph.source, graph.transition, costs.ravel(), WIDTH * _typical(costs, graph), ranked_V)
-    V[graph.order] = ranked_V
-    return V[:-1], float(ranked_V.max())  # every rank reaches acceptance, so that it is finite
+    return V, float(_scatter(ranked_V, graph.order, V))
 
 
 def find_cost_to_go(first: Ranks, source: Ranks, costs: Floats, width: float) -> Floats:
@@ -286,6 +285,17 @@ def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
     for i in range(array.size):  # to compile an assignment of slices takes a second
         larger[i] = array[i]
     return larger
+
+
+@njit(cache=True, nogil=True, exact=True)
+def _scatter(ranked_V: Floats, order: Ranks, V: Floats) -> float:
+    """Fill in V by node; its greatest finite value."""
+    V[:] = np.inf
+    greatest = 0.0
+    for rank in range(1, len(order)):
+        V[order[rank]] = ranked_V[rank]
+        greatest = max(greatest, ranked_V[rank])  # every rank reaches acceptance, so it is finite
+    return greatest
 
 
 @njit(cache=True, nogil=True, exact=True)

@@ -133,7 +133,7 @@ def pack_slipping(
         kinds += (len(chances.first) - 1) // chances.controls
         controls = chances.controls
     *states, effect, probability = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return SlippingWorlds(Lotteries(controls, np.concatenate(firsts), effect, probability), *states)
+    return SlippingWorlds(Lotteries.split(controls, np.concatenate(firsts), effect, probability, width), *states)
 
 
 def _effects_in(
