@@ -20,11 +20,12 @@ def formula_of(sentence):
     owed = [one for one in conditions if " counts only once " in one]
     end = " & last" if owed else ""
     between = dict(map(read_between, (one for one in conditions if one.startswith("after each of "))))
-    done = chain(steps, end, between)
+    done = chain(steps, end, between, "never the end of another way" in conditions)
     if resets:
         calm = f"G !({' | '.join(resets)})"
         done = f"(({calm} & {done}) | F (({' | '.join(resets)}) & X[!] ({calm} & {done})))"
-    others = (one for one in conditions if not one.endswith("all over") and not one.startswith("after each of "))
+    marks = ("after each of ", "never the end of another way")
+    others = (one for one in conditions if not one.endswith("all over") and not one.startswith(marks))
     kept = [read_condition(one, last) for one in others]
     return " & ".join([done, *kept])
 
@@ -40,6 +41,9 @@ def read_step(text, join):
     later = "later" in join
     if text.endswith(" again"):
         return [[name_of(text.removesuffix(" again"))]], later, True
+    if text.startswith("either ") and " and later " in text:
+        ways = split_outside_quotes(text.removeprefix("either "), ", or ")
+        return [tuple(map(joint_of, split_outside_quotes(one, " and later "))) for one in ways], later, False
     if text.startswith("either ") and ", or " in text:
         parts = split_outside_quotes(text.removeprefix("either "), ", or ")
         return [names for part in parts for names in read_step(part, join)[0]], later, False
@@ -54,7 +58,7 @@ def read_step(text, join):
 
 
 def step_names(step):
-    return sorted({name for one in step[0] for name in one})
+    return sorted({name for one in step[0] for name in (one[-1:] if isinstance(one, tuple) else one)})
 
 
 def read_between(text):
@@ -79,14 +83,26 @@ def in_turn(names, other, deadly, rest):
     return f"((!({' | '.join(names)})) U ({' | '.join(texts)}))"
 
 
-def chain(steps, end, between):
+def one_way(ways, deadly, rest):
+    """The way whose first name comes first is taken to its end; ends of other ways may be forbidden meanwhile."""
+    texts = []
+    for i, (name, last) in enumerate(ways):
+        alone = "".join(f" & !{one}" for one, _ in ways[:i])
+        others = "".join(f" & !{one}" for _, one in ways if one != last) if deadly else ""
+        texts.append(f"({name}{alone} & X[!] ((true{others}) U ({last}{rest})))")
+    return f"((!({' | '.join(name for name, _ in ways)})) U ({' | '.join(texts)}))"
+
+
+def chain(steps, end, between, deadly):
     """The steps one after the other, from here on."""
     (alternatives, _, again), *others = steps
     rest = ""
     if others:
-        rest = f" & {'X[!] ' if others[0][1] else ''}{chain(others, end, between)}"
+        rest = f" & {'X[!] ' if others[0][1] else ''}{chain(others, end, between, deadly)}"
     if (found := between.get(frozenset(step_names(steps[0])))) is not None:
         return in_turn(step_names(steps[0]), *found, rest or end)
+    if isinstance(alternatives[0], tuple):
+        return one_way(alternatives, deadly, rest or end)
     texts = []
     for names in alternatives:
         text = f"F ({names[-1]}{rest or end})"

@@ -17,7 +17,7 @@ class Reader:
 
     def __init__(self, clauses):
         self.resets, self.owed, self.bans, self.pairs, self.limits, self.table = [], [], [], [], [], None
-        self.in_turn, self.between = False, {}
+        self.in_turn, self.between, self.ends_of_others = False, {}, False
         if clauses[0].startswith("in stage 1,"):
             self.table = [read_stage(one) for one in clauses]
             return
@@ -28,6 +28,7 @@ class Reader:
     def read_condition(self, clause):
         patterns = {
             r"never (.+) before its turn": self.expect_turn,
+            r"never the end of another way": self.expect_one_way,
             rf"after each of (.+), never the next before ({NAME})": lambda p, b: self.expect(p, b, True),
             rf"after each of (.+), the next counts only once ({NAME}) has held": lambda p, b: self.expect(p, b, False),
             rf"({NAME}) starts it all over": lambda p: self.resets.append(plain(p)),
@@ -84,8 +85,13 @@ class Reader:
                 return i
         return None
 
+    def expect_one_way(self):
+        self.ends_of_others = True
+
     def expect_turn(self, names):
-        assert set(read_choice(names)) == names_of(self.stages[-1][0]), "only the last stage has a turn"
+        ways = self.stages[-1][0]
+        last = {way[1] for way in ways} if isinstance(ways[0], tuple) else names_of(ways)
+        assert set(read_choice(names)) == last, "only the last stage has a turn"
         self.in_turn = True
 
     def fulfilled_at(self, word):
@@ -101,6 +107,11 @@ class Reader:
         for number, (ways, later, again) in enumerate(self.stages):
             names = names_of(ways)
             first = max(begins, at) if number and not later else at + 1
+            if isinstance(ways[0], tuple):
+                at = self.take_a_way(ways, first, word)
+                if at is None:
+                    return False
+                continue
             if again:
                 ends = [i for i in range(first, len(word)) if not names & word[i]]
                 if not ends:
@@ -125,6 +136,18 @@ class Reader:
             if at is None:
                 return False
         return True
+
+    def take_a_way(self, ways, first, word):
+        """Where the way ends of which the first name came first; None if nowhere, or if the end of another one came."""
+        for i in range(first, len(word)):
+            for name, end in ways:
+                if name in word[i]:
+                    found = next((j for j in range(i + 1, len(word)) if end in word[j]), None)
+                    others = {other for _, other in ways} - {end}
+                    stretch = word[i + 1 : len(word) if found is None else found]
+                    is_lost = self.ends_of_others and any(others & label for label in stretch)
+                    return None if is_lost else found
+        return None
 
     def owes(self, word):
         """Whether there is an a after which no b came."""
@@ -193,6 +216,9 @@ def split_stages(text):
 
 def read_part(text, later):
     """Sets of names of which one has to be seen, whether later than what was before, whether it has to end first."""
+    if text.startswith("either ") and " and later " in text:
+        parts = text.removeprefix("either ").split(", or ")
+        return [tuple(map(plain, part.split(" and later "))) for part in parts], later, False
     if text.startswith("either ") and ", or " in text:
         parts = text.removeprefix("either ").split(", or ")
         return [way for part in parts for way in read_part(part, later)[0]], later, False

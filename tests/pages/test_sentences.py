@@ -159,6 +159,19 @@ def test_what_comes_between_the_events_of_a_stage_is_said(letters, deadly, claus
     assert between.endswith(clause)
 
 
+@pytest.mark.parametrize("deadly", [False, True])
+@pytest.mark.parametrize("ways", [("ab", "pq"), ("abc", "pqr")])
+def test_ways_that_have_their_own_ends_are_said(ways, deadly):
+    first, own = ([Guard(frozenset({p})) for p in letters] for letters in ways)
+    stages = [Errand(tuple(first), 1, None, deadly, tuple(own)), Errand((Guard(frozenset("z")),), 1)]
+    labels = [frozenset(), *(frozenset({p}) for p in (*ways[0], *ways[1], "z"))]
+    automaton = automaton_of(stages).to_guarded()
+    clauses = check(automaton, labels, count=3000)
+    assert clauses[0].startswith("either a and later p, or b and later q")
+    assert clauses[1:] == (("never the end of another way",) if deadly else ())
+    check_formula(automaton, labels, clauses)
+
+
 def test_only_labels_that_occur_matter():
     rule = then(visit_in_order(A), visit_in_order(B))
     assert describe(rule) == ("a, and later b",)

@@ -32,6 +32,15 @@ def stages(draw):
     return result
 
 
+@st.composite
+def stages_of_ways(draw):
+    """One of two letters and then its own, perhaps before a last letter."""
+    letters = draw(st.permutations("abcd"))
+    guards = tuple(Guard(frozenset(letter)) for letter in letters)
+    way = Errand(guards[:2], 1, None, draw(st.booleans()), guards[2:])
+    return [way, *([Errand(guards[:1], 1)] if draw(st.booleans()) else [])]
+
+
 def is_done(asked, word):
     """By the definition: letter by letter, what has come true in the stage at hand, and whether the next may."""
     stage, seen, may = 0, set(), True
@@ -39,27 +48,39 @@ def is_done(asked, word):
         if letter == "x":
             return False
         at = asked[stage]
-        if Guard(frozenset(letter)) in at.guards and letter not in seen:
+        if at.own and seen:
+            (begun,) = seen
+            end = dict(zip(at.guards, at.own, strict=True))[Guard(frozenset(begun))]
+            if Guard(frozenset(letter)) == end:
+                stage, seen = stage + 1, set()
+            elif at.deadly and Guard(frozenset(letter)) in at.own:
+                return False
+        elif Guard(frozenset(letter)) in at.guards and letter not in seen:
             if may:
                 seen.add(letter)
                 may = at.between is None
             elif at.deadly:
                 return False
         may = may or Guard(frozenset(letter)) == at.between
-        if len(seen) == at.needed:
+        if len(seen) == at.needed and not at.own:
             stage, seen, may = stage + 1, set(), True
         if stage == len(asked):
             return True
     return False
 
 
-@given(stages())
+@given(stages() | stages_of_ways())
 def test_stages_are_read_off_their_automaton(asked):
     found = errands(automaton_of(asked, [FORBIDDEN]))
-    assert [(set(one.guards), *one[1:]) for one in found] == [(set(one.guards), *one[1:]) for one in asked]
+    assert [*map(unordered, found)] == [*map(unordered, asked)]
 
 
-@given(stages(), st.lists(st.text("abcdx", min_size=1, max_size=8), min_size=1, max_size=30))
+def unordered(stage):
+    own = stage.own or stage.guards
+    return set(zip(stage.guards, own, strict=True)), *stage[1:-1]
+
+
+@given(stages() | stages_of_ways(), st.lists(st.text("abcdx", min_size=1, max_size=8), min_size=1, max_size=30))
 def test_the_automaton_of_stages_accepts_what_completes_them(asked, words):
     automaton = automaton_of(asked, [FORBIDDEN]).to_guarded()
     for word in (*words, *map("".join, product("abc", repeat=4))):
@@ -126,6 +147,23 @@ def test_stages_around_an_event_become_one_with_that_event_in_between():
         found = set(neighbours(begun, "abcd", labels, np.ones((1, begun.states, len(labels)), bool)))
         for deadly in (False, True):
             assert automaton_of([Errand((a, b), 2, c, deadly), Errand((d,), 1)]) in found
+
+
+def test_one_of_two_ways_is_one_move_away():
+    a, b, c, d, e = (Guard(frozenset(letter)) for letter in "abcde")
+    labels = tuple(frozenset(letter) for letter in "abcde")
+    ways = Errand((a, b), 1, None, False, (c, d))
+    apart = automaton_of([Errand((a, b), 1), Errand((c, d), 1), Errand((e,), 1)])
+    assert automaton_of([ways, Errand((e,), 1)]) in set(
+        neighbours(apart, "abcde", labels, np.ones((1, apart.states, len(labels)), bool))
+    )
+    short = automaton_of([Errand((c,), 1), Errand((e,), 1)])
+    reads = np.zeros((2, short.states, len(labels)), bool)  # two demonstrations, a with c and b with d
+    reads[0, 0, [0, 2]] = reads[1, 0, [1, 3]] = reads[:, 1, 4] = True
+    assert automaton_of([ways, Errand((e,), 1)]) in set(neighbours(short, "abcde", labels, reads))
+    whole = automaton_of([ways, Errand((e,), 1)])
+    deadly = automaton_of([ways._replace(deadly=True), Errand((e,), 1)])
+    assert deadly in set(neighbours(whole, "abcde", labels, reads[:, [0] * whole.states]))
 
 
 def test_what_is_needed_becomes_an_event_of_a_stage():

@@ -65,3 +65,10 @@ def test_some_of_several_errands_cost_little_more_than_all_of_them():
     bits = [description_bits(automaton_of([Errand(guards, needed), Errand((NOT_A,), 1)]), 4) for needed in (3, 2, 1)]
     assert bits[1] == bits[2]
     assert bits[0] < bits[1] < bits[0] + 4
+
+
+def test_ways_of_two_events_cost_their_events():
+    a, b, c, d = (Guard(frozenset(name)) for name in "abcd")
+    ways = automaton_of([Errand((a, b), 1, None, True, (c, d))])
+    in_a_row = automaton_of([Errand((one,), 1) for one in (a, b, c, d)])
+    assert description_bits(ways, 8) < description_bits(in_a_row, 8) + 3

@@ -3,15 +3,18 @@
     stage = k of n guards come true, in any order:   all of them (k = n), one of them (k = 1), two of three
             another event in between:                back to the depot before the next one counts; or wash before it
                                                      may hold at all
+            one of them, and then its own:           badge, then igloo, or else ferry, then gate; the other one's own
+                                                     may be deadly
 
 A stage of k of n guards has a state for every set of fewer than k guards. If an event is needed in between, there are
-two for each set that is not empty: before that event and after it. `errands` reads the stages off an automaton,
+two for each set that is not empty: before that event and after it. If each guard has its own, there is a state after
+each guard. `errands` reads the stages off an automaton,
 `nearest_errands` and `joined_errands` complete those that an automaton has in part, and `automaton_of` makes the
 automaton of some stages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
@@ -24,7 +27,8 @@ class Errand(NamedTuple):
     guards: tuple[Guard, ...]
     needed: int
     between: Guard | None = None  # what comes true after each of them, before the next one counts; None if nothing must
-    deadly: bool = False  # whether the next one ends the task in failure if it comes true before that
+    deadly: bool = False  # whether the next one, or the own one of another, ends the task in failure before that
+    own: tuple[Guard, ...] = ()  # what comes true after each guard, where one is needed; empty if nothing must
 
 
 def errands(automaton: CompactAutomaton) -> list[Errand] | None:
@@ -39,7 +43,8 @@ def errands(automaton: CompactAutomaton) -> list[Errand] | None:
     stages: list[Errand] = []
     described, state = 0, 0
     while state != ACCEPTED:
-        found = next(filter(None, (_read_stage(own, state, *form) for form in _forms(own, state))), None)
+        forms = (_read_stage(own, state, *form) for form in _forms(own, state))
+        found = next(filter(None, chain(forms, [_read_ways(own, state)])), None)
         if found is None or len(stages) == automaton.states:
             return None
         stage, state, states = found
@@ -84,6 +89,25 @@ def _read_stage(
         if len(ends) == 1:
             return Errand(guards, size + 1, between, deadly), ends.pop(), states
     return None
+
+
+def _read_ways(own: list[dict[Guard, int]], start: int) -> tuple[Errand, int, int] | None:
+    """The stage of one of some guards and then its own that begins in a state; otherwise like `_read_stage`."""
+    guards, ends, follow = tuple(own[start]), set[int](), list[Guard]()
+    for state in own[start].values():
+        on = [(guard, target) for guard, target in own[state].items() if target != DEAD] if state >= 0 else []
+        if len(on) != 1:
+            return None
+        follow.append(on[0][0])
+        ends.add(on[0][1])
+    states = set(own[start].values())
+    if len(ends) != 1 or not 1 < len(guards) == len(states) or len(set(follow)) < len(guards):
+        return None
+    dead = [{guard for guard, target in own[state].items() if target == DEAD} for state in own[start].values()]
+    deadly = any(dead)
+    if deadly and any(one != set(follow) - {mine} for one, mine in zip(dead, follow, strict=True)):
+        return None
+    return Errand(guards, 1, None, deadly, tuple(follow)), ends.pop(), 1 + len(guards)
 
 
 def nearest_errands(automaton: CompactAutomaton) -> list[Errand]:
@@ -131,7 +155,14 @@ def _steps_of_shortest_ways(automaton: CompactAutomaton) -> list[tuple[tuple[Gua
 def automaton_of(stages: Sequence[Errand], forbidden: Iterable[CompactEdge] = ()) -> CompactAutomaton:
     """The automaton of some stages, and of edges of any state to `DEAD`."""
     edges, first = [*forbidden], 0
-    for i, (guards, needed, between, deadly) in enumerate(stages):
+    for i, (guards, needed, between, deadly, own) in enumerate(stages):
+        if own:
+            start, first = first, first + 1 + len(guards)
+            end = first if i < len(stages) - 1 else ACCEPTED
+            for k, (guard, mine) in enumerate(zip(guards, own, strict=True), start=start + 1):
+                edges += [CompactEdge(start, guard, k), CompactEdge(k, mine, end)]
+                edges += [CompactEdge(k, other, DEAD) for other in own if deadly and other != mine]
+            continue
         sets = [frozenset(some) for size in range(needed) for some in combinations(guards, size)]
         entered = {some: first + k for k, some in enumerate(sets)}
         free = {some: first + (len(sets) + k if between is not None and some else k) for k, some in enumerate(sets)}

@@ -3,7 +3,7 @@
 An edge is dropped, added, changed or sent elsewhere, or two states are merged. Larger moves add what tasks are made of:
 
     insert     one or two events must happen first, or after an edge
-    either     one of two or three events must happen first, or after an edge
+    either     one of two or three events must happen first, or after an edge; or one of them, and then its own one
     fuse       two events in a row become one: both hold at the same time
     again      what an edge waits for must end, and perhaps happen again
     conjoin    another event must happen too, in any order with the others
@@ -17,7 +17,7 @@ Each of these is one move, because its halves explain nothing by themselves: the
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations, permutations, product
+from itertools import chain, combinations, pairwise, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -285,14 +285,29 @@ def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -
 def _either(
     automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], reads: NDArray[np.bool_]
 ) -> Iterator[Edges]:
-    """One of several events must happen: at the beginning, or after an edge."""
-    for edges, before, after in _gaps(automaton):
-        entered = min(before, after)  # one of the two is new
-        if entered >= 0:
-            here = reads[reads[:, entered].any(axis=1), entered]
-            happens = np.array([here[:, holding(guard, labels)].any(axis=1) for guard in guards])
-            for chosen in choices(happens, LEAST_TAKEN):
-                yield [*edges, *(CompactEdge(before, guards[k], after) for k in chosen)]
+    """One of several events must happen, perhaps with its own one after it: first, after an edge, or instead of it."""
+    new = automaton.states
+    instead = ((_replaced(automaton, i), e.source, e.target) for i, e in enumerate(automaton.edges) if e.source != ANY)
+    for edges, before, after in chain(_gaps(automaton), instead):
+        entered = before if before < new else after
+        if entered < 0 or after == DEAD:
+            continue
+        here = reads[reads[:, entered].any(axis=1), entered]
+        happens = np.array([here[:, holding(guard, labels)].any(axis=1) for guard in guards])
+        for first in choices(happens, LEAST_TAKEN):
+            yield [*edges, *(CompactEdge(before, guards[k], after) for k in first)]
+            states = range(new + 1, new + 1 + len(first))
+            for own in product(*(_companions(happens, k, first) for k in first)):
+                if len(set(own)) == len(own) and states.stop <= MAX_STATES + 1:
+                    begun = (CompactEdge(before, guards[k], state) for k, state in zip(first, states, strict=True))
+                    ended = (CompactEdge(state, guards[k], after) for k, state in zip(own, states, strict=True))
+                    yield [*edges, *begun, *ended]
+
+
+def _companions(happens: NDArray[np.bool_], event: int, others: Sequence[int]) -> list[int]:
+    """The events that happen in most demonstrations in which one does, and not in all, beside some others."""
+    share = happens[:, happens[event]].mean(axis=1)
+    return [k for k in np.flatnonzero(share >= LEAST_TAKEN).tolist() if k not in others and not happens[k].all()]
 
 
 def choices(happens: NDArray[np.bool_], share: float) -> Iterator[tuple[int, ...]]:
@@ -352,6 +367,12 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], inserts: bool
         variants += [[*stages[:i], Errand((guard,), 1), *stages[i:]] for i in range(len(stages)) for guard in guards]
     for i, stage in enumerate(stages):
         events, needed = stage.guards, stage.needed
+        if stage.own:
+            changed = [stage._replace(deadly=not stage.deadly), stage._replace(deadly=False, own=())]
+            variants += [[*stages[:i], one, *stages[i + 1 :]] for one in changed]
+            apart = [Errand(events, 1), Errand(stage.own, 1)]
+            variants.append([*stages[:i], *apart, *stages[i + 1 :]])
+            continue
         more = [guard for guard in guards if guard not in events]
         # The last stage stays the end of the task: what is needed beside it comes before it.
         counts = (needed, needed + 1) if i < len(stages) - 1 else (needed,)
@@ -372,6 +393,11 @@ def _recount(automaton: CompactAutomaton, guards: Sequence[Guard], inserts: bool
                 alone = Errand((event,), 1)
                 rest = stage._replace(guards=tuple(one for one in events if one != event), needed=needed - 1)
                 variants += [[*stages[:i], *both, *stages[i + 1 :]] for both in ((alone, rest), (rest, alone))]
+    for i, (before, after) in enumerate(pairwise(stages)):
+        is_choice = before.needed == after.needed == 1 < len(before.guards) == len(after.guards)
+        if is_choice and not before.own + after.own:  # each event of the second stage belongs to one of the first
+            for own, deadly in product(permutations(after.guards), (False, True)):
+                variants.append([*stages[:i], Errand(before.guards, 1, None, deadly, own), *stages[i + 2 :]])
     for i, (before, middle, after) in enumerate(zip(stages, stages[1:], stages[2:], strict=False)):
         if len(middle.guards) == 1:  # it comes between any two events
             both, needed = tuple(dict.fromkeys((*before.guards, *after.guards))), before.needed + after.needed

@@ -8,7 +8,8 @@ selects one of two codes, edges or errands, and the shorter one counts:
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
     errands    = guards that are forbidden throughout, stages (`errands`)
     stage      = guard, (1 bit "another" and a guard)*, 1 bit "end";  of several guards all (80 %), or how many;
-                 and nothing in between (90 %), or 1 bit whether the next is deadly before that, and a guard
+                 and nothing in between (90 %), or 1 bit whether the next is deadly before that, and a guard;
+                 of one of several guards, nothing after each (90 %), or 1 bit likewise, and a guard for each
     each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
     edge       = guard, target
     target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
@@ -43,7 +44,7 @@ P_ALL = 0.8
 """Probability that all events of a stage are needed, and not a smaller number of them."""
 
 P_NOTHING_BETWEEN = 0.9
-"""Probability that nothing is needed between two events of a stage."""
+"""Probability that nothing is needed between two events of a stage, or after the one that is."""
 
 CONSTRAINT_BITS = 6.0
 """Length of the sign that a constraint follows, and of its kind."""
@@ -76,13 +77,14 @@ def _errand_bits(automaton: CompactAutomaton, stages: list[Errand], propositions
     for edge in automaton.edges:
         if edge.source == ANY:
             bits += 1 + _guard_bits(edge.guard, used, propositions)
-    for guards, needed, between, _ in stages:
+    for guards, needed, between, _, own in stages:
         bits += 1 + sum(1 + _guard_bits(guard, used, propositions) for guard in guards)
         if len(guards) > 1:
             bits -= log2(P_ALL) if needed == len(guards) else log2((1 - P_ALL) / (len(guards) - 1))
-            bits -= log2(P_NOTHING_BETWEEN if between is None else 1 - P_NOTHING_BETWEEN)
-        if between is not None:
-            bits += 1 + _guard_bits(between, used, propositions)
+            bits -= log2(P_NOTHING_BETWEEN if between is None and not own else 1 - P_NOTHING_BETWEEN)
+        for after in own if between is None else (between,):
+            bits += _guard_bits(after, used, propositions)
+        bits += between is not None or bool(own)
     return bits
 
 

@@ -128,8 +128,8 @@ def _goals(table: _Table, is_rare: bool) -> Iterator[Goal]:
         for left_out in combinations(names, count):
             stages = _stages(relaxed, frozenset(left_out))
             if stages is not None:
-                if any(one.between for one in stages):
-                    deadly = tuple(one._replace(deadly=one.between is not None) for one in stages)
+                if any(one.between or one.own for one in stages):
+                    deadly = tuple(one._replace(deadly=bool(one.between or one.own)) for one in stages)
                     yield from _variants(deadly, left_out, names, is_rare)
                 yield from _variants(stages, left_out, names, is_rare)
     parts = frozenset().union(*(joint.guard.true for joint in joints))
@@ -189,7 +189,7 @@ def _stages(table: _Table, left_out: frozenset[str]) -> tuple[Stage, ...] | None
                 return None
             again, state = stays[0], released
         moving = tuple(name for name, label in single.items() if table.step(state, label) != state)
-        found = _stage(table, state, single, moving) or _stage_with_another(table, state, single, moving)
+        found = next((one for kind in KINDS_OF_STAGES if (one := kind(table, state, single, moving))), None)
         if found is None or (again is not None and found[0].names != (again,)):
             return None
         stage, state = found
@@ -239,11 +239,30 @@ def _stage_with_another(
         for order in permutations(names):
             at = state
             for name in order:
-                at = table.step(table.step(at, single[between]) if at >= 0 else at, single[name]) if at >= 0 else at
+                at = table.step(at, single[between]) if at >= 0 else at
+                at = table.step(at, single[name]) if at >= 0 else at
             ends.add(at)
         if between not in names and len(ends) == 1 and (end := ends.pop()) not in (state, DEAD):
             return Stage.of(names, len(names))._replace(between=between), end
     return None
+
+
+def _stage_of_ways(
+    table: _Table, state: int, single: dict[str, Label], names: tuple[str, ...]
+) -> tuple[Stage, int] | None:
+    """As `_stage`, for one of some names, each with a name of its own that has to follow."""
+    own, ends = list[str](), set[int]()
+    begun = [table.step(state, single[name]) for name in names]
+    for at in begun if min(begun, default=DEAD) >= 0 and 1 < len(names) == len(set(begun)) else ():
+        leading = [name for name, label in single.items() if table.step(at, label) != at]
+        ends |= {table.step(at, single[name]) for name in leading}
+        own += leading
+    if len(ends) != 1 or len(own) != len(names) or len(set(own)) != len(own):
+        return None
+    return Stage.of(names, 1)._replace(own=tuple(own)), ends.pop()
+
+
+KINDS_OF_STAGES = (_stage, _stage_with_another, _stage_of_ways)
 
 
 def _ordered_partitions(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], ...]]:

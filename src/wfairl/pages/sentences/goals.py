@@ -9,6 +9,8 @@ explains those with "never".
     a, and later b                      b holds after a
     a, then a again                     a ends, and holds once more
     a and b in any order; either a or b; two of a, b and c; either a, or b and c in any order
+    either a and later p, or b and later q     the first of a and b decides whether p or q has to hold afterwards
+    never the end of another way               q does not hold between a and p, nor p between b and q
     p starts it all over                after p nothing has been visited
     after a, z counts only once b has held     z is the last stage; b has to hold after a; likewise after "if"
     never z before its turn             z is the last stage; it does not hold before all else is done
@@ -54,6 +56,7 @@ class Stage(NamedTuple):
     again: bool = False
     between: str | None = None
     deadly: bool = False
+    own: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str], needed: int) -> "Stage":
@@ -64,6 +67,9 @@ class Stage(NamedTuple):
         names, needed = [name_text(name) for name in self.names], max(map(len, self.ways))
         if len(names) == 1:
             return names[0] + (" again" if self.again else "")
+        if self.own:
+            ends = zip(names, map(name_text, self.own), strict=True)
+            return "either " + ", or ".join(f"{name} and later {end}" for name, end in ends)
         if len(self.ways) != comb(len(names), needed):
             return "either " + ", or ".join(str(Stage.of(sorted(way), len(way))) for way in self.ways)
         if needed == 1:
@@ -80,6 +86,15 @@ class Stage(NamedTuple):
         if waits or not new:
             return seen, waits and self.between not in label
         return seen | {new[0]}, True
+
+    def follow(self, seen: frozenset[str], label: Label) -> tuple[frozenset[str], bool] | None:
+        """Which way was begun, and whether that goes on; None if another one ended."""
+        if not seen:
+            return frozenset([name for name in self.names if name in label][:1]), True
+        end = next(end for name, end in zip(self.names, self.own, strict=True) if name in seen)
+        if self.deadly and end not in label and label.intersection(self.own):
+            return None
+        return seen, end not in label
 
 
 class Goal(NamedTuple):
@@ -124,7 +139,13 @@ class Goal(NamedTuple):
                 return stage, frozenset(), False, debts
             if at.again and not ended:
                 return stage, seen, at.names[0] not in label, debts
-            if at.between is None:
+            if at.own:
+                if (followed := at.follow(seen, label)) is None:
+                    return DEAD
+                before, (seen, goes_on) = seen, followed
+                if goes_on:
+                    return stage, seen, ended, debts
+            elif at.between is None:
                 before, seen = seen, seen | label.intersection(at.names)
             elif (found := at.go_on(seen, ended, label)) is None:
                 return DEAD
@@ -142,7 +163,7 @@ class Goal(NamedTuple):
         first, *others = self.stages
         text = str(first) + "".join(f", {'and later' if one.later else 'then'} {one}" for one in others)
         resets = [f"{name_text(name)} starts it all over" for name in self.resets]
-        last = listed([name_text(name) for name in self.stages[-1].names], "or")
+        last = listed([name_text(name) for name in self.stages[-1].own or self.stages[-1].names], "or")
         turn = [f"never {last} before its turn"] if self.in_turn else []
         first_names = self.stages[0].names
         owed = [
@@ -155,7 +176,8 @@ class Goal(NamedTuple):
             for one in self.stages
             if one.between is not None and (name := name_text(one.between))
         ]
-        return (text, *between, *resets, *owed, *turn)
+        ways = ["never the end of another way"] if any(one.own and one.deadly for one in self.stages) else []
+        return (text, *between, *ways, *resets, *owed, *turn)
 
 
 def ban_clause(ban: Ban, names: Sequence[str]) -> str:
