@@ -22,7 +22,7 @@ from wfairl.core.rational import (
 from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge
 from wfairl.core.rational.constraints import Constraint
 from wfairl.core.rational.doubts import DEADLY_ODDS, OBLIGATION_ODDS, measure_doubts, measure_support
-from wfairl.core.rational.rational_learner import UNFORESEEN, _outlier_probabilities, evidence_of
+from wfairl.core.rational.rational_learner import ELSEWHERE, LEFT_OUT, UNFORESEEN, _outlier_probabilities, evidence_of
 from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask
@@ -138,6 +138,20 @@ def test_a_deliberate_demonstration_that_the_rule_leaves_out_is_a_doubt_unless_i
         assert result.unforeseen == pytest.approx((UNFORESEEN + (0 if is_shortcut else 1 / 2)) / 16)
         found.add(is_shortcut)
     assert found == {False, True}
+
+
+def test_what_only_a_demonstration_shows_that_is_left_out_is_doubted_where_it_is_read(errand):
+    rule = to_table(chain("a", "b"), GRID_LABELS)
+    some = (demonstrations(chain("c"), 1, np.random.default_rng(seed))[0] for seed in range(7, 12))
+    other = next(one for one in some if len(one.word) >= fewest_steps(one.world, rule))  # not a shortcut
+    c = [i for i, label in enumerate(GRID_LABELS) if "c" in label]
+    others = [one for one in errand if not np.isin(one.word, c).any()]
+    result = learn_posterior(Observations(GRID_LABELS, (other, *others)))
+    assert result.outliers == [0]
+    (doubt,) = [one for one in result.doubts if one.constraint.phase == "left out"]
+    assert str(doubt) == "only a demonstration that does not follow the rule shows what c entails"
+    assert doubt.probability == LEFT_OUT
+    assert result.unforeseen == pytest.approx((UNFORESEEN + LEFT_OUT * ELSEWHERE) / (1 + len(others)))
 
 
 def fewest_steps(world, table):

@@ -14,7 +14,8 @@
     another order is fatal           what changes the state of the most probable automaton, and in no demonstration, is
     another order does not count     fatal; or it changes nothing
     another sequence is fatal        so is what may happen in a state, but never did after all that happened before it
-    p unseen                         nobody has shown what p entails: only a word without p is sure to be right
+    p unseen                         nobody has shown what p entails, or only a demonstration that the automaton leaves
+                                     out: only a word without p is sure to be right
 
 A constraint reads labels as a small automaton does. A label that is read twice in a row is read once. What holds at the
 same time as b, or as p that is needed, comes in time. While something is still needed the task does not end: what would
@@ -59,7 +60,7 @@ class Constraint(NamedTuple):
     beside: str | None = None  # the proposition that must not hold at the same time, or must, as the kind says
     times: int = 1  # how often the proposition may hold, where it must not hold again
     state: int | None = None  # the state of the most probable automaton in which it is in force; None if that is in any
-    phase: str = ""  # what that state is, in words
+    phase: str = ""  # what that state is, in words; of what is unseen, whether a demonstration left out shows it
     # what demonstrations show of the most probable automaton, where it is about orders: from state, to state
     # or, if it is about sequences, all states that a demonstration comes to, one after the other
     changes: tuple[tuple[int, ...], ...] = ()
@@ -86,6 +87,11 @@ class Constraint(NamedTuple):
         if self.after is not None:
             text += f" after {'the first ' if self.for_good else ''}{self.after}"
         return text + ("" if self.until is None else f" until {self.until}")
+
+    @property
+    def who(self) -> str:
+        """Who has shown what the proposition entails, where that is unseen."""
+        return "only a demonstration that does not follow the rule shows" if self.phase else "nobody has shown"
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -138,8 +144,8 @@ class Doubt:
     probability: Part
 
     def __str__(self) -> str:
-        is_unseen = self.constraint.kind == "unseen"
-        return f"{self.constraint.proposition} entails what nobody has shown" if is_unseen else str(self.constraint)
+        one = self.constraint
+        return f"{one.who} what {one.proposition} entails" if one.kind == "unseen" else str(one)
 
     @property
     def odds(self) -> float:

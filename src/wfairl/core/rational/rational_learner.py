@@ -16,7 +16,7 @@ it is. If there is no other, the learner says so (`NothingExplainedError`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import MEMORISED, RATIONAL
 from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts, measure_support
 from wfairl.core.rational.evidence import Evidence
 from wfairl.core.rational.observations import DemonstratedScene, Observations, observe
@@ -50,9 +51,14 @@ MAX_ALTERNATIVES = 20
 
 UNFORESEEN = 0.01
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
-after n of them an n-th of it. Half of the part of the demonstrations that the automaton does not explain, though they
-look deliberate, is added: what they do may be demanded in scenes like theirs, or an accident. One that is cheaper than
-what the automaton asks for does not count: what it does is allowed, and so may be what the automaton asks for."""
+after n of them an n-th of it."""
+
+LEFT_OUT, ELSEWHERE = 0.5, 0.25
+"""A demonstration that the automaton does not explain, though it looks deliberate, may be an accident. With a
+probability of `LEFT_OUT` the task asks for it, in scenes like its own: where a proposition is read that no explained
+demonstration reads. `ELSEWHERE` is how much of that is left in other scenes. If there is no such proposition, all
+scenes may be like its own, and the doubt is its share of the demonstrations. A demonstration that is cheaper than what
+the automaton asks for does not count: what it does is allowed, and so may be what the automaton asks for."""
 
 DELIBERATE_NATS, MOST_COMPARED = 3.0, 50
 """A demonstration is deliberate if one of so many automata explains it so much better than controls drawn at random."""
@@ -128,11 +134,15 @@ def learn_posterior(
     best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
     outliers = _outlier_probabilities(evidence, of_scenes)
     unlike = np.flatnonzero(outliers >= LEAST_OUTLIER_PROBABILITY).tolist()
-    demanded = sum(
-        _is_no_shortcut(evidence.observations.scenes[i], best.table)
-        and _is_deliberate(evidence, i, evaluator.candidates)
+    demanded = [
+        i
         for i in unlike
-    )
+        if _is_no_shortcut(evidence.observations.scenes[i], best.table)
+        and _is_deliberate(evidence, i, evaluator.candidates)
+    ]
+    foreign = [_read_only_in(evidence, i, unlike) for i in demanded]
+    left_out = [Doubt(Constraint("unseen", p, phase="left out"), LEFT_OUT) for p in sorted({*chain(*foreign)})]
+    elsewhere = sum(LEFT_OUT * (ELSEWHERE if one else 1.0) for one in foreign)
     return TaskPosterior(
         alternatives=alternatives,
         support=measure_support(evidence, alternatives[0].automaton),
@@ -142,8 +152,8 @@ def learn_posterior(
         automata_generated=evaluator.automata_generated,
         automata_evaluated=planned,
         outlier_probabilities=outliers,
-        doubts=measure_doubts(evidence, best.automaton),
-        unforeseen=min(1.0, (UNFORESEEN + demanded / 2) / len(observations.scenes)),
+        doubts=(*left_out, *measure_doubts(evidence, best.automaton)),
+        unforeseen=min(1.0, (UNFORESEEN + elsewhere) / len(observations.scenes)),
         unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
 
@@ -196,6 +206,12 @@ def _is_deliberate(evidence: Evidence, scene: int, candidates: Sequence[Candidat
     word, least = evidence.observations.scenes[scene].word, evidence.log_uniform[scene] + DELIBERATE_NATS
     accepting = (one.table for one in candidates if read_word(one.table, word) == len(word))
     return any(evidence.of_scenes(table)[scene].max() > least for table in islice(accepting, MOST_COMPARED))
+
+
+def _read_only_in(evidence: Evidence, scene: int, unlike: Sequence[int]) -> frozenset[str]:
+    """The propositions that one demonstration reads, and none of those that the best automaton explains."""
+    words = [frozenset().union(*(evidence.labels[k] for k in one.word)) for one in evidence.observations.scenes]
+    return words[scene].difference(*(word for i, word in enumerate(words) if i not in unlike))
 
 
 def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
