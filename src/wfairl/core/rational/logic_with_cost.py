@@ -5,9 +5,11 @@
 starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes, or the cost
 explains hardly more (`LEAST_LOSS_SAVED`), or for `MOST_TURNS` turns; the automaton of highest posterior counts. One
 that forbids what is only expensive would never change: no demonstration tells what the forbidden costs. So the cost is
-also learned under the automaton without its edges to `DEAD`, and where that explains the demonstrations about as well,
-the automaton is learned again under that cost. The result lists explanations that are about as likely, such as a place
-that is forbidden and one that is only expensive.
+also learned under the automaton without its edges to `DEAD`, and the automaton is learned again under that cost: unless
+the demonstrations are so unlikely under both that no automaton, however short, could be more probable than the best.
+
+Explanations may be about as likely, such as a place that is forbidden and one that is only expensive. The result lists
+them, and its alternatives are the automata of all.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.automaton import DEAD, Label
 from wfairl.core.automata.minimisation import canonical_table, to_table
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import sort_labels
@@ -27,8 +29,8 @@ from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.demonstrations.learners import RATIONAL, TaskLearner
 from wfairl.core.rational.compact_automaton import compact, simplify
 from wfairl.core.rational.observations import observe
-from wfairl.core.rational.rational_learner import DEFAULT_SETTINGS, RationalLearner, evidence_of
-from wfairl.core.rational.task_posterior import Rival, posterior_of
+from wfairl.core.rational.rational_learner import DEFAULT_SETTINGS, MAX_ALTERNATIVES, RationalLearner, evidence_of
+from wfairl.core.rational.task_posterior import Alternative, Rival, posterior_of
 from wfairl.core.worlds.task import Task
 
 MOST_TURNS = 3
@@ -83,8 +85,29 @@ def learn_logic_and_cost(
     if posterior is None:
         return best
     rivals = tuple(Rival(rule, nats) for rule, nats in near.items())
-    record = replace(posterior, rounds=len(rounds), not_told_apart=rivals)
+    alternatives = _joined_alternatives([best, *rounds], posterior.labels)
+    record = replace(posterior, rounds=len(rounds), not_told_apart=rivals, alternatives=alternatives)
     return replace(best, model=replace(best.model, record=record))
+
+
+def _joined_alternatives(explanations: list[Explanation], labels: tuple[Label, ...]) -> tuple[Alternative, ...]:
+    """The automata of all explanations, each with its posterior under the cost that suits it best; the first one first.
+
+    So the agent is also cautious about a rule under another cost, and has one where its own rule cannot be kept.
+    """
+    found: dict[bytes, tuple[float, Alternative]] = {}
+    for one in explanations:
+        if (posterior := posterior_of(one.model)) is not None:
+            for alternative in (some for some in posterior.alternatives if some.weight):
+                log_weight = one.log_posterior + np.log(alternative.weight / posterior.chosen.weight)
+                key = canonical_table(to_table(alternative.automaton, labels)).tobytes()
+                if key not in found or log_weight > found[key][0]:
+                    found[key] = log_weight, alternative
+    ranked = sorted(found.values(), key=lambda one: -one[0])[: MAX_ALTERNATIVES + 1]
+    weights = np.exp([log_weight - ranked[0][0] for log_weight, _ in ranked])
+    return tuple(
+        replace(one, weight=float(weight)) for (_, one), weight in zip(ranked, weights / weights.sum(), strict=True)
+    )
 
 
 def _alternate(
@@ -130,8 +153,8 @@ def _cost_without_bans(
         observe(dataset.demonstrations, task.make_world, training.model, n_jobs, dataset.answers), DEFAULT_SETTINGS
     )
     log_evidence = evidence.log_probability(canonical_table(free.to_table(evidence.labels)))
-    is_near = log_evidence > best.log_posterior - posterior.log_prior - CLOSE_NATS
-    return training.model if is_near and _gain(training) >= LEAST_LOSS_SAVED else None
+    can_be_best = log_evidence > best.log_posterior
+    return training.model if can_be_best and _gain(training) >= LEAST_LOSS_SAVED else None
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
