@@ -25,7 +25,6 @@ from experiments.harness.results import Sections
 from experiments.harness.tables import having, mean_table
 from experiments.procedures.priced_worlds import FAMILIES, PricedProblem
 from wfairl.core.costs import CostSettings, SampledCost, TrainingScene, prepare_scenes, train_cost
-from wfairl.core.costs.cost_words import CLAIMED, term_costs
 from wfairl.core.costs.scene import Comparison, compare
 from wfairl.core.planning.cost import Cost, true_cost, unit_cost
 from wfairl.core.planning.plan import find_plan
@@ -33,6 +32,7 @@ from wfairl.core.planning.product import Product, build_product
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.questions.cost_question import find_cost_question
 from wfairl.runs.collection import FIRST_TEST_SEED, collect
+from wfairl.runs.cost_words import CLAIMED, term_costs
 from wfairl.runs.task_registry import find_task
 
 TEMPERATURE = 0.5

@@ -44,6 +44,7 @@ OFFERS: dict[str, dict[str, str]] = {
         "order": "wfairl.events.order_learner:OrderLearner",
     },
     "language of sentences": {"English": "wfairl.pages.sentences.description:find_clauses"},
+    "language of costs": {"English": "wfairl.runs.cost_words:cost_sentences"},
     "record of a learner": {"sentences": "wfairl.events.learned_rule:LearnedRule"},
     "format of logs": {".csv": "wfairl.floors.path_tables:read_path_table"},
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},

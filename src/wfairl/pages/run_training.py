@@ -16,7 +16,6 @@ from matplotlib.ticker import MaxNLocator
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.costs.cost_model import CostModel
-from wfairl.core.costs.cost_words import CLAIMED
 from wfairl.core.costs.feature_costs import CostOverFeatures, SampledCost
 from wfairl.core.costs.training import METRICS, EpochMetrics, is_falling
 from wfairl.core.planning.cost import Cost, path_cost, unit_cost
@@ -31,6 +30,7 @@ from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block, Section
 from wfairl.pages.run_files import RunFiles
 from wfairl.pages.text import Code, Text, capitalised, number
+from wfairl.runs.cost_words import CLAIMED
 
 SAMPLED = (
     "Costs of a few features and controls, weighed by how likely they are after the demonstrations; 90 % lie in the"

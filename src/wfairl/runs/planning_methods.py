@@ -12,7 +12,6 @@ from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.cost_model import CostModel, save_cost
-from wfairl.core.costs.cost_words import term_costs
 from wfairl.core.costs.feature_costs import PricesCost, SampledCost
 from wfairl.core.costs.scene import LeftOut
 from wfairl.core.costs.settings import DEFAULT_TRAINING_TEMPERATURE, CostSettings
@@ -26,6 +25,7 @@ from wfairl.core.support.documents import plain_fields
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task, rule_of
 from wfairl.core.worlds.world import World
+from wfairl.runs.cost_words import term_costs
 from wfairl.runs.methods import Method, Trained, TrainingRequest, acting_mode
 from wfairl.runs.run_directory import (
     COST,

@@ -258,8 +258,8 @@ def write_prism(snapshot: SessionSnapshot, seed: int) -> str:
 
 def learn_session_cost(snapshot: SessionSnapshot, directory: pathlib.Path, evidence: str) -> None:
     """Learn the cost from evidence of a digest, as a run that other commands read, with a `COST_WORDS` beside it."""
-    from wfairl.core.costs.cost_words import CLAIMED, cost_sentences
     from wfairl.core.costs.feature_costs import SampledCost
+    from wfairl.runs.cost_words import CLAIMED, cost_sentences
     from wfairl.runs.methods import TrainingRequest, find_method  # it is slow to import
     from wfairl.runs.run_directory import load_run
 

@@ -8,7 +8,6 @@ import pytest
 from strategies_learning import walk
 
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.cost_words import CLAIMED, cost_sentences, term_costs
 from wfairl.core.costs.feature_costs import SampledCost
 from wfairl.core.costs.posterior import (
     ALONE_ODDS,
@@ -30,6 +29,7 @@ from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import ModelTask
 from wfairl.runs.collection import collect
+from wfairl.runs.cost_words import CLAIMED, cost_sentences, term_costs
 
 SIZE, TEMPERATURE = 6, 0.5
 

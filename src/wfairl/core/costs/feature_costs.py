@@ -8,7 +8,7 @@ Both are estimated from all demonstrations at once. `CostOverFeatures` is the co
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import getattr_static
 from typing import Any, ClassVar, Self
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.costs.cost_model import FLOOR, CostModel
-from wfairl.core.costs.cost_words import ABOUT_PLAIN, CLEARLY, cost_sentences
 from wfairl.core.costs.gradient import step_losses
 from wfairl.core.costs.most_likely import most_likely
 from wfairl.core.costs.posterior import sample_costs
@@ -32,6 +31,7 @@ from wfairl.core.costs.training import (
 )
 from wfairl.core.planning.product import Product
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.registry import Registry
 from wfairl.core.support.safetensors_files import Arrays
 from wfairl.core.worlds.world import World, feature_names
 
@@ -42,6 +42,13 @@ PLANNED_WITH = 0.9
 """The probability of unit cost from which on nothing else is planned with. Below, the mean over the samples weighs a
 preference by how likely it is, which costs next to nothing where there is none (`python -m experiments
 learned-cost`)."""
+
+
+ABOUT_PLAIN, CLEARLY = 1.1, 1.5
+"""Costs that are about those of a plain step, and clearly other ones, as factors."""
+
+LANGUAGES: Registry[Callable[["SampledCost", World[Any]], Sequence[str]]] = Registry("language of costs", {})
+"""What puts a sampled cost into words; a neighbour offers it."""
 
 
 class CostOverFeatures(CostModel):
@@ -235,7 +242,7 @@ class SampledCost(CostOverFeatures):
         return not self.weights.any()
 
     def sentences(self, world: World[Any]) -> Sequence[str]:
-        return cost_sentences(self, world)
+        return LANGUAGES["English"](self, world)
 
     def inputs(self, product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The row of each transition's features, shape [nodes * effects], and the rows [rows, features]."""

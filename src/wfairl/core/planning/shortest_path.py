@@ -111,13 +111,6 @@ def least_costs(graph: ReversedGraph, costs: Floats) -> tuple[Floats, float]:
     return V, float(_scatter(ranked_V, graph.order, V))
 
 
-def find_cost_to_go(first: Ranks, source: Ranks, costs: Floats, width: float) -> Floats:
-    """V by rank, for a graph that is sorted as a `ReversedGraph` is, with costs in the order of transitions."""
-    V = np.empty(len(first) - 1)
-    search_ranks(first, source, np.arange(len(costs), dtype=np.uint32), costs, width, V)
-    return V
-
-
 def check_costs(costs: Floats, shape: tuple[int, ...]) -> tuple[Floats, float]:
     """The costs as a contiguous array of float64, and the least of them.
 

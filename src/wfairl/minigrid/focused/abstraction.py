@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.planning.shortest_path import WIDTH, doubled, find_cost_to_go
+from wfairl.core.planning.shortest_path import WIDTH, doubled, search_ranks
 from wfairl.core.support.compiling import inner, njit
 from wfairl.minigrid import physics
 from wfairl.minigrid.focused.abstract_physics import ORIGIN, abstract_transitions, make_buffers
@@ -80,7 +80,9 @@ def costs_to_acceptance(
     first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The least cost to acceptance, inf where there is no path: transitions as in `Abstraction` -> [states]."""
-    return find_cost_to_go(first, source, costs, WIDTH * float(costs.mean()) if len(costs) else 1.0)
+    V, transition = np.empty(len(first) - 1), np.arange(len(costs), dtype=np.uint32)
+    search_ranks(first, source, transition, costs, WIDTH * float(costs.mean()) if len(costs) else 1.0, V)
+    return V
 
 
 @njit(cache=True, nogil=True)

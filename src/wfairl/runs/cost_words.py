@@ -11,17 +11,12 @@ said: as far as the samples or the likelihood alone reach.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from wfairl.core.costs.feature_costs import ABOUT_PLAIN, SampledCost
 from wfairl.core.worlds.world import World, feature_names
-
-if TYPE_CHECKING:
-    from wfairl.core.costs.feature_costs import SampledCost
-
-ABOUT_PLAIN, CLEARLY = 1.1, 1.5
-"""Costs that are about those of a plain step, and clearly other ones, as factors."""
 
 CLAIMED = 0.05
 """The probability of unit cost below which a preference counts as shown."""
@@ -67,7 +62,7 @@ class TermCost:
         return f"{self.name}: about {cost} ({interval})"
 
 
-def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
+def term_costs(model: SampledCost, world: World[Any]) -> tuple[TermCost, ...]:
     """The terms that matter with a probability of at least `SHOWN`, the dearest first; none if costs are all 1."""
     weights, plain, extreme = model.weights, model.plain, model.extreme
     names = (*feature_names(world, model.features), *world.controls)
@@ -84,7 +79,7 @@ def term_costs(model: "SampledCost", world: World[Any]) -> tuple[TermCost, ...]:
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
-def verdict(model: "SampledCost") -> str:
+def verdict(model: SampledCost) -> str:
     """Whether the demonstrations show a preference, as a sentence."""
     unit = float(model.unit[0])
     if not model.weights.any():
@@ -96,7 +91,7 @@ def verdict(model: "SampledCost") -> str:
     )
 
 
-def cost_sentences(model: "SampledCost", world: World[Any]) -> Sequence[str]:
+def cost_sentences(model: SampledCost, world: World[Any]) -> Sequence[str]:
     """The verdict, and each term that matters; where a preference is shown but not for what, what it is most likely."""
     said, terms = verdict(model), term_costs(model, world)
     if not terms and float(model.unit[0]) < CLAIMED:
