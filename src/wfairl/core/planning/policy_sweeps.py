@@ -52,21 +52,15 @@ class Lotteries(NamedTuple):
 
     @classmethod
     def of(cls, chances: Chances, effects: int) -> "Lotteries":
-        return cls.split(chances.controls, chances.first, chances.effect, chances.probability, effects)
-
-    @classmethod
-    def split(
-        cls, controls: int, first: NDArray[np.int64], effect: Nodes, probability: Floats, effects: int
-    ) -> "Lotteries":
-        """The lotteries of kinds and controls over so many effects."""
+        """The lotteries over so many effects."""
+        controls, first, effect, probability = chances.controls, chances.first, chances.effect, chances.probability
         entries = np.diff(first)
         is_available = (entries > 0).reshape(-1, controls, 1)
         table = np.zeros((len(entries), effects))
         table[np.repeat(np.arange(len(entries)), entries), effect] = probability
-        of_kinds = table.reshape(-1, controls, effects)
-        common = of_kinds.min(axis=1, where=is_available, initial=1.0)
+        common = table.reshape(-1, controls, effects).min(axis=1, where=is_available, initial=1.0)
         common[is_available.sum(axis=(1, 2)) < 2] = 0.0
-        left = np.where(is_available, of_kinds - common[:, None], 0.0).reshape(-1, effects)
+        left = np.where(entries[:, None] > 0, table - np.repeat(common, controls, axis=0), 0.0)
         row, own = (left > 0).nonzero()
         left_first = np.searchsorted(row, np.arange(len(left) + 1)).astype(np.uint32)
         return cls(controls, first, effect, probability, common, left_first, own.astype(np.uint32), left[row, own])

@@ -25,7 +25,7 @@ from wfairl.core.rational.table_cost_to_go import (
     sort_pairs,
 )
 from wfairl.core.support.compiling import inner, njit
-from wfairl.core.worlds.chances import slip_chances
+from wfairl.core.worlds.chances import Chances, slip_chances
 
 TABULATED_GAPS = 32
 """Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
@@ -133,7 +133,8 @@ def pack_slipping(
         kinds += (len(chances.first) - 1) // chances.controls
         controls = chances.controls
     *states, effect, probability = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return SlippingWorlds(Lotteries.split(controls, np.concatenate(firsts), effect, probability, width), *states)
+    chances = Chances(controls, np.concatenate(firsts), effect, probability, states[-2])
+    return SlippingWorlds(Lotteries.of(chances, width), *states)
 
 
 def _effects_in(

@@ -29,7 +29,7 @@ from wfairl.core.planning.cost import Cost, nominal_cost
 from wfairl.core.rational.constraints import Constraint, Doubt
 from wfairl.core.rational.doubts import doubts_of_unknown, measure_doubts, measure_support
 from wfairl.core.rational.evidence import Evidence
-from wfairl.core.rational.observations import DemonstratedScene, Observations, observe
+from wfairl.core.rational.observations import Observations, observe
 from wfairl.core.rational.search import Candidate, Evaluator, search
 from wfairl.core.rational.settings import RationalSettings
 from wfairl.core.rational.table_plans import plan_table
@@ -49,7 +49,7 @@ REFINED_TEMPERATURES = 33
 MAX_ALTERNATIVES = 20
 """How many automata are kept beside the best one."""
 
-UNFORESEEN = 0.01
+UNFORESEEN = 0.004
 """Probability that a task asks, in a new scene, what no automaton and no constraint here says, after one demonstration;
 after n of them an n-th of it."""
 
@@ -134,12 +134,7 @@ def learn_posterior(
     best, of_scenes = candidates[0], evidence.of_scenes(candidates[0].table)
     outliers = _outlier_probabilities(evidence, of_scenes)
     unlike = np.flatnonzero(outliers >= LEAST_OUTLIER_PROBABILITY).tolist()
-    demanded = [
-        i
-        for i in unlike
-        if _is_no_shortcut(evidence.observations.scenes[i], best.table)
-        and _is_deliberate(evidence, i, evaluator.candidates)
-    ]
+    demanded = [i for i in unlike if _is_demanded(evidence, i, best.table, evaluator.candidates)]
     foreign = [_read_only_in(evidence, i, unlike) for i in demanded]
     left_out = [Doubt(Constraint("unseen", p, phase="left out"), LEFT_OUT) for p in sorted({*chain(*foreign)})]
     elsewhere = sum(LEFT_OUT * (ELSEWHERE if one else 1.0) for one in foreign)
@@ -196,15 +191,16 @@ def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -
     return np.minimum(mean, 1.0)  # the weights add up to one but for rounding, and a model above one is not read again
 
 
-def _is_no_shortcut(scene: DemonstratedScene, table: Table) -> bool:
-    """Whether doing what an automaton asks for would not have been dearer than the demonstration."""
-    return bool(plan_table(scene.world, table).start_cost <= scene.costs.sum())
+def _is_demanded(evidence: Evidence, scene: int, best: Table, candidates: Sequence[Candidate]) -> bool:
+    """Whether a demonstration that the best automaton does not explain may be what the task asks for.
 
-
-def _is_deliberate(evidence: Evidence, scene: int, candidates: Sequence[Candidate]) -> bool:
-    """Whether a demonstration that the best automaton does not explain is far from random under another one."""
-    word, least = evidence.observations.scenes[scene].word, evidence.log_uniform[scene] + DELIBERATE_NATS
-    accepting = (one.table for one in candidates if read_word(one.table, word) == len(word))
+    It is no shortcut: what the best automaton asks for would not have been dearer. And it is deliberate: far from
+    random under another automaton.
+    """
+    shown, least = evidence.observations.scenes[scene], evidence.log_uniform[scene] + DELIBERATE_NATS
+    if plan_table(shown.world, best).start_cost > shown.costs.sum():
+        return False
+    accepting = (one.table for one in candidates if read_word(one.table, shown.word) == len(shown.word))
     return any(evidence.of_scenes(table)[scene].max() > least for table in islice(accepting, MOST_COMPARED))
 
 
