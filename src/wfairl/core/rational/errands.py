@@ -100,12 +100,11 @@ def _read_ways(own: list[dict[Guard, int]], start: int) -> tuple[Errand, int, in
             return None
         follow.append(on[0][0])
         ends.add(on[0][1])
-    states = set(own[start].values())
-    if len(ends) != 1 or not 1 < len(guards) == len(states) or len(set(follow)) < len(guards):
-        return None
     dead = [{guard for guard, target in own[state].items() if target == DEAD} for state in own[start].values()]
-    deadly = any(dead)
-    if deadly and any(one != set(follow) - {mine} for one, mine in zip(dead, follow, strict=True)):
+    deadly, states = any(dead), set(own[start].values())
+    if len(ends) != 1 or not 1 < len(guards) == len(states) == len(set(follow)):
+        return None
+    if any(one != (set(follow) - {mine} if deadly else set()) for one, mine in zip(dead, follow, strict=True)):
         return None
     return Errand(guards, 1, None, deadly, tuple(follow)), ends.pop(), 1 + len(guards)
 
