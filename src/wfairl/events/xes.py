@@ -1,17 +1,16 @@
 """XES, the exchange format of process mining (IEEE 1849), read without document types and entities.
 
-So a file cannot make the reader expand or fetch anything. A packed file is unpacked piece by piece.
+So a file cannot make the reader expand or fetch anything. The file is read piece by piece, packed or not.
 """
 
 import gzip
-import io
 import zlib
 from collections.abc import Callable, Collection
 from pathlib import Path
 from xml.parsers import expat
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import read_bytes
+from wfairl.core.support.files import check_ends
 
 XES_NAME, XES_TIME, XES_LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
@@ -55,13 +54,18 @@ def read_traces(
             add(found, events, where())
 
     parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = begin, end, refuse
-    content = io.BytesIO(read_bytes(path))
     try:
-        parser.ParseFile(gzip.GzipFile(fileobj=content) if path.suffix.lower() == ".gz" else content)
+        check_ends(path)
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            parser.ParseFile(file)
     except expat.ExpatError as error:
         raise BadInputError(f"{path}: line {error.lineno}: not XML ({expat.errors.messages[error.code]})") from None
+    except FileNotFoundError:
+        raise BadInputError(f"{path}: no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadInputError(f"{path}: not packed with gzip, or cut ({error})") from None
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
     except BadInputError:
         raise
     except (LookupError, ValueError) as error:  # of a text that Python cannot decode
