@@ -29,11 +29,14 @@ from wfairl.core.automata.automaton import DEAD, Automaton, Label, as_label
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.word_corpus import encode_all
 from wfairl.core.automata.words import Word, as_read, format_label, sort_labels
-from wfairl.core.support.compiling import inner, njit
+from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 MOST_STATES = 4_096
 """Of an automaton that words are aligned with: the costs between its states take 8 bytes for each pair."""
+
+NO_COST = 1e-9
+"""Costs that differ by no more are equal."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +120,9 @@ class Aligner:
         """The cost and the fitness of each word, shape [words] each."""
         read = as_read(words, self.automaton.keep_repeats)
         corpus, alphabet = encode_all(read)
-        prices, columns = self._prices(alphabet), self._columns(alphabet)
-        costs = np.array(
-            [
-                _prefix_costs(prices[symbols], columns[symbols], self.between)[-1, self.automaton.accepting].min()
-                for symbols in (corpus.symbols[start:end] for start, end in pairwise(corpus.offsets))
-            ]
-        )
+        prices = self._prices(alphabet)
+        accepting = np.flatnonzero(self.automaton.accepting)
+        costs = _align_all(corpus.symbols, corpus.offsets, prices, self._columns(alphabet), self.between, accepting)
         whole = np.bincount(np.repeat(np.arange(len(read)), corpus.lengths), prices[corpus.symbols], len(read))
         worst = whole + self.shortest
         return costs, 1 - np.divide(costs, worst, out=np.zeros(len(read)), where=worst > 0)
@@ -133,7 +132,10 @@ class Aligner:
         read = as_read([word], self.automaton.keep_repeats)[0]
         corpus, alphabet = encode_all([read])
         prices, columns = self._prices(alphabet)[corpus.symbols], self._columns(alphabet)[corpus.symbols]
-        costs = _prefix_costs(prices, columns, self.between)
+        costs = np.empty((len(read) + 1, self.automaton.states))
+        costs[0] = self.between[0]
+        for i in range(len(read)):
+            _read(costs[i], columns[i], prices[i], self.between, costs[i + 1])
         ends = np.where(self.automaton.accepting, costs[-1], np.inf)
         state, moves = int(np.argmin(ends)), list[Move]()
         for i in range(len(read) - 1, -1, -1):
@@ -141,8 +143,7 @@ class Aligner:
             alive = columns[i] != DEAD
             np.minimum.at(by_reading, columns[i, alive], costs[i, alive])
             on_the_way = np.minimum(by_reading, costs[i] + prices[i]) + self.between[:, state]
-            cheapest = on_the_way <= costs[i + 1, state] + 1e-9  # but for rounding
-            here = int(np.argmax(np.where(cheapest, self.between[:, state], -1)))
+            here = int(np.argmax(np.where(on_the_way <= costs[i + 1, state] + NO_COST, self.between[:, state], -1)))
             is_read = bool(by_reading[here] <= costs[i, here] + prices[i])
             moves += [*self._missing(here, state, i + 1), Move(read[i], i, in_model=is_read)]
             state = int(np.argmin(np.where(columns[i] == here, costs[i], np.inf))) if is_read else here
@@ -180,16 +181,22 @@ def _costs_between(
 
 
 @njit(cache=True, nogil=True)
-def _prefix_costs(prices, columns, between):  # type: ignore[no-untyped-def]
-    """D_i(q) of a word by the price and the column of each of its events, shape [events + 1, states]."""
-    costs = np.empty((len(prices) + 1, len(between)))
-    costs[0] = between[0]
-    for i in range(len(prices)):
-        _read(costs[i], columns[i], prices[i], between, costs[i + 1])
-    return costs
+def _align_all(symbols, offsets, prices, columns, between, accepting):  # type: ignore[no-untyped-def]
+    """The least cost of each word, shape [words], in the memory of two prefixes."""
+    result = np.full(len(offsets) - 1, np.inf)
+    costs = np.empty((2, columns.shape[1]))
+    for word in range(len(result)):
+        here = 0
+        costs[0] = between[0]
+        for i in range(offsets[word], offsets[word + 1]):
+            _read(costs[here], columns[symbols[i]], prices[symbols[i]], between, costs[1 - here])
+            here = 1 - here
+        for state in accepting:
+            result[word] = min(result[word], costs[here, state])
+    return result
 
 
-@inner
+@njit(cache=True, nogil=True)
 def _read(costs, column, price, between, after):  # type: ignore[no-untyped-def]
     """Fill in D_i+1, `after`, from D_i, `costs`, for an event that leads each state to the one in `column`."""
     by_reading = np.full(len(column), np.inf)

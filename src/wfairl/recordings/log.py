@@ -42,7 +42,7 @@ FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
 
 @dataclass(frozen=True)
 class PathMatch:
-    """The path over a world that is nearest to a recorded one; see `Roadmap.match_path`."""
+    """The path over a world that is nearest to a recorded one; see `floors.roadmap.FloorScene.match_path`."""
 
     controls: tuple[int, ...]  # of the path
     states: tuple[int, ...]  # along the path, one more than controls

@@ -125,7 +125,9 @@ class SessionController:
         """Do an event of the session, or one that depends on those before it; save, show and learn what follows."""
         session = self.session
         async with self._lock:  # which keeps events in order
-            document = document() if callable(document) else document
+            if callable(document):
+                await self._make_worlds(session.state.spec, [session.state.seed])
+                document = document()
             before, event = session.state, session.parse(document)
             await self._make_worlds(*session.required_worlds(event))
             session.do(document)

@@ -17,12 +17,13 @@ class FrameEncoder:
     """Encodes the states of one scene as plain JSON; its tiles grow with the states."""
 
     def __init__(self) -> None:
-        self._tiles = TileSet()
+        self._tiles, self._uris = TileSet(), list[str]()
 
     @property
     def tiles(self) -> list[str]:
         """The different tiles so far, as data URIs."""
-        return [_tile_uri(tile.tobytes()) for tile in self._tiles.tiles]
+        self._uris += [_tile_uri(tile.tobytes()) for tile in self._tiles.tiles[len(self._uris) :]]
+        return list(self._uris)
 
     def encode(self, world: Any, state: Any) -> dict[str, Any]:
         """The tiles of all cells, the agent's cell and its place in cells; text if the world has no renderer."""

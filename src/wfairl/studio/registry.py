@@ -100,7 +100,8 @@ class SessionRegistry:
         return self.directory / DELETED
 
     def _add(self, session: Session) -> SessionController:
-        return self._controllers.setdefault(session.name, SessionController(session, self._workers))
+        controller = self._controllers[session.name] = SessionController(session, self._workers)
+        return controller
 
 
 def _latest_journals(directory: Path) -> list[Path]:

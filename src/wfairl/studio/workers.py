@@ -155,6 +155,7 @@ class Progress:
         except WorkerDiedError:
             raise FailedRunError(f"The worker process died while {activity}; try again.") from None
         finally:
+            result.cancel()  # which does nothing once there is a result
             del self._activities[job]
             self._stopped.discard(job)
             self._changed()

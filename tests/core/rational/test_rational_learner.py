@@ -149,7 +149,7 @@ def test_what_only_a_demonstration_shows_that_is_left_out_is_doubted_where_it_is
     result = learn_posterior(Observations(GRID_LABELS, (other, *others)))
     assert result.outliers == [0]
     (doubt,) = [one for one in result.doubts if one.constraint.phase == "left out"]
-    assert str(doubt) == "only a demonstration that does not follow the rule shows what c entails"
+    assert str(doubt) == "only a demonstration that does not follow the rule shows what 'c' entails"
     assert doubt.probability == LEFT_OUT
     assert result.unforeseen == pytest.approx((UNFORESEEN + LEFT_OUT * ELSEWHERE) / (1 + len(others)))
 

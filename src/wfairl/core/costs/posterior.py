@@ -136,7 +136,7 @@ class _Chain:
         self.parts: list[tuple[Floats, Floats]] = []
         self.log_odds = np.where(terms.is_alone, math.log(ALONE_ODDS), 0.0)
         # Coefficients of prod (x + odds): the sums over all sets of each size.
-        sets = np.poly(-np.exp(self.log_odds))[: len(terms) + 1]
+        sets = np.atleast_1d(np.poly(-np.exp(self.log_odds)))
         self.log_prior = np.arange(len(terms) + 1) * math.log(ANOTHER_TERM) - np.log(sets)
 
     def run(self) -> None:

@@ -220,7 +220,7 @@ class KnownPaths:
 
     def search(self, weights: Sequence[Floats]) -> None:
         """Add the best paths of all scenes under some weights of terms; shape [terms] each."""
-        costs = np.maximum(1.0 + np.reshape(weights, (-1, len(self.terms))) @ self.terms.design.T, FLOOR)
+        costs = np.maximum(1.0 + np.reshape(weights, (len(weights), len(self.terms))) @ self.terms.design.T, FLOOR)
         at_once = max(ROOM // (len(self.least) * self.values.shape[1]), 1)
         for some in range(0, len(costs), at_once):
             self._search(costs[some : some + at_once])

@@ -211,7 +211,7 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
         forms = [conjoin(table, constraint, labels, most_probable) for table in probable]
         text = f"perhaps {constraint}" if constraint.is_about_orders else f"the task may be '{constraint}' too"
         if constraint.kind == "unseen":
-            text, forms = f"{constraint.who} what '{constraint.proposition}' entails", []
+            text, forms = str(doubt), []
         kept = canonical_table(conjoin(chosen, constraint, labels, most_probable))
         reasons.append(Reason(doubt.probability, text, kept, tuple(forms)))
     if posterior.demonstrated_words:

@@ -89,11 +89,6 @@ class Constraint(NamedTuple):
         return text + ("" if self.until is None else f" until {self.until}")
 
     @property
-    def who(self) -> str:
-        """Who has shown what the proposition entails, where that is unseen."""
-        return "only a demonstration that does not follow the rule shows" if self.phase else "nobody has shown"
-
-    @property
     def propositions(self) -> tuple[str, ...]:
         """All that it names, without what begins or ends a state."""
         named = (self.proposition, self.after, self.until, *self.instead, self.beside)
@@ -144,8 +139,11 @@ class Doubt:
     probability: Part
 
     def __str__(self) -> str:
-        one = self.constraint
-        return f"{one.who} what {one.proposition} entails" if one.kind == "unseen" else str(one)
+        who = (
+            "only a demonstration that does not follow the rule shows" if self.constraint.phase else "nobody has shown"
+        )
+        is_unseen = self.constraint.kind == "unseen"
+        return f"{who} what '{self.constraint.proposition}' entails" if is_unseen else str(self.constraint)
 
     @property
     def odds(self) -> float:

@@ -298,7 +298,7 @@ def _either(
             yield [*edges, *(CompactEdge(before, guards[k], after) for k in first)]
             states = range(new + 1, new + 1 + len(first))
             for own in product(*(_companions(happens, k, first) for k in first)):
-                if len(set(own)) == len(own) and states.stop <= MAX_STATES + 1:
+                if len(set(own)) == len(own) and states.stop <= MAX_STATES:
                     begun = (CompactEdge(before, guards[k], state) for k, state in zip(first, states, strict=True))
                     ended = (CompactEdge(state, guards[k], after) for k, state in zip(own, states, strict=True))
                     yield [*edges, *begun, *ended]

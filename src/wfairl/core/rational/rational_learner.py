@@ -54,11 +54,9 @@ UNFORESEEN = 0.004
 after n of them an n-th of it."""
 
 LEFT_OUT, ELSEWHERE = 0.5, 0.25
-"""A demonstration that the automaton does not explain, though it looks deliberate, may be an accident. With a
-probability of `LEFT_OUT` the task asks for it, in scenes like its own: where a proposition is read that no explained
-demonstration reads. `ELSEWHERE` is how much of that is left in other scenes. If there is no such proposition, all
-scenes may be like its own, and the doubt is its share of the demonstrations. A demonstration that is cheaper than what
-the automaton asks for does not count: what it does is allowed, and so may be what the automaton asks for."""
+"""A demonstration that the automaton leaves out, though it looks deliberate, is asked for with the first probability in
+scenes like its own: where something is read that no explained one reads. The second is the part that is left elsewhere.
+A demonstration that is cheaper than what the automaton asks for does not count: it shows what is allowed."""
 
 DELIBERATE_NATS, MOST_COMPARED = 3.0, 50
 """A demonstration is deliberate if one of so many automata explains it so much better than controls drawn at random."""
@@ -137,6 +135,7 @@ def learn_posterior(
     demanded = [i for i in unlike if _is_demanded(evidence, i, best.table, evaluator.candidates)]
     foreign = [_read_only_in(evidence, i, unlike) for i in demanded]
     left_out = [Doubt(Constraint("unseen", p, phase="left out"), LEFT_OUT) for p in sorted({*chain(*foreign)})]
+    measured = measure_doubts(evidence, best.automaton)
     elsewhere = sum(LEFT_OUT * (ELSEWHERE if one else 1.0) for one in foreign)
     return TaskPosterior(
         alternatives=alternatives,
@@ -147,7 +146,7 @@ def learn_posterior(
         automata_generated=evaluator.automata_generated,
         automata_evaluated=planned,
         outlier_probabilities=outliers,
-        doubts=(*left_out, *measure_doubts(evidence, best.automaton)),
+        doubts=tuple(sorted((*left_out, *measured), key=lambda one: -one.probability)),
         unforeseen=min(1.0, (UNFORESEEN + elsewhere) / len(observations.scenes)),
         unexplained=max(0.0, evidence.highest_log_probability() - best.log_evidence),
     )
@@ -205,9 +204,14 @@ def _is_demanded(evidence: Evidence, scene: int, best: Table, candidates: Sequen
 
 
 def _read_only_in(evidence: Evidence, scene: int, unlike: Sequence[int]) -> frozenset[str]:
-    """The propositions that one demonstration reads, and none of those that the best automaton explains."""
-    words = [frozenset().union(*(evidence.labels[k] for k in one.word)) for one in evidence.observations.scenes]
-    return words[scene].difference(*(word for i, word in enumerate(words) if i not in unlike))
+    """The propositions that one demonstration reads, and none that the best automaton explains, and no right answer."""
+    scenes, answers = evidence.observations.scenes, evidence.observations.answers
+    explained = [one.word for i, one in enumerate(scenes) if i not in unlike]
+    read, *others = (
+        frozenset().union(*(evidence.labels[k] for k in word))
+        for word in (scenes[scene].word, *explained, *(one.word for one in answers if one.is_right))
+    )
+    return read.difference(*others)
 
 
 def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
