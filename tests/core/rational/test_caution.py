@@ -176,6 +176,17 @@ def test_a_task_that_cannot_be_done_is_refused_with_its_reason():
         CautiousPolicy("", model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)]), unit_cost, 0.0).choose(nowhere)
 
 
+def test_a_rule_that_cannot_be_satisfied_is_doubt_about_the_next_one():
+    world = without(TASK.make_world(0), "f")
+    for weight in (0.6, 0.9):
+        model = model_of([(COFFEE_THEN_OFFICE, weight), (OFFICE, 1 - weight)])
+        choice = CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=1.0).choose(world)
+        impossible = weight * caution.IMPOSSIBLE
+        assert choice.doubt == pytest.approx(impossible / (impossible + 1 - weight))
+    with pytest.raises(DoubtfulPlanError):
+        CautiousPolicy("", model, unit_cost, 0.0).choose(world)
+
+
 def test_what_makes_a_scene_impossible_is_no_doubt_but_what_nobody_has_shown_is():
     world = without(TASK.make_world(3), "f")
     needed, unseen = model_of([(OFFICE, 1.0)], [(NEEDED_F, 0.3)]), Constraint("unseen", "g")

@@ -15,8 +15,9 @@ was demonstrated is right whatever the task is. A plan ends where the most proba
 that is asked is not done by then, the plan counts as failed. The task may also ask what nobody foresees. That
 probability is the same for all plans: it adds to the doubt that is stated, and it is not weighed.
 
-An agent that is asked to do the task in a scene may assume that this is possible there. An automaton that cannot be
-satisfied in the scene is not the task, and a constraint that no probable automaton can keep there is no doubt. A plan
+An agent that is asked to do the task in a scene may assume that this is possible there, but for `IMPOSSIBLE`. Where the
+most probable automata cannot be satisfied, the next one is probably the task: the weight of the others, times
+`IMPOSSIBLE`, is doubt. A constraint that no probable automaton can keep in the scene is no doubt. A plan
 that ends within the horizon is preferred to any that does not. If even the doubt of the best plan is above
 `LARGEST_DOUBT`, the agent refuses to act and gives the reasons. Otherwise it acts on an automaton that prefers the word
 of the best plan (`Choice.automaton`). In a world too large to enumerate no doubt is weighed: the agent plans for the
@@ -59,6 +60,9 @@ LEAST_PROBABILITY_OF_REASON = 0.05
 
 PROBABLE_WEIGHT = 0.05
 """Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
+
+IMPOSSIBLE = 0.05
+"""Probability that an agent is asked for what is impossible."""
 
 NEGLIGIBLE_PRICE = 0.5
 """Price of a doubt, in mean costs of a step, up to which the agent does not look for another plan."""
@@ -217,7 +221,9 @@ def _hypotheses(posterior: TaskPosterior, labels: tuple[Label, ...], first: int)
     if posterior.demonstrated_words:
         followed = intersection(chosen, to_table(following_words(posterior.demonstrated_words), labels))
         reasons.append(Reason(0.0, "it follows no demonstrated word", followed))
-    return _Hypotheses(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), posterior.unforeseen)
+    impossible = (1 - left) * IMPOSSIBLE
+    unforeseen = 1 - (1 - posterior.unforeseen) * left / (left + impossible)
+    return _Hypotheses(labels, chosen, tuple(sorted(reasons, key=lambda one: -one.probability)), unforeseen)
 
 
 class _Plan(NamedTuple):

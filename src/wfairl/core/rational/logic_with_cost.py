@@ -7,9 +7,7 @@ explains hardly more (`LEAST_LOSS_SAVED`), or for `MOST_TURNS` turns; the automa
 that forbids what is only expensive would never change: no demonstration tells what the forbidden costs. So the cost is
 also learned under the automaton without its edges to `DEAD`, and the automaton is learned again under that cost: unless
 the demonstrations are so unlikely under both that no automaton, however short, could be more probable than the best.
-
-Explanations may be about as likely, such as a place that is forbidden and one that is only expensive. The result lists
-them, and its alternatives are the automata of all.
+The result lists explanations that are about as likely, and its alternatives are the automata of all.
 """
 
 from dataclasses import dataclass, replace
@@ -91,10 +89,7 @@ def learn_logic_and_cost(
 
 
 def _joined_alternatives(explanations: list[Explanation], labels: tuple[Label, ...]) -> tuple[Alternative, ...]:
-    """The automata of all explanations, each with its posterior under the cost that suits it best; the first one first.
-
-    So the agent is also cautious about a rule under another cost, and has one where its own rule cannot be kept.
-    """
+    """The automata of all explanations, each with its posterior under the cost that suits it best; ranked."""
     found: dict[bytes, tuple[float, Alternative]] = {}
     for one in explanations:
         if (posterior := posterior_of(one.model)) is not None:

@@ -191,11 +191,7 @@ def _outlier_probabilities(evidence: Evidence, of_scenes: NDArray[np.float64]) -
 
 
 def _is_demanded(evidence: Evidence, scene: int, best: Table, candidates: Sequence[Candidate]) -> bool:
-    """Whether a demonstration that the best automaton does not explain may be what the task asks for.
-
-    It is no shortcut: what the best automaton asks for would not have been dearer. And it is deliberate: far from
-    random under another automaton.
-    """
+    """Whether a demonstration that is left out is no shortcut, and far from random under another automaton."""
     shown, least = evidence.observations.scenes[scene], evidence.log_uniform[scene] + DELIBERATE_NATS
     if plan_table(shown.world, best).start_cost > shown.costs.sum():
         return False
