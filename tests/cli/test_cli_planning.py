@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from posteriors import model_with, posterior_over
 
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.spectral.task_learner import SpectralTaskLearner
 from wfairl.runs.task_registry import find_task
 
@@ -84,3 +86,15 @@ def test_a_task_that_cannot_be_satisfied_names_the_label_that_never_comes(wfairl
 def test_json_of_two_runs_is_the_same(wfairl, task_model: Path):
     first, again = (wfairl("plan", "doorkey", "--task-model", task_model, "--json") for _ in range(2))
     assert first == again
+
+
+def test_a_plan_states_its_doubt_and_a_rule_that_cannot_be_satisfied_here(wfairl, tmp_path: Path):
+    goal = visit_in_order("goal")
+    rule = all_of(goal, avoid("key"))  # the goal lies behind the door
+    model = tmp_path / "task.json"
+    model_with(posterior_over((rule, 0.2), (goal, 0.8, "goal"))).save(model)
+    code, output, _ = wfairl("plan", "doorkey", "--task-model", model)
+    assert code == 0
+    assert "doubt 2.4%, that this plan breaks the rule" in output
+    assert "the most probable rule cannot be satisfied in this scene" in output
+    assert json.loads(wfairl("plan", "doorkey", "--task-model", model, "--json")[1])["doubt"] == pytest.approx(1 / 41)

@@ -117,6 +117,9 @@ class _SupportedPlan:
     solution: Solution  # what the plan is taken from
     untested_steps: Sequence[int] = ()  # that read a label whose transition no demonstration tests
     leaves_at: int | None = None  # the first step that no demonstrated word continues with; None if there is none
+    doubt: float | None = (
+        None  # probability that the plan fails, given the demonstrations; None where nobody has doubts
+    )
 
 
 def model_and_cost(task: Task, task_model: Path | None, run: Path | None) -> tuple[TaskModel | None, Cost]:
@@ -154,7 +157,7 @@ def _plan_cautiously(
         return _SupportedPlan(plan, solution)
     words = posterior.demonstrated_words
     left = leaves_at(words, path.labels) if words else None
-    return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), left)
+    return _SupportedPlan(plan, solution, posterior.untested_steps(path.labels), left, choice.doubt)
 
 
 def leaves_at(words: Collection[Word], labels: Sequence[Label]) -> int | None:
@@ -193,6 +196,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPlan | None") 
         **found.plan.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
+        "doubt": found.doubt,
     }
     return document if refined is None else {**document, "refined": refined.to_document()}
 
@@ -216,6 +220,10 @@ def _lines(
         yield f"wrote {output}{drawn}"
     if refined is not None:
         yield refined.sentence
+    if found.doubt is not None:
+        yield f"doubt {found.doubt:.1%}, that this plan breaks the rule, given the demonstrations"
+        if not path.is_accepted:
+            yield "the most probable rule cannot be satisfied in this scene: the plan keeps the next probable one"
     if found.leaves_at is not None:
         yield f"from step {found.leaves_at} on, this plan does what no demonstration does"
     if found.untested_steps:

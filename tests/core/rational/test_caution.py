@@ -183,7 +183,7 @@ def test_a_rule_that_cannot_be_satisfied_is_doubt_about_the_next_one():
         choice = CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=1.0).choose(world)
         impossible = weight * caution.IMPOSSIBLE
         assert choice.doubt == pytest.approx(impossible / (impossible + 1 - weight))
-    with pytest.raises(DoubtfulPlanError):
+    with pytest.raises(DoubtfulPlanError, match="47%: the most probable rule cannot be satisfied here"):
         CautiousPolicy("", model, unit_cost, 0.0).choose(world)
 
 

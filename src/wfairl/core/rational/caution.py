@@ -61,7 +61,7 @@ LEAST_PROBABILITY_OF_REASON = 0.05
 PROBABLE_WEIGHT = 0.05
 """Weight from which on an automaton is probable: it may be the task where more probable ones cannot be satisfied."""
 
-IMPOSSIBLE = 0.05
+IMPOSSIBLE = 0.1
 """Probability that an agent is asked for what is impossible."""
 
 NEGLIGIBLE_PRICE = 0.5
@@ -164,7 +164,7 @@ class CautiousPolicy:
             ExactPlanner().solve(world, posterior.chosen.automaton, self.cost).plan()
             return Choice(self.automaton)
         if best.doubt > self.largest_doubt:
-            raise _refusal(best, posterior)
+            raise _refusal(best, posterior, scene.hypotheses.unforeseen > posterior.unforeseen)
         automaton = to_automaton(scene.enforced(best), scene.hypotheses.labels)
         return Choice(automaton, best.doubt, best.reasons, best.words)
 
@@ -307,13 +307,14 @@ class _Scene:
         return solved.start_cost < solved.failure
 
 
-def _refusal(best: _Plan, posterior: TaskPosterior) -> DoubtfulPlanError:
+def _refusal(best: _Plan, posterior: TaskPosterior, is_impossible: bool) -> DoubtfulPlanError:
     """The error that gives the reasons why a plan is doubtful."""
     automata = {one.text: one for one in posterior.alternatives}
-    named = [one for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON] or best.reasons[:1]
-    reasons = [
+    named = [one for one in best.reasons if one.probability > LEAST_PROBABILITY_OF_REASON]
+    reasons = ["the most probable rule cannot be satisfied here"] if is_impossible else []
+    reasons += [
         f"the task may be '{posterior.sentence(automata[one.text])}'" if one.text in automata else one.text
-        for one in named
+        for one in named or (() if is_impossible else best.reasons[:1])
     ]
     if posterior.unforeseen > LEAST_PROBABILITY_OF_REASON:
         reasons.append("a demonstration that looks deliberate does not follow the rule")
