@@ -209,6 +209,9 @@ def test_the_search_begins_with_all_that_every_demonstration_does():
     for deadly in (False, True):
         assert automaton_of([Errand((a, b), 2, d, deadly), Errand((c,), 1)]) in begun
     assert automaton_of([Errand((a, b, c), 3)]) in set(starts("abc", frozenset("abc"), frozenset()))
+    e = Guard(frozenset("e"))
+    by_chance = set(starts("abcdef", frozenset("abcdef"), frozenset("e")))  # d and f are read by chance
+    assert automaton_of([Errand((a, b), 2, c, True), Errand((e,), 1)]) in by_chance
 
 
 def test_one_of_two_events_may_happen_in_nearly_all_demonstrations():

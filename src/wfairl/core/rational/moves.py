@@ -159,18 +159,18 @@ def _again(automaton: CompactAutomaton) -> Iterator[Edges]:
 def starts(propositions: Sequence[str], read: frozenset[str], last: frozenset[str]) -> Iterator[CompactAutomaton]:
     """The automata of one state and one edge: a proposition or its negation comes true; and all errands at once.
 
-    All that is `read` by every demonstration, or all but one that is read by chance, is done in any order, perhaps with
-    one of it between the others, and then what they read `last`, if they all read the same.
+    All that is `read` by every demonstration, or all but one or two that are read by chance, is done in any order,
+    perhaps with one of it between the others, and then what they read `last`, if they all read the same.
     """
     for p in propositions:
         for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
             yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
     events = tuple(Guard(frozenset({name})) for name in sorted(read - last))
     for end in [[Errand((Guard(frozenset({p})),), 1)] for p in sorted(last)] or [[]]:
-        for between, chance in product((None, *events), repeat=2):
-            others = tuple(event for event in events if event not in (between, chance))
+        for between, chance in product((None, *events), chain.from_iterable(combinations(events, k) for k in range(3))):
+            others = tuple(event for event in events if event not in (between, *chance))
             for deadly in (False, True) if between is not None else (False,):
-                if 1 < len(others) <= MOST_AT_ONCE:
+                if 1 < len(others) <= MOST_AT_ONCE and between not in chance:
                     yield automaton_of([Errand(others, len(others), between, deadly), *end])
 
 
