@@ -48,6 +48,13 @@ def main(application: str = "wfairl.cli.app:app") -> None:
 def run_command(application: str = "wfairl.cli.app:app") -> None:
     """Run the command of `sys.argv`; it ends with a `SystemExit`."""
     try:
+        _run(application)
+    except KeyboardInterrupt:  # while the end of the command was handled
+        _end(STOPPED[INTERRUPTED] + _advice(application), INTERRUPTED)
+
+
+def _run(application: str) -> None:
+    try:
         app = resolve_name(application)  # imported here, so that Ctrl-C works during the tenth of a second it takes
         try:
             app()
